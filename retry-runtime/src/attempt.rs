@@ -8,6 +8,7 @@ use core::time::Duration;
 ))]
 use std::sync::OnceLock;
 
+use crate::name::Name;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
 
@@ -154,7 +155,7 @@ impl<E: fmt::Display + ?Sized> fmt::Display for Cause<'_, E> {
 /// A retry that is about to happen; `on_retry` and `before_retry` receive it.
 #[derive(Debug)]
 pub struct Retry<'a, E: ?Sized> {
-    pub(crate) operation: &'static str,
+    pub(crate) operation: Name,
     pub(crate) max: Option<u32>,
     pub(crate) attempt: u32,
     pub(crate) delay: Duration,
@@ -163,8 +164,8 @@ pub struct Retry<'a, E: ?Sized> {
 
 impl<'a, E: ?Sized> Retry<'a, E> {
     /// Returns the name of the operation.
-    pub const fn operation(&self) -> &'static str {
-        self.operation
+    pub fn operation(&self) -> &'static str {
+        self.operation.as_str()
     }
 
     /// Returns the number of the attempt that failed, from 1.

@@ -33,6 +33,7 @@ mod hedge;
 mod inherited;
 mod inside;
 mod jitter;
+mod name;
 #[cfg(feature = "config")]
 mod named;
 #[cfg(feature = "std")]

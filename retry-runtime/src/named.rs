@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
 
+use crate::name::Name;
 use crate::policy::Policy;
 
 /// What resolves the policy of a site that is used for the first time, and sets it.
@@ -61,7 +62,7 @@ const FROM_START: u8 = 2;
 
 /// The policy of an attribute or a block with `policy = "name"`: the one in the code, and the one that holds now.
 pub struct NamedPolicy {
-    operation: &'static str,
+    name: Name,
     named: &'static str,
     inline: Policy,
     /// Whether a `timeout` cuts its attempts off.
@@ -79,15 +80,10 @@ pub struct Snapshot {
 }
 
 impl NamedPolicy {
-    /// Returns the policy `named` of this operation; `inline` holds where the configuration says nothing.
-    pub const fn new(
-        operation: &'static str,
-        named: &'static str,
-        inline: Policy,
-        cuts_off: bool,
-    ) -> Self {
+    /// Returns the policy `named` of the operation of this name; `inline` holds where the configuration says nothing.
+    pub const fn new(name: Name, named: &'static str, inline: Policy, cuts_off: bool) -> Self {
         Self {
-            operation,
+            name,
             named,
             inline,
             cuts_off,
@@ -135,8 +131,13 @@ impl NamedPolicy {
     }
 
     /// Returns the name of the operation.
-    pub const fn operation(&self) -> &'static str {
-        self.operation
+    pub fn operation(&self) -> &'static str {
+        self.name.as_str()
+    }
+
+    /// Returns the same, unread.
+    pub(crate) const fn name(&self) -> Name {
+        self.name
     }
 
     /// Returns the name of the policy in the code.
@@ -180,7 +181,7 @@ impl NamedPolicy {
 impl fmt::Debug for NamedPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NamedPolicy")
-            .field("operation", &self.operation)
+            .field("operation", &self.name)
             .field("named", &self.named)
             .finish_non_exhaustive()
     }

@@ -3,6 +3,7 @@
 use core::panic::Location;
 
 use crate::call::{self, OperationId};
+use crate::name::Name;
 use crate::policy::Policy;
 
 #[cfg(feature = "config")]
@@ -15,7 +16,7 @@ use crate::named::NamedPolicy;
 /// Every expansion has one as a `static`, which all instances of a generic function share.
 #[derive(Debug, Clone, Copy)]
 pub struct Site {
-    name: &'static str,
+    name: Name,
     identity: Identity,
     #[cfg(feature = "config")]
     named: Option<&'static NamedPolicy>,
@@ -34,27 +35,27 @@ enum Identity {
 impl Site {
     /// Returns the site of an expansion, which is a `static`.
     #[inline(always)]
-    pub const fn new(name: &'static str) -> Self {
+    pub const fn new(name: Name) -> Self {
         Self::identified(name, Identity::Site)
     }
 
     /// Returns the site of all that is called by this name.
     pub const fn of_name(name: &'static str) -> Self {
-        Self::identified(name, Identity::Name)
+        Self::identified(Name::Given(name), Identity::Name)
     }
 
     /// Returns the site of what is called where this is.
     #[track_caller]
     pub(crate) const fn of_caller() -> Self {
-        Self::identified(UNNAMED, Identity::Caller(Location::caller()))
+        Self::identified(Name::Given(UNNAMED), Identity::Caller(Location::caller()))
     }
 
     /// Returns the site of a client without a name: each has a number of its own.
     pub const fn of_instance(number: u64) -> Self {
-        Self::identified(UNNAMED, Identity::Instance(number))
+        Self::identified(Name::Given(UNNAMED), Identity::Instance(number))
     }
 
-    const fn identified(name: &'static str, identity: Identity) -> Self {
+    const fn identified(name: Name, identity: Identity) -> Self {
         Self {
             name,
             identity,
@@ -67,7 +68,7 @@ impl Site {
     #[cfg(feature = "config")]
     pub const fn named(policy: &'static NamedPolicy) -> Self {
         Self {
-            name: policy.operation(),
+            name: policy.name(),
             identity: Identity::Site,
             named: Some(policy),
         }
@@ -75,15 +76,15 @@ impl Site {
 
     /// Returns the name of the operation.
     #[cfg(feature = "observe")]
-    pub(crate) const fn name(&self) -> &'static str {
-        self.name
+    pub(crate) fn name(&self) -> &'static str {
+        self.name.as_str()
     }
 
     /// Returns what tells the operation from others.
     pub fn id(&self) -> OperationId {
         OperationId(match self.identity {
             Identity::Site => core::ptr::from_ref(self).addr() as u64,
-            Identity::Name => hash(self.name.as_bytes(), 0),
+            Identity::Name => hash(self.name.as_str().as_bytes(), 0),
             Identity::Caller(caller) => {
                 let place = u64::from(caller.line()) << 32 | u64::from(caller.column());
                 hash(caller.file().as_bytes(), place)
@@ -195,8 +196,13 @@ impl<'a> Operation<'a> {
         self.site.id()
     }
 
-    /// Returns the name: `module::function` unless the key `name` says otherwise.
-    pub const fn name(&self) -> &'static str {
+    /// Returns the name: `module::function` or `module::Type::method` unless the key `name` says otherwise.
+    pub fn name(&self) -> &'static str {
+        self.site.name.as_str()
+    }
+
+    /// Returns the same, unread.
+    pub(crate) const fn lazy_name(&self) -> Name {
         self.site.name
     }
 

@@ -91,7 +91,7 @@ pub struct FailedAttempt<'a, E: ?Sized> {
 
 impl<'a, E: ?Sized> FailedAttempt<'a, E> {
     /// Returns the name of the operation.
-    pub const fn operation(&self) -> &'static str {
+    pub fn operation(&self) -> &'static str {
         self.operation.name()
     }
 

@@ -186,6 +186,26 @@ fn a_single_operation_is_switched_off() {
     assert_eq!(reason(), GiveUpReason::Attempts);
 }
 
+struct Client;
+
+impl Client {
+    #[retry(policy = "ends", max = 2, on(_))]
+    fn ends(&self) -> Result<(), reattempt::RetryError<String>> {
+        Err("no".to_owned())
+    }
+}
+
+#[test]
+fn a_method_is_named_with_its_type() {
+    let (_turn, _time) = sync_turn();
+    let reasons = || [Client.ends(), ends()].map(|end| end.unwrap_err().reason());
+    let name = concat!(module_path!(), "::Client::ends");
+    install(&format!("[operations.\"{name}\"]\nenabled = false\n"));
+    assert_eq!(reasons(), [GiveUpReason::Disabled, GiveUpReason::Attempts]);
+    assert!(config::status().unused().is_empty());
+    install("");
+}
+
 #[retry(policy = "clashes", max = 3, cap = "1s", on(_))]
 fn clashes() -> Result<(), reattempt::RetryError<String>> {
     Err("no".to_owned())

@@ -8,7 +8,9 @@
 )]
 
 mod lines;
+mod methods;
 mod metrics;
+mod names;
 mod spans;
 mod stats;
 mod support;

@@ -41,4 +41,5 @@ pub mod keys;
 pub mod literal;
 pub mod methods;
 pub mod model;
+pub mod moves;
 pub mod rename;

@@ -7,6 +7,7 @@ use retry_runtime::{Backoff, Policy};
 use syn::{Expr, Ident, LitStr, Path, Type};
 
 use crate::args::Predicate;
+use crate::moves::Owned;
 use crate::rename::self_to;
 
 /// A checked policy with everything around it.
@@ -60,10 +61,12 @@ pub struct Model {
     pub context: Option<Ident>,
     /// Parameters to clone for each attempt, and whether each is `mut`.
     pub clone: Vec<(Ident, bool)>,
+    /// Parameters that are passed by value and not cloned.
+    pub owned: Vec<Owned>,
     /// Parameters that an async attempt borrows for itself alone.
     pub borrowed: Vec<Ident>,
-    /// The name of the operation, as an expression.
-    pub name: TokenStream,
+    /// The name of the operation.
+    pub name: OperationName,
     /// `strategy = ...`
     pub strategy: Option<Expr>,
     /// `timer = ...`
@@ -72,6 +75,15 @@ pub struct Model {
     pub generics: Vec<Ident>,
     /// Where errors about the error type belong.
     pub error_span: Span,
+}
+
+/// The name of an operation.
+#[derive(Clone)]
+pub enum OperationName {
+    /// An expression of the name: that of a block, or the key `name`.
+    Given(TokenStream),
+    /// The name of the function, with its module; its type, if it has one, the compiler knows.
+    Function(String),
 }
 
 /// `policy = ...` that is an expression.

@@ -190,6 +190,9 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
             }
         }
     });
-    let (start, borrowed) = (at(body.span_open()), parts.borrowed());
-    quote_spanned!(start=> async { #typed #borrowed #statements })
+    let found = parts.moves(body);
+    let (moved, borrowed) = (parts.moved(&found), parts.borrowed());
+    // Where the compiler says that a parameter is moved.
+    let start = found.possible.unwrap_or_else(|| body.span_open());
+    quote_spanned!(at(start)=> async { #typed #moved #borrowed #statements })
 }

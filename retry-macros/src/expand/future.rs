@@ -40,7 +40,8 @@ pub(super) fn expand(
     let output = (boxed && spoken).then_some(&signature.output);
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));
-        let closure = quote_spanned!(at(body.span_open())=> || #output { #statements });
+        let moved = parts.moved(&parts.moves(body));
+        let closure = quote_spanned!(at(body.span_open())=> || #output { #moved #statements });
         let (until, context) = (parts.until(), parts.attempt_context());
         ours!(#krate::__private::LiveCall::attempt(&mut call, #until, #context, #closure))
     });

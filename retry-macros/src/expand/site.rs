@@ -18,12 +18,12 @@ use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::Key;
 
 use super::parts::Parts;
-use reattempt_syntax::model::at;
+use reattempt_syntax::model::{OperationName, at};
 
 impl Parts<'_> {
     /// The `static` of the place, and the policy that it has by name.
     pub(super) fn site(&self) -> TokenStream {
-        let (krate, name) = (&self.krate, &self.model.name);
+        let (krate, name) = (&self.krate, self.name());
         let Some(named) = &self.model.named else {
             return ours! {
                 static __REATTEMPT_SITE: #krate::__private::Site = #krate::__private::Site::new(#name);
@@ -41,6 +41,15 @@ impl Parts<'_> {
         ours! {
             static __REATTEMPT_SITE: #krate::__private::Site = #site;
             let mut live = #krate::__private::Site::#call(&__REATTEMPT_SITE);
+        }
+    }
+
+    /// The name, as an expression that is constant.
+    fn name(&self) -> TokenStream {
+        let krate = &self.krate;
+        match &self.model.name {
+            OperationName::Given(name) => ours!(#krate::__private::Name::Given(#name)),
+            OperationName::Function(name) => ours!(#krate::__private::name!(#name)),
         }
     }
 

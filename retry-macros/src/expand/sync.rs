@@ -95,8 +95,10 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
         }
     };
     let looped = parts.used_up(parts.answered(parts.unless_too_late(&looped)));
+    let moved = parts.moved(&parts.moves(body));
     ours! {
         #uses
+        #moved
         #prelude
         #progress
         #looped
@@ -167,7 +169,8 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
         }
     }};
     let called = parts.used_up(parts.answered(parts.unless_too_late(&called)));
-    ours!(#prelude #called)
+    let moved = parts.moved(&parts.moves(body));
+    ours!(#moved #prelude #called)
 }
 
 /// The closure stands where the body stands, for the compiler's messages.

@@ -64,7 +64,7 @@ impl<'a, T> CallContext<'a, T> {
     /// Returns what an attempt needs of it: nothing borrows the policy while an attempt runs.
     #[inline(always)]
     pub const fn of_attempt(until: Until, timer: &'a T) -> Self {
-        const NOTHING: (Site, Policy) = (Site::new(UNNAMED), Policy::new());
+        const NOTHING: (Site, Policy) = (Site::of_name(UNNAMED), Policy::new());
         Self::new(&NOTHING.0, &NOTHING.1, until, timer)
     }
 

@@ -206,7 +206,7 @@ impl<P: Place> LiveCall<P> {
         let judged = self.judged(context, failure, verdict);
         let delay = step(&mut self.machine, context, gates, judged, strategy)?;
         Ok(Retry {
-            operation: context.operation.name(),
+            operation: context.operation.lazy_name(),
             max: context.operation.policy().attempts(),
             attempt: self.failures(),
             delay,

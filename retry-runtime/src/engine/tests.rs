@@ -47,7 +47,7 @@ impl Timer for Hand {
 
 #[test]
 fn an_inherited_deadline_ends_the_call_though_its_timer_comes_early() {
-    let (site, policy, clock) = (Site::new("early"), Policy::new(), Hand(Cell::default()));
+    let (site, policy, clock) = (Site::of_name("early"), Policy::new(), Hand(Cell::default()));
     let context = CallContext::new(&site, &policy, Until::NEVER, &clock);
     let cut_off = TimedOut {
         started: true,

@@ -5,7 +5,10 @@ pub use observed::{ByCauses, ByContent, ByDebug, ByDisplay, ByName, Error};
 
 pub use crate::engine::{Described, ErrorText};
 #[doc(hidden)]
-pub use crate::{__describe as describe, __keep as keep, __named as named, __too_late as too_late};
+pub use crate::{
+    __describe as describe, __keep as keep, __name as name, __named as named,
+    __too_late as too_late,
+};
 
 /// Describes an error as its type allows. `describe!(opaque ..)` gives its type alone, where more is not known yet.
 #[cfg(feature = "observe")]
@@ -62,6 +65,20 @@ macro_rules! __too_late {
             $crate::private::Refusal::<$answer>::REATTEMPT_ANSWER,
             $context,
         )
+    }};
+}
+
+/// Makes the name of the function around it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __name {
+    ($function:literal) => {{
+        enum Here {}
+        static CODE: $crate::private::CodeName = $crate::private::CodeName::new(
+            ::core::concat!(::core::module_path!(), "::", $function),
+            ::core::any::type_name::<Here>,
+        );
+        $crate::private::Name::Code(&CODE)
     }};
 }
 

@@ -26,6 +26,7 @@ pub use crate::engine::{
 };
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
+pub use crate::name::{CodeName, Name};
 #[cfg(feature = "config")]
 pub use crate::named::NamedPolicy;
 pub use crate::operation::{Live, Operation, Site};
@@ -60,4 +61,4 @@ pub use reattempt_core::chained::verdict as chain;
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
-pub use value::{ValueOf, WrongValue, attempts, number};
+pub use value::{Moved, MovedValue, ValueOf, WrongValue, attempts, number};

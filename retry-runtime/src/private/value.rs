@@ -39,6 +39,30 @@ impl ValueOf<Jitter> {
     }
 }
 
+/// What a body moves.
+#[derive(Debug)]
+pub struct Moved<'a, T>(pub &'a T);
+
+impl<T: ?Sized> Moved<'_, &mut T> {
+    /// Returns nothing: a mutable reference is reborrowed where the body seems to move it.
+    #[inline(always)]
+    pub const fn value(&self) -> &'static () {
+        &()
+    }
+}
+
+/// What is moved unless it is copied.
+pub trait MovedValue<'a, T> {
+    fn value(&self) -> &'a T;
+}
+
+impl<'a, T> MovedValue<'a, T> for Moved<'a, T> {
+    #[inline(always)]
+    fn value(&self) -> &'a T {
+        self.0
+    }
+}
+
 /// An expression of another type.
 #[expect(clippy::unreachable, reason = "no type has what is asked for")]
 pub trait WrongValue<T>: Sized {

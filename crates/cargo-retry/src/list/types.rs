@@ -288,6 +288,45 @@ fn first_trait(bound: &TypeParamBound) -> Option<String> {
     }
 }
 
+/// What the methods of an `impl` block have in front of their names, as the runtime says it: the type without references
+/// and generics, or the trait where the type has no name.
+pub(crate) fn title(item: &syn::ItemImpl) -> Option<String> {
+    let of_trait = item
+        .trait_
+        .as_ref()
+        .and_then(|(path, _)| path.segments.last());
+    let parameter = |name: &syn::Ident| item.generics.type_params().any(|it| it.ident == *name);
+    let mut ty = &*item.self_ty;
+    let name = loop {
+        break match ty {
+            Type::Reference(it) => {
+                ty = &it.elem;
+                continue;
+            }
+            Type::Paren(it) => {
+                ty = &it.elem;
+                continue;
+            }
+            Type::Group(it) => {
+                ty = &it.elem;
+                continue;
+            }
+            Type::TraitObject(it) => it.bounds.iter().find_map(first_trait),
+            Type::Path(path) if path.path.get_ident().is_some_and(parameter) => None,
+            Type::Path(path) => path
+                .path
+                .segments
+                .last()
+                .map(|last| last.ident.unraw().to_string()),
+            _ => None,
+        };
+    };
+    // A small letter begins the name of a function, too, so only `as Trait` tells.
+    let is_told = |name: &String| of_trait.is_some() || name.starts_with(char::is_uppercase);
+    name.filter(is_told)
+        .or_else(|| of_trait.map(|last| last.ident.unraw().to_string()))
+}
+
 /// The last name of a type, without references and boxes; of a type parameter and of `impl Trait` the trait.
 pub(crate) fn hint(
     ty: &Type,

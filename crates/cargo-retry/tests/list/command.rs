@@ -252,7 +252,10 @@ fn from_other_folders() {
     assert!(rows.iter().all(|row| row["package"] == "shop-service"));
     // What they call in other packages is known.
     assert_eq!(rows[1]["calls"], whole["policies"][21]["calls"]);
-    assert_eq!(rows[1]["operation"], "shop_service::orders::checkout");
+    assert_eq!(
+        rows[1]["operation"],
+        "shop_service::orders::Orders::checkout"
+    );
 }
 
 #[test]

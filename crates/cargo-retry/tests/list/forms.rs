@@ -102,42 +102,42 @@ fn in_a_terminal_of_120_columns() {
         .output()
         .expect("it runs");
     expect![[r#"
-        ┌─────────────────────────────────┬──────────┬─────────────────────┬─────────────────────┬──────────────┬──────────────┐
-        │ what and where                  ┆ attempts ┆ delays              ┆ time at most        ┆ load at most ┆ policy and   │
-        │                                 ┆          ┆                     ┆                     ┆              ┆ limits       │
-        ╞═════════════════════════════════╪══════════╪═════════════════════╪═════════════════════╪══════════════╪══════════════╡
-        │ shop:8                          ┆ 3        ┆ 0-1 s, 0-2 s        ┆ 1 m + an attempt    ┆ x3           ┆              │
-        │ service/src/main.rs:8           ┆          ┆                     ┆                     ┆ x12 below    ┆              │
-        │ shop_service::orders::checkout  ┆ 4        ┆ 10 ms, 20 ms, 40 ms ┆ 70 ms + attempts    ┆ x4           ┆              │
-        │ service/src/orders.rs:27        ┆          ┆                     ┆                     ┆ x10 below    ┆              │
-        │ shop_service::orders::reserve   ┆ 3        ┆ 50 ms, 100 ms       ┆ 150 ms + attempts   ┆ x3           ┆ policy QUICK │
-        │ service/src/orders.rs:34        ┆          ┆                     ┆                     ┆ x7 below     ┆              │
-        │ shop_service::orders::audit     ┆ 3        ┆ 10 ms, 20 ms        ┆ 30 ms + attempts    ┆ x3           ┆              │
-        │ service/src/orders.rs:40        ┆          ┆                     ┆                     ┆ x12 below    ┆              │
-        │ shop_service::orders::ship      ┆ 3        ┆ 10 ms, 20 ms        ┆ 30 ms + attempts    ┆ x3           ┆              │
-        │ service/src/orders.rs:46        ┆          ┆                     ┆                     ┆ x12 below    ┆              │
-        │ shop_service::orders::delivered ┆ 4        ┆ 10 ms, 20 ms, 40 ms ┆ 70 ms + attempts    ┆ x4           ┆              │
-        │ service/src/orders.rs:54        ┆          ┆                     ┆                     ┆ x8 below     ┆              │
-        │ shop_service::orders::state     ┆ 2        ┆ 10 ms               ┆ 10 ms + attempts    ┆ x2           ┆              │
-        │ service/src/orders.rs:60        ┆          ┆                     ┆                     ┆              ┆              │
-        │ shop_service::quotes::quote     ┆ 3        ┆ 10 ms, 20 ms        ┆ 30 ms + attempts    ┆ x3           ┆              │
-        │ service/src/quotes.rs:12        ┆          ┆                     ┆                     ┆ x12 below    ┆              │
-        └─────────────────────────────────┴──────────┴─────────────────────┴─────────────────────┴──────────────┴──────────────┘
+        ┌─────────────────────────────────────────┬──────────┬────────────────┬────────────────┬──────────────┬────────────────┐
+        │ what and where                          ┆ attempts ┆ delays         ┆ time at most   ┆ load at most ┆ policy and     │
+        │                                         ┆          ┆                ┆                ┆              ┆ limits         │
+        ╞═════════════════════════════════════════╪══════════╪════════════════╪════════════════╪══════════════╪════════════════╡
+        │ shop:8                                  ┆ 3        ┆ 0-1 s, 0-2 s   ┆ 1 m + an       ┆ x3           ┆                │
+        │ service/src/main.rs:8                   ┆          ┆                ┆ attempt        ┆ x12 below    ┆                │
+        │ shop_service::orders::Orders::checkout  ┆ 4        ┆ 10 ms, 20 ms,  ┆ 70 ms +        ┆ x4           ┆                │
+        │ service/src/orders.rs:27                ┆          ┆ 40 ms          ┆ attempts       ┆ x10 below    ┆                │
+        │ shop_service::orders::Orders::reserve   ┆ 3        ┆ 50 ms, 100 ms  ┆ 150 ms +       ┆ x3           ┆ policy QUICK   │
+        │ service/src/orders.rs:34                ┆          ┆                ┆ attempts       ┆ x7 below     ┆                │
+        │ shop_service::orders::Orders::audit     ┆ 3        ┆ 10 ms, 20 ms   ┆ 30 ms +        ┆ x3           ┆                │
+        │ service/src/orders.rs:40                ┆          ┆                ┆ attempts       ┆ x12 below    ┆                │
+        │ shop_service::orders::Orders::ship      ┆ 3        ┆ 10 ms, 20 ms   ┆ 30 ms +        ┆ x3           ┆                │
+        │ service/src/orders.rs:46                ┆          ┆                ┆ attempts       ┆ x12 below    ┆                │
+        │ shop_service::orders::Orders::delivered ┆ 4        ┆ 10 ms, 20 ms,  ┆ 70 ms +        ┆ x4           ┆                │
+        │ service/src/orders.rs:54                ┆          ┆ 40 ms          ┆ attempts       ┆ x8 below     ┆                │
+        │ shop_service::orders::Orders::state     ┆ 2        ┆ 10 ms          ┆ 10 ms +        ┆ x2           ┆                │
+        │ service/src/orders.rs:60                ┆          ┆                ┆ attempts       ┆              ┆                │
+        │ shop_service::quotes::Quotes::quote     ┆ 3        ┆ 10 ms, 20 ms   ┆ 30 ms +        ┆ x3           ┆                │
+        │ service/src/quotes.rs:12                ┆          ┆                ┆ attempts       ┆ x12 below    ┆                │
+        └─────────────────────────────────────────┴──────────┴────────────────┴────────────────┴──────────────┴────────────────┘
 
-        ┌─────────────────────────────────┬────────────────────────────────┬────────────────┐
-        │ what retries                    ┆ and calls what retries         ┆ attempts below │
-        ╞═════════════════════════════════╪════════════════════════════════╪════════════════╡
-        │ shop:8                          ┆ shop_service::orders::checkout ┆ 12, not 180    │
-        │ shop_service::orders::checkout  ┆ shop_service::orders::reserve  ┆ 10, not 60     │
-        │ shop_service::orders::checkout  ┆ shop_clients::payments::charge ┆ 8, not 36      │
-        │                                 ┆ through paid                   ┆                │
-        │ shop_service::orders::reserve   ┆ shop_clients::stock::count     ┆ 7, not 15      │
-        │                                 ┆ through warehouse              ┆                │
-        │ shop_service::orders::audit     ┆ shop_clients::stock::line      ┆ 12             │
-        │ shop_service::orders::ship      ┆ shop_clients::stock::found     ┆ 12             │
-        │ shop_service::orders::delivered ┆ shop_service::orders::state    ┆ 8              │
-        │ shop_service::quotes::quote     ┆ shop_clients::catalogue::price ┆ 12, not 18     │
-        └─────────────────────────────────┴────────────────────────────────┴────────────────┘
+        ┌─────────────────────────────────────────┬───────────────────────────────────────────┬────────────────┐
+        │ what retries                            ┆ and calls what retries                    ┆ attempts below │
+        ╞═════════════════════════════════════════╪═══════════════════════════════════════════╪════════════════╡
+        │ shop:8                                  ┆ shop_service::orders::Orders::checkout    ┆ 12, not 180    │
+        │ shop_service::orders::Orders::checkout  ┆ shop_service::orders::Orders::reserve     ┆ 10, not 60     │
+        │ shop_service::orders::Orders::checkout  ┆ shop_clients::payments::Bank::charge      ┆ 8, not 36      │
+        │                                         ┆ through paid                              ┆                │
+        │ shop_service::orders::Orders::reserve   ┆ shop_clients::stock::Stock::count         ┆ 7, not 15      │
+        │                                         ┆ through warehouse                         ┆                │
+        │ shop_service::orders::Orders::audit     ┆ shop_clients::stock::Stock::line          ┆ 12             │
+        │ shop_service::orders::Orders::ship      ┆ shop_clients::stock::Stock::found         ┆ 12             │
+        │ shop_service::orders::Orders::delivered ┆ shop_service::orders::Orders::state       ┆ 8              │
+        │ shop_service::quotes::Quotes::quote     ┆ shop_clients::catalogue::Catalogue::price ┆ 12, not 18     │
+        └─────────────────────────────────────────┴───────────────────────────────────────────┴────────────────┘
         attempts below: those of the innermost call, at most, for one call of what retries;
         a retry inside a retry makes one attempt, so they add up and do not multiply
 

@@ -4,6 +4,7 @@
 
 mod command;
 mod forms;
+mod names;
 mod nested;
 mod projects;
 mod reported;

@@ -23,7 +23,8 @@ use crate::args::{Args, Code, Filter, Given, Predicate, TakeValue, Value};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
-use crate::model::{Model, Setting};
+use crate::model::{Model, OperationName, Setting};
+use crate::moves::Owned;
 
 /// Checks the arguments of a function.
 pub fn function(
@@ -46,9 +47,12 @@ pub fn function(
         generics.extend(single_capitals(&args));
     }
     let name = item.signature.ident.unraw().to_string();
-    let name = ours!(::core::concat!(::core::module_path!(), "::", #name));
+    let name = OperationName::Function(name);
     let mut model = policy(args, &parameters, name, answer.error_span(), faults);
     model.generics = generics;
+    model.owned = crate::moves::owned(&item.signature);
+    let is_cloned = |owned: &Owned| model.clone.iter().any(|(name, _)| *name == owned.name);
+    model.owned.retain(|owned| !is_cloned(owned));
     named::shared(&model, faults);
     model
 }
@@ -78,11 +82,11 @@ pub fn block(
     if !asynchronous {
         function::blocking(&args, "block", faults);
     }
-    let name = ours!(::core::concat!(
+    let name = OperationName::Given(ours!(::core::concat!(
         ::core::module_path!(),
         ":",
         ::core::line!()
-    ));
+    )));
     let model = policy(args, &[], name, error_span, faults);
     named::shared(&model, faults);
     model
@@ -187,7 +191,7 @@ impl Draft<'_> {
 fn policy(
     mut args: Args,
     parameters: &[(Ident, bool)],
-    default_name: TokenStream,
+    default_name: OperationName,
     error_span: Option<Span>,
     faults: &mut Diagnostics,
 ) -> Model {
@@ -246,11 +250,12 @@ fn policy(
         on_retry: args.on_retry.and_then(|code| expression(code, faults)),
         context: args.context.and_then(|binding| keep(binding.0, faults)),
         clone: function::cloned(args.clone, parameters, faults),
+        owned: Vec::new(),
         borrowed: Vec::new(),
         name: args
             .name
             .and_then(|name| operation_name(name, parameters, faults))
-            .unwrap_or(default_name),
+            .map_or(default_name, OperationName::Given),
         generics: Vec::new(),
         strategy: args.strategy.and_then(|code| expression(code, faults)),
         timer: args.timer.and_then(|code| expression(code, faults)),

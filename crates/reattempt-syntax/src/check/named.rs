@@ -8,7 +8,7 @@ use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 use super::constant;
 use crate::diagnostics::Diagnostics;
 use crate::item::mentions;
-use crate::model::{Inherited, Model};
+use crate::model::{Inherited, Model, OperationName};
 
 /// A policy that is an expression, or the name of one.
 pub(super) fn inherited_or_named(
@@ -103,7 +103,9 @@ pub(super) fn shared(model: &Model, faults: &mut Diagnostics) {
             ),
         );
     }
-    if mentions(&model.name, &model.generics) {
+    let is_instance_name =
+        matches!(&model.name, OperationName::Given(name) if mentions(name, &model.generics));
+    if is_instance_name {
         faults.push(
             model.error_span,
             RuleId::X15,

@@ -81,6 +81,8 @@ struct Visitor<'c> {
 #[derive(Clone)]
 struct Owner {
     name: Option<String>,
+    /// What its methods have in front of their names.
+    title: Option<String>,
     of_trait: Option<String>,
     /// The traits of its type parameters.
     bounds: HashMap<String, String>,
@@ -183,11 +185,10 @@ impl Visitor<'_> {
         let site = retried.map(|(span, arguments, conditions, form)| {
             let reading =
                 Reading::of_function(&self.file, arguments, without_ours(function).as_ref());
-            let operation = format!("{}::{name}", self.module_path());
-            let identity = self.inside_of(&name);
+            let operation = self.inside_of(&name);
             let mut all = self.conditions.clone();
             all.extend(conditions);
-            self.site(span, form, [operation, identity], all, reading)
+            self.site(span, form, [operation.clone(), operation], all, reading)
         });
         let node = self.node(function.signature.ident.span(), name, site);
         if let Some(body) = function.body {
@@ -218,7 +219,7 @@ impl Visitor<'_> {
 
     /// What a function here is called, with its type.
     fn inside_of(&self, name: &str) -> String {
-        let owner = self.owner.as_ref().and_then(|owner| owner.name.as_deref());
+        let owner = self.owner.as_ref().and_then(|owner| owner.title.as_deref());
         let parts = [
             Some(self.module_path()),
             owner.map(ToOwned::to_owned),

@@ -63,6 +63,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             .and_then(|(path, _)| path.segments.last());
         let owner = Owner {
             name: types::hint(&item.self_ty, &HashMap::new(), None),
+            title: types::title(item),
             of_trait: of_trait.map(|last| last.ident.to_string()),
             bounds: types::bounds(&item.generics),
             policy: policy.filter(|arguments| arguments.to_string() != "never"),
@@ -79,6 +80,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_item_trait(&mut self, item: &'ast ItemTrait) {
         let owner = Owner {
             name: Some(item.ident.to_string()),
+            title: Some(item.ident.unraw().to_string()),
             of_trait: None,
             bounds: types::bounds(&item.generics),
             policy: None,
