@@ -276,7 +276,7 @@ impl Client {
     }
 
     /// Writes a signal or a command for a task.
-    async fn send_to(&self, task: TaskId, write: Write) -> Result<(), SubmitError> {
+    pub(crate) async fn send_to(&self, task: TaskId, write: Write) -> Result<(), SubmitError> {
         match self.write(write).await? {
             WriteResult::Signaled(SignalResult::Accepted) => Ok(()),
             WriteResult::Signaled(SignalResult::UnknownStep) => Err(SubmitError::UnknownStep(task)),

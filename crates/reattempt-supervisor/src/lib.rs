@@ -35,6 +35,7 @@ mod context;
 pub mod engine;
 mod events;
 mod local;
+mod operator;
 #[cfg(feature = "page")]
 pub mod page;
 mod payload;
@@ -53,6 +54,7 @@ mod writer;
 pub use client::{Client, Progress, SubmitError, TaskHandle};
 pub use context::{Step, StepError, WorkflowContext};
 pub use events::Event;
+pub use operator::Operator;
 pub use payload::Payload;
 /// # Examples
 ///

@@ -434,13 +434,13 @@ pub struct FailingStep {
 /// What an operator has said about a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OperatorNote {
-    /// The number of the step.
-    pub seq: i32,
-    /// `not done`, `done` or `undo`.
+    /// The number of the step; `None` if the operator spoke of the whole task.
+    pub seq: Option<i32>,
+    /// `not done`, `done` or `undo` of a step; `cancel`, `park`, `resubmit` or `undo` of the task.
     pub verdict: String,
     /// The operator.
     pub by: String,
-    /// How the operator knows.
+    /// How the operator knows, or the reason.
     pub why: String,
     /// When the store wrote it.
     pub at: Time,

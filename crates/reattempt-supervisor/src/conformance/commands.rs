@@ -28,7 +28,38 @@ sentences! {
     "an operator cannot say anything about a step with another outcome, a timer or a missing step" => resolves_no_other,
     "a parked task that is cancelled can be claimed at once, and its worker cancels it" => cancels_parked,
     "resubmitting a task drops a `complete_by` that is over, and keeps one that is not" => drops_past_limit,
+    "who gives a command and why is kept, if the task takes it" => signs,
     "a command for a task whose state does not allow it changes nothing, and one for a missing task returns `UnknownTask`" => refuses,
+}
+
+async fn signs(bench: &Bench) -> CheckResult {
+    let id = bench.submit(new("a")).await?;
+    let signed = |command: &AdminCommand| {
+        let (by, why) = ("Ada".to_owned(), "she was asked".to_owned());
+        let command = Box::new(command.clone());
+        Write::Admin(id, AdminCommand::Signed { command, by, why })
+    };
+    let park = AdminCommand::Park("wait".to_owned());
+    let mut wanted = Vec::new();
+    for (command, name) in [
+        (&park, "park"),
+        (&AdminCommand::Undo, "undo"),
+        (&park, "park"),
+        (&AdminCommand::Resubmit, "resubmit"),
+        (&AdminCommand::Cancel, "cancel"),
+    ] {
+        bench.send(signed(command), SignalResult::Accepted).await?;
+        wanted.push((None, name, "Ada", "she was asked"));
+        let state = bench.task(id).await?.state;
+        if state != State::Parked {
+            let refused = SignalResult::NotAllowed(state);
+            bench.send(signed(&AdminCommand::Undo), refused).await?;
+        }
+    }
+    let notes = bench.other.notes(id).await.map_err(to_message)?;
+    let notes = notes.iter();
+    let notes = notes.map(|note| (note.seq, &*note.verdict, &*note.by, &*note.why));
+    check_equal("the notes", notes.collect(), wanted)
 }
 
 async fn cancels_at_once(bench: &Bench) -> CheckResult {
@@ -382,7 +413,7 @@ async fn resolves(bench: &Bench) -> CheckResult {
         let notes: Vec<_> = (notes.iter())
             .map(|note| (note.seq, &*note.verdict, &*note.by, &*note.why))
             .collect();
-        let wanted = vec![(5, verdict.as_str(), "Ada", "she asked the bank")];
+        let wanted = vec![(Some(5), verdict.as_str(), "Ada", "she asked the bank")];
         check_equal("the notes", notes, wanted)?;
     }
     Ok(())

@@ -257,7 +257,7 @@ fn add_notes(body: &mut String, notes: &[OperatorNote]) {
             body,
             format_args!(
                 "<tr><td class=number>{}<td>{}<td>{}<td>{}<td class=text>{}",
-                note.seq,
+                note.seq.map(|seq| seq.to_string()).unwrap_or_default(),
                 Text(&note.verdict),
                 Text(&note.by),
                 time(note.at),

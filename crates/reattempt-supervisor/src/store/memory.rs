@@ -499,6 +499,21 @@ impl Tables {
 
     /// Carries out the command of an operator.
     fn apply_command(&mut self, id: TaskId, command: AdminCommand, now: Time) -> SignalResult {
+        if let AdminCommand::Signed { command, by, why } = command {
+            let verdict = command.as_str().to_owned();
+            let result = self.apply_command(id, *command, now);
+            if result == SignalResult::Accepted {
+                let notes = self.notes.entry(id).or_default();
+                notes.push(OperatorNote {
+                    seq: None,
+                    verdict,
+                    by,
+                    why,
+                    at: now,
+                });
+            }
+            return result;
+        }
         let Some(task) = self.tasks.get_mut(&id) else {
             return SignalResult::UnknownTask;
         };
@@ -543,7 +558,7 @@ impl Tables {
                     }
                 }
                 self.notes.entry(id).or_default().push(OperatorNote {
-                    seq: resolution.seq,
+                    seq: Some(resolution.seq),
                     verdict: resolution.verdict.as_str().to_owned(),
                     by: resolution.by,
                     why: resolution.why,

@@ -266,6 +266,42 @@ pub enum AdminCommand {
     Undo,
     /// Says what became of one step of a failed or parked task, and continues the task.
     Resolve(Resolution),
+    /// Gives a command in the name of an operator. If the task takes it, the store keeps an
+    /// [`OperatorNote`](crate::OperatorNote).
+    Signed {
+        /// The command, without a name.
+        command: Box<Self>,
+        /// The operator.
+        by: String,
+        /// Why the operator gives it.
+        why: String,
+    },
+}
+
+impl AdminCommand {
+    /// Returns the name of the command.
+    pub(crate) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Park(_) => "park",
+            Self::Resubmit => "resubmit",
+            Self::Undo => "undo",
+            Self::Resolve(_) => "resolve",
+            Self::Signed { .. } => "signed",
+        }
+    }
+
+    /// Returns the states of tasks that take the command.
+    #[cfg(feature = "postgres")]
+    pub(crate) const fn states(&self) -> &'static [State] {
+        use State::{Error, Parked, Pending, Processing, Waiting};
+        match self {
+            Self::Cancel => &[Pending, Processing, Waiting, Parked],
+            Self::Park(_) => &[Pending, Processing, Waiting],
+            Self::Resubmit | Self::Undo | Self::Resolve(_) => &[Error, Parked],
+            Self::Signed { .. } => &[],
+        }
+    }
 }
 
 /// What an operator says about a step that ended the task, or of which nobody knows whether it was

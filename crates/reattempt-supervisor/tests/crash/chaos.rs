@@ -1,20 +1,21 @@
 //! Chaos on PostgreSQL: three workers behind proxies are killed, suspended and cut off while the
 //! server restarts. The judge reads the store, and a service that refuses old fences.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
-use reattempt_supervisor::{Client, TaskId};
+use reattempt_supervisor::store::{Filter, Write, WriteResult};
+use reattempt_supervisor::{Client, Fence, Lease, State, TaskId};
 
 use crate::killer::{self, Worker};
 use crate::ledger::Ledger;
 use crate::proxy::{Cut, Hits, Proxy};
 use crate::stores::Place;
-use crate::{judge, stopped, work};
+use crate::{judge, kit, stopped, work};
 
 /// How much of everything there is.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +78,8 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
         seats.push(Seat { proxy, url, worker });
     }
     let submitting = tokio::spawn(submit_all(client.clone(), extent, seed));
+    let impostor = Arc::new(Impostor::default());
+    let writing = tokio::spawn(Arc::clone(&impostor).write(client.clone()));
     let blows = plan(extent, &mut chance);
     let step = extent.duration / u32::try_from(blows.len()).unwrap();
     let mut stops = 0;
@@ -109,6 +112,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
     }
     let orders = submitting.await.unwrap();
     killer::wait_for_all(&client, &orders).await;
+    writing.abort();
     for seat in seats {
         failures.extend(seat.worker.kill().await);
     }
@@ -124,12 +128,13 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
     let committed = hits.late_and_committed.lock().unwrap().clone();
     println!(
         "{} tasks, {} kills, {stops} stops, {} restarts, cuts {cuts:?}; {late} late transactions rolled back and {} committed, \
-         {} late effects refused; {found}; {:?}",
+         {} late effects and {} writes under old fences refused; {found}; {:?}",
         orders.len(),
         extent.kills,
         extent.restarts,
         committed.len(),
         ledger.refused(),
+        number(&impostor.refused),
         began.elapsed()
     );
     // What happens to workers and to the store is no failure of a task.
@@ -146,10 +151,58 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
         committed.is_empty(),
         "late transactions took place: {committed:?}"
     );
+    impostor.check();
     // Otherwise it proves nothing.
     assert!(late > 0, "no late transaction was found");
     assert!(ledger.refused() > 0, "no late effect was found");
     assert!(found.repeated() > 0, "no unknown outcome was found");
+}
+
+/// Writes for workers that have lost their tasks and do not know it: those drop their tasks in time
+/// nearly always, so that their own late writes are rare.
+#[derive(Default)]
+struct Impostor {
+    refused: AtomicU32,
+    taken: Mutex<Vec<TaskId>>,
+}
+
+impl Impostor {
+    fn check(&self) {
+        let taken = self.taken.lock().unwrap().clone();
+        assert!(
+            taken.is_empty(),
+            "writes under old fences took place: {taken:?}"
+        );
+        let refused = self.refused.load(Ordering::SeqCst);
+        assert!(refused > 0, "nothing was written under an old fence");
+    }
+
+    /// Writes records under the fences before those of the tasks that run; never returns.
+    async fn write(self: Arc<Self>, client: Client) {
+        loop {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let filter = Filter {
+                state: Some(State::Processing),
+                ..Filter::default()
+            };
+            // The server may be down.
+            let running = client.store().list(filter).await.unwrap_or_default();
+            for task in running {
+                let lease = Lease {
+                    task: task.id,
+                    fence: Fence(task.fence.0 - 1),
+                };
+                let late: Arc<[Write]> = Arc::new([kit::done(lease, 99, None)]);
+                match client.store().write(late).await.as_deref() {
+                    Ok([WriteResult::Lost]) => {
+                        self.refused.fetch_add(1, Ordering::SeqCst);
+                    }
+                    Ok(_) => self.taken.lock().unwrap().push(task.id),
+                    Err(_) => {}
+                }
+            }
+        }
+    }
 }
 
 /// Returns all blows in a random order.

@@ -1,6 +1,7 @@
 //! A proxy in front of a server, which cuts connections in the middle of a transaction.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// What happens to a connection whose client sends a `COMMIT`.
+/// What happens to a connection whose client sends a `COMMIT`, or a write of tasks without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// The server gets nothing of it, and the client a reset.
@@ -98,19 +99,18 @@ impl Proxy {
         let answers = tokio::spawn(pass_answers(from_server, to_client, stopped));
         let mut bytes = vec![0; 1 << 16];
         let process = self.processes.load(Ordering::SeqCst);
-        // A late heartbeat does no harm, and creating what is there changes nothing.
-        let mut writes_tasks = false;
+        let mut statements = Statements::default();
         while let Ok(length @ 1..) = from_client.read(&mut bytes).await {
             let sent = &bytes[..length];
-            writes_tasks |= sent
-                .windows(22)
-                .any(|word| word == b"INSERT INTO retry_step");
+            // A late heartbeat does no harm, and creating what is there changes nothing.
+            let writes_tasks = statements.write_tasks(sent);
             let is_commit = sent.windows(7).any(|word| word == b"COMMIT\0");
-            let cut = if is_commit {
-                self.armed.lock().unwrap().take()
-            } else {
-                None
-            };
+            let is_alone = writes_tasks && !sent.windows(6).any(|word| word == b"BEGIN ");
+            // Cuts that prove the most wait for a write of tasks.
+            let cut = self.armed.lock().unwrap().take_if(|cut| match cut {
+                Cut::Late(_) => writes_tasks && (is_commit || is_alone),
+                _ => is_commit || is_alone,
+            });
             let Some(cut) = cut else {
                 if to_server.write_all(sent).await.is_err() {
                     break;
@@ -164,6 +164,61 @@ fn count(hits: &AtomicU32) {
     hits.fetch_add(1, Ordering::SeqCst);
 }
 
+/// The statements that a connection has prepared.
+#[derive(Default)]
+struct Statements {
+    has_begun: bool,
+    /// Whether the connection is that of a writer: supervisors change tasks, too.
+    is_writer: bool,
+    /// The names of those that write tasks.
+    writing: HashSet<Vec<u8>>,
+    /// The beginning of a message whose end has not come.
+    rest: Vec<u8>,
+}
+
+impl Statements {
+    /// Takes note of what is prepared. Returns whether a writer carries out a statement that writes
+    /// tasks.
+    fn write_tasks(&mut self, sent: &[u8]) -> bool {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            // The first message has another form.
+            return false;
+        }
+        self.rest.extend_from_slice(sent);
+        let all = std::mem::take(&mut self.rest);
+        let mut writes_tasks = false;
+        let left = each_message(&all, |kind, body| {
+            let mut texts = body.split(|byte| *byte == 0);
+            let (first, second) = (texts.next(), texts.next().unwrap_or_default());
+            if kind == b'P' {
+                let sql = String::from_utf8_lossy(second);
+                let writes = ["INTO retry_step", "INTO retry_run", "UPDATE retry_run"];
+                self.is_writer |= sql.contains("INTO retry_step");
+                if writes.iter().any(|write| sql.contains(write)) {
+                    self.writing.extend(first.map(<[u8]>::to_vec));
+                }
+            }
+            writes_tasks |= kind == b'B' && self.writing.contains(second);
+        });
+        self.rest = left.to_vec();
+        writes_tasks && self.is_writer
+    }
+}
+
+/// Looks at each whole message, and returns the rest.
+fn each_message(mut bytes: &[u8], mut look: impl FnMut(u8, &[u8])) -> &[u8] {
+    while let [kind, a, b, c, d, rest @ ..] = bytes {
+        let length = u32::from_be_bytes([*a, *b, *c, *d]);
+        let length = usize::try_from(length).unwrap().saturating_sub(4);
+        let Some((body, others)) = rest.split_at_checked(length) else {
+            break;
+        };
+        look(*kind, body);
+        bytes = others;
+    }
+    bytes
+}
+
 /// Passes the answers of the server on, and gives both ends back when it is stopped.
 async fn pass_answers(
     mut from_server: OwnedReadHalf,
@@ -191,16 +246,18 @@ async fn pass_answers(
 async fn end_of_transaction(from_server: &mut OwnedReadHalf) -> Option<bool> {
     let mut answer = Vec::new();
     let mut bytes = vec![0; 1 << 16];
-    let has = |answer: &[u8], end: &[u8]| answer.windows(end.len()).any(|word| word == end);
     loop {
         let reading = tokio::time::timeout(Duration::from_secs(5), from_server.read(&mut bytes));
         let length = reading.await.ok()?.ok().filter(|length| *length > 0)?;
         answer.extend_from_slice(&bytes[..length]);
-        if has(&answer, b"COMMIT\0") {
-            return Some(true);
-        }
-        if has(&answer, b"ROLLBACK\0") {
-            return Some(false);
+        let (mut has_failed, mut is_over) = (false, false);
+        each_message(&answer, |kind, body| {
+            has_failed |= kind == b'E' || kind == b'C' && body == b"ROLLBACK\0";
+            // The server is idle, and no transaction is open.
+            is_over |= kind == b'Z' && body == b"I";
+        });
+        if is_over {
+            return Some(!has_failed);
         }
     }
 }

@@ -7,9 +7,9 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use reattempt_supervisor::store::{Filter, Resolution, Verdict};
-use reattempt_supervisor::{Client, Postgres, Sqlite, State, TaskId, page};
+use reattempt_supervisor::{Client, Operator, Postgres, Sqlite, State, TaskId, page};
 
 /// Shows durable tasks, and carries out commands on them.
 #[derive(Debug, Parser)]
@@ -23,6 +23,23 @@ struct Arguments {
     json: bool,
     #[command(subcommand)]
     command: Command,
+}
+
+/// Who gives a command, and why: `show` has both.
+#[derive(Debug, Args)]
+struct Signature {
+    /// Who says so.
+    #[arg(long, env = "USER", default_value = "unknown")]
+    by: String,
+    /// The reason, for other operators.
+    #[arg(long, default_value = "")]
+    why: String,
+}
+
+impl Signature {
+    fn of(&self, client: &Client) -> Operator {
+        client.operator(&*self.by, &*self.why)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -58,6 +75,8 @@ enum Command {
         /// The numbers of the tasks.
         #[arg(required = true)]
         tasks: Vec<TaskId>,
+        #[command(flatten)]
+        signature: Signature,
     },
     /// Says what became of a step that ended a task, or of which nobody knows whether it was done,
     /// and continues the task.
@@ -88,12 +107,16 @@ enum Command {
         /// The numbers of the tasks.
         #[arg(required = true)]
         tasks: Vec<TaskId>,
+        #[command(flatten)]
+        signature: Signature,
     },
     /// Ends tasks and undoes their steps.
     Cancel {
         /// The numbers of the tasks.
         #[arg(required = true)]
         tasks: Vec<TaskId>,
+        #[command(flatten)]
+        signature: Signature,
     },
     /// Sends a signal to a task.
     Signal {
@@ -110,6 +133,9 @@ enum Command {
         /// The numbers of the tasks.
         #[arg(required = true)]
         tasks: Vec<TaskId>,
+        /// Who says so.
+        #[arg(long, env = "USER", default_value = "unknown")]
+        by: String,
         /// The reason, for other operators.
         #[arg(long, default_value = "parked by an operator")]
         why: String,
@@ -172,9 +198,9 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         }
         Command::Show { task } => show::task(&client.task::<()>(task).progress().await?, json),
         Command::Counts => show::counts(&client.store().counts().await?, json),
-        Command::Resubmit { tasks } => {
+        Command::Resubmit { tasks, signature } => {
             for task in tasks {
-                client.resubmit(task).await?;
+                signature.of(&client).resubmit(task).await?;
                 println!("task {task} continues");
             }
             Ok(())
@@ -198,16 +224,16 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             println!("task {task} continues");
             Ok(())
         }
-        Command::Undo { tasks } => {
+        Command::Undo { tasks, signature } => {
             for task in tasks {
-                client.undo(task).await?;
+                signature.of(&client).undo(task).await?;
                 println!("the steps of task {task} will be undone");
             }
             Ok(())
         }
-        Command::Cancel { tasks } => {
+        Command::Cancel { tasks, signature } => {
             for task in tasks {
-                client.cancel(task).await?;
+                signature.of(&client).cancel(task).await?;
                 println!("task {task} will end, and its steps will be undone");
             }
             Ok(())
@@ -221,9 +247,10 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             println!("task {task} has the signal `{name}`");
             Ok(())
         }
-        Command::Park { tasks, why } => {
+        Command::Park { tasks, by, why } => {
+            let operator = client.operator(by, why);
             for task in tasks {
-                client.park(task, &why).await?;
+                operator.park(task).await?;
                 println!("task {task} is parked");
             }
             Ok(())

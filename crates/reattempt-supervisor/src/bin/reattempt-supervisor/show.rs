@@ -164,7 +164,8 @@ fn failing_row(step: &FailingStep) -> [String; 5] {
 /// Returns the cells of what an operator has said.
 fn note_row(note: &OperatorNote) -> [String; 5] {
     [
-        note.seq.to_string(),
+        note.seq
+            .map_or_else(|| "-".to_owned(), |seq| seq.to_string()),
         note.verdict.clone(),
         note.by.clone(),
         note.at.to_string(),

@@ -499,6 +499,14 @@ pub(super) const RESOLVE: &str = concat!(
      SELECT state, state IN (4, 7), EXISTS (SELECT 1 FROM open) FROM retry_run WHERE id = $1"
 );
 
+/// Keeps who gives a command and why, if the state of the task allows it. No step has the number -1.
+pub(super) const SIGN: &str = concat!(
+    "INSERT INTO retry_note (run_id, seq, verdict, operator, why, at)
+     SELECT id, -1, $2, $3, $4, ",
+    now!(),
+    " FROM retry_run WHERE id = $1 AND state = ANY ($5::smallint[])"
+);
+
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT id FROM retry_run WHERE state IN (3, 4, 5, 6) AND updated_at <= ",
@@ -525,8 +533,7 @@ pub(super) const HISTORY: &str = "SELECT seq, kind, ord, name, attempts, result,
 
 pub(super) const FAILURES: &str = "SELECT direction, seq, failures, error, at FROM retry_failure WHERE run_id = $1 ORDER BY direction, seq";
 
-pub(super) const NOTES: &str =
-    "SELECT seq, verdict, operator, why, at FROM retry_note WHERE run_id = $1 ORDER BY id";
+pub(super) const NOTES: &str = "SELECT nullif(seq, -1), verdict, operator, why, at FROM retry_note WHERE run_id = $1 ORDER BY id";
 
 pub(super) const SIGNALS: &str =
     "SELECT id, name, payload FROM retry_signal WHERE run_id = $1 ORDER BY id";
@@ -606,6 +613,7 @@ pub(super) const WRITES: &[&str] = &[
     RESUBMIT,
     UNDO,
     RESOLVE,
+    SIGN,
     PRUNE,
 ];
 

@@ -10,6 +10,7 @@ use super::pipeline::{self, Sent};
 use super::plan::{Stage, StageKind};
 use super::{columns, sql};
 use crate::store::{AdminCommand, Write};
+use crate::task::TaskId;
 
 /// Where the statement of a stage stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,21 +132,7 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
                 .await
                 .map(|_| Vec::new())
         }
-        Write::Admin(task, AdminCommand::Cancel) => live.query(sql::CANCEL, &[&task.0]).await,
-        Write::Admin(task, AdminCommand::Park(why)) => live.query(sql::PARK, &[&task.0, why]).await,
-        Write::Admin(task, AdminCommand::Resubmit) => live.query(sql::RESUBMIT, &[&task.0]).await,
-        Write::Admin(task, AdminCommand::Resolve(resolution)) => {
-            let values: [&(dyn ToSql + Sync); 6] = [
-                &task.0,
-                &resolution.seq,
-                &resolution.verdict.as_str(),
-                &resolution.verdict.result(),
-                &resolution.by,
-                &resolution.why,
-            ];
-            live.query(sql::RESOLVE, &values).await
-        }
-        Write::Admin(task, AdminCommand::Undo) => live.query(sql::UNDO, &[&task.0]).await,
+        Write::Admin(task, command) => give(live, task, command).await,
         Write::Prune(age, limit) => {
             let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];
             live.query(sql::PRUNE, &values).await
@@ -154,4 +141,39 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
             Ok(Vec::new())
         }
     }
+}
+
+/// Sends the command of an operator.
+fn give<'a>(live: &'a Live, task: &'a TaskId, command: &'a AdminCommand) -> Sent<'a> {
+    Box::pin(async move {
+        match command {
+            AdminCommand::Cancel => live.query(sql::CANCEL, &[&task.0]).await,
+            AdminCommand::Park(why) => live.query(sql::PARK, &[&task.0, why]).await,
+            AdminCommand::Resubmit => live.query(sql::RESUBMIT, &[&task.0]).await,
+            AdminCommand::Undo => live.query(sql::UNDO, &[&task.0]).await,
+            AdminCommand::Resolve(resolution) => {
+                let values: [&(dyn ToSql + Sync); 6] = [
+                    &task.0,
+                    &resolution.seq,
+                    &resolution.verdict.as_str(),
+                    &resolution.verdict.result(),
+                    &resolution.by,
+                    &resolution.why,
+                ];
+                live.query(sql::RESOLVE, &values).await
+            }
+            AdminCommand::Signed { command, by, why } => {
+                let states: Vec<_> = command
+                    .states()
+                    .iter()
+                    .map(|state| state.number())
+                    .collect();
+                let name = command.as_str();
+                let values: [&(dyn ToSql + Sync); 5] = [&task.0, &name, by, why, &states];
+                let sign: Sent<'_> = Box::pin(live.query(sql::SIGN, &values));
+                let both = pipeline::together(vec![sign, give(live, task, command)]);
+                Ok(both.await?.pop().unwrap_or_default())
+            }
+        }
+    })
 }

@@ -427,6 +427,14 @@ fn apply_command(
     command: &AdminCommand,
     now: Time,
 ) -> rusqlite::Result<SignalResult> {
+    if let AdminCommand::Signed { command, by, why } = command {
+        let result = apply_command(connection, task, command, now)?;
+        if result == SignalResult::Accepted {
+            // No step has this number.
+            keep_note(connection, task, -1, (command.as_str(), by, why), now)?;
+        }
+        return Ok(result);
+    }
     let Some(state) = state_of(connection, task)? else {
         return Ok(SignalResult::UnknownTask);
     };
@@ -483,6 +491,19 @@ fn apply_command(
     Ok(SignalResult::Accepted)
 }
 
+/// Keeps what an operator has said: the verdict, the operator and the reason.
+fn keep_note(
+    connection: &Connection,
+    task: TaskId,
+    seq: i32,
+    (verdict, by, why): (&str, &str, &str),
+    now: Time,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO retry_note (run_id, seq, verdict, operator, why, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let values = params![task.0, seq, verdict, by, why, now.as_micros()];
+    connection.prepare_cached(sql)?.execute(values).map(drop)
+}
+
 /// Writes what an operator says of a step. Returns whether there is such a step without an end.
 fn resolve(
     connection: &Connection,
@@ -535,10 +556,8 @@ fn resolve(
             &[&task.0, seq, &name, &result, &now, &args_hash, &args],
         )?;
     }
-    execute(
-        "INSERT INTO retry_note (run_id, seq, verdict, operator, why, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        &[&task.0, seq, &verdict.as_str(), by, why, &now],
-    )?;
+    let at = Time::from_micros(now);
+    keep_note(connection, task, *seq, (verdict.as_str(), by, why), at)?;
     execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
     execute(
         if *verdict == Verdict::Undo {

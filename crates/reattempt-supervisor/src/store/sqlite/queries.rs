@@ -138,7 +138,7 @@ pub(super) fn failures(connection: &Connection, id: TaskId) -> rusqlite::Result<
 
 pub(super) fn notes(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<OperatorNote>> {
     let mut rows = connection.prepare_cached(
-        "SELECT seq, verdict, operator, why, at FROM retry_note WHERE run_id = ?1 ORDER BY id",
+        "SELECT nullif(seq, -1), verdict, operator, why, at FROM retry_note WHERE run_id = ?1 ORDER BY id",
     )?;
     let note = |row: &Row<'_>| {
         Ok(OperatorNote {
