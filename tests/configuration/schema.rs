@@ -50,7 +50,7 @@ fn the_table_of_keys_is_current() {
         let value = match key.kind() {
             Kind::Attempts => "a number, or `\"unlimited\"`",
             Kind::Backoff => {
-                "`\"none\"`, `\"fixed\"`, `\"linear\"`, `\"exp\"`, `\"fibonacci\"`, `\"decorrelated\"`"
+                "`\"none\"`, `\"fixed\"`, `\"linear\"`, `\"exp\"`, `\"fibonacci\"`, `\"exp_above_first\"`, `\"decorrelated\"`"
             }
             Kind::Time => "a duration",
             Kind::Factor => "a number above 1",
