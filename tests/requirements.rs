@@ -6,9 +6,11 @@
 )]
 
 use std::io::{self, ErrorKind};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::config::Config;
+use reattempt::observe::{self, CallInfo, Event};
 use reattempt::testing::virtual_time;
 use reattempt::{
     Backoff, Breaker, Classify, GaveUp, GiveUpReason, Jitter, Policy, RetryError, Verdict, retry,
@@ -16,6 +18,154 @@ use reattempt::{
 
 const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
+}
+
+/// Collects what `look` sees of each event of a call while `call` runs.
+fn observed<T: Send + 'static, R>(
+    look: impl Fn(&Event<'_>, &CallInfo<'_>) -> T + Send + Sync + 'static,
+    call: impl FnOnce() -> R,
+) -> (R, Vec<T>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
+    let observer = move |event: &Event<'_>| {
+        if let Some(facts) = event.facts() {
+            kept.lock().unwrap().push(look(event, facts));
+        }
+    };
+    let answer = observe::scope_blocking(Arc::new(observer), call);
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
+    (answer, seen)
+}
+
+/// Without any key, and outside of a request.
+#[test]
+fn b9_each_retry_has_all_nine_fields() {
+    #[retry]
+    fn read(calls: &mut u32) -> io::Result<()> {
+        *calls += 1;
+        Err(ErrorKind::TimedOut.into())
+    }
+
+    /// Request id, kind, operation, times, iteration, delay, and the error's type and message.
+    type Nine = (
+        String,
+        &'static str,
+        &'static str,
+        bool,
+        u32,
+        Option<Duration>,
+        String,
+        String,
+    );
+
+    let look = |event: &Event<'_>, facts: &CallInfo<'_>| -> Nine {
+        let delay = match event {
+            Event::Retry(_, delay) => Some(*delay),
+            _ => None,
+        };
+        let started = facts.started_at().unwrap();
+        (
+            facts.request_id().unwrap().to_owned(),
+            facts.policy(),
+            facts.operation(),
+            started <= facts.ended_at(),
+            facts.attempt(),
+            delay,
+            facts.error_type().unwrap().to_owned(),
+            facts.error_message().unwrap().to_owned(),
+        )
+    };
+    let _time = virtual_time();
+    let (_, first) = observed(look, || read(&mut 0));
+    let (_, second) = observed(look, || read(&mut 0));
+    // Two retries and the end, each after the failure of an attempt.
+    assert_eq!(first.len(), 6);
+    let retries: Vec<_> = first.iter().filter(|nine| nine.5.is_some()).collect();
+    assert_eq!(retries.len(), 2);
+    let id = &first[0].0;
+    assert!(!id.is_empty());
+    for (number, nine) in (1..).zip(retries) {
+        assert_eq!((nine.1, nine.3, nine.4), ("exp", true, number));
+        assert!(nine.2.ends_with("::read"), "{}", nine.2);
+        assert_eq!((&*nine.6, &*nine.7), ("std::io::error::Error", "timed out"));
+    }
+    // All events of a call have its id, and no other call has it.
+    assert!(first.iter().all(|nine| &nine.0 == id));
+    assert!(second.iter().all(|nine| &nine.0 != id));
+    // A request has the id that it was given.
+    let (_, asked) = observed(look, || {
+        observe::request_blocking("request 7", || read(&mut 0))
+    });
+    assert!(asked.iter().all(|nine| nine.0 == "request 7"));
+}
+
+/// An attempt as long as a second has the start that it had.
+#[test]
+fn b9_the_first_attempt_has_its_start() {
+    let time = virtual_time();
+    let look = |_: &Event<'_>, facts: &CallInfo<'_>| facts.elapsed();
+    let (_, seen) = observed(look, || {
+        Policy::new().max(1).on(|_: &u8| true).run(|| {
+            time.advance(seconds(1));
+            Err::<(), _>(1)
+        })
+    });
+    assert_eq!(seen, [Some(seconds(1)); 2]);
+}
+
+#[test]
+fn b11_an_event_names_what_was_called() {
+    #[retry(max = 2, on(_), detail = host)]
+    fn send(host: &str) -> Result<(), u8> {
+        let _ = host;
+        Err(1)
+    }
+
+    #[retry(max = 2, on(_), detail = format_args!("{host}:{}", 80))]
+    fn send_owned(host: String) -> Result<usize, u8> {
+        Err(host.len().try_into().unwrap())
+    }
+
+    struct Client(String);
+
+    impl Client {
+        #[retry(max = 2, on(_), timeout = "1s", detail = self.0)]
+        async fn hang(&self) -> Result<(), RetryError<u8>> {
+            std::future::pending().await
+        }
+    }
+
+    let look = |_: &Event<'_>, facts: &CallInfo<'_>| facts.detail().map(str::to_owned);
+    let all = |text: &str| vec![Some(text.to_owned()); 4];
+    let _time = virtual_time();
+    assert_eq!(observed(look, || send("shop")).1, all("shop"));
+    assert_eq!(
+        observed(look, || send_owned("shop".into())).1,
+        all("shop:80")
+    );
+    let runner = || {
+        let policy = Policy::new().max(2);
+        policy
+            .on(|_: &u8| true)
+            .detail("bank")
+            .run(|| Err::<(), _>(1))
+    };
+    assert_eq!(observed(look, runner).1, all("bank"));
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let mut runtime = runtime;
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    let client = Client("mail".to_owned());
+    let (ended, seen) = observed(look, || runtime.block_on(client.hang()));
+    assert!(ended.is_err());
+    assert_eq!(seen, all("mail"));
+    // Nobody names what nobody was told.
+    let unnamed = || {
+        Policy::new()
+            .max(2)
+            .on(|_: &u8| true)
+            .run(|| Err::<(), _>(1))
+    };
+    assert_eq!(observed(look, unnamed).1, vec![None; 4]);
 }
 
 /// B5's delay for a random factor `r`: `min(maximum, minimum + (2^n - 1) * delta * r)`.

@@ -92,6 +92,7 @@ keys! { timeless, Unused, number:
     on_retry: "on_retry" [on_retry = |_| (), on(_)];
     clone: "clone" [clone(number), on(_)];
     name: "name" [name = "costs", on(_)];
+    detail: "detail" [detail = number, on(_)];
     doc: "doc" [doc = false, on(_)];
     policy: "policy" [policy = POLICY, on(_)];
     telemetry: "telemetry" [telemetry = "quiet", on(_)];

@@ -159,7 +159,7 @@ fn took(line: &mut Value, millis: u64) {
 }
 
 #[test]
-fn the_first_attempt_has_no_start_unless_somebody_asked() {
+fn a_line_has_what_is_known_without_asking() {
     let (_time, lines) = (virtual_time(), Lines::keep(At::DEBUG));
     let mut failures = 1;
     let answer: Result<(), std::io::Error> = STEADY.runner().name("lines.untimed").run(|| {
@@ -174,7 +174,10 @@ fn the_first_attempt_has_no_start_unless_somebody_asked() {
     assert_eq!(reported(&lines), ["DEBUG retry", "INFO recovered"]);
     let fields = lines[0]["fields"].as_object().unwrap();
     assert!(fields.contains_key("ended_at") && fields.contains_key("error.type"));
-    for unknown in ["started_at", "elapsed", "request_id", "reason", "left_out"] {
+    for known in ["started_at", "elapsed", "request_id"] {
+        assert!(fields.contains_key(known), "{known}");
+    }
+    for unknown in ["detail", "reason", "left_out"] {
         assert!(!fields.contains_key(unknown), "{unknown}");
     }
     assert!(lines[1]["fields"]["started_at"].is_string());

@@ -1,5 +1,9 @@
 //! From the steps of a call to events.
 
+use core::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use reattempt_core::GiveUpReason;
@@ -22,6 +26,36 @@ pub struct Call {
     pub budget_balance: Option<f64>,
     /// Which of its events are logged.
     pub telemetry: Telemetry,
+    /// The id of a call that is part of no request.
+    pub id: CallId,
+}
+
+/// An id of one call: a number of this process, and the number of the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallId(u64);
+
+impl CallId {
+    /// The id of a call of which nothing has been reported yet.
+    pub const NONE: Self = Self(0);
+
+    /// Returns this id, or a new one where there is none yet.
+    pub fn or_new(self) -> Self {
+        static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0) | 1);
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+
+        if self != Self::NONE {
+            return self;
+        }
+        let number = CALLS.fetch_add(1, Ordering::Relaxed);
+        // Odd, so that the numbers of a process are spread over all ids, each once.
+        Self(PROCESS.wrapping_mul(number.wrapping_add(1)).max(1))
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
 }
 
 /// How long an attempt and the call have taken, as far as anybody has looked at a clock.
@@ -55,6 +89,11 @@ impl FailedAttempt {
 /// Returns whether anybody watches.
 pub fn is_watched() -> bool {
     report::is_anybody_there()
+}
+
+/// Returns whether anybody watches who is shown when attempts begin.
+pub fn wants_times() -> bool {
+    report::wants_times()
 }
 
 /// Reports that another attempt follows.
@@ -111,11 +150,12 @@ fn describe(
     report: impl FnOnce(&CallInfo<'_>),
 ) {
     let request_id = scope::request_id();
+    let request_id = request_id.map_or_else(|| call.id.to_string(), |id| (*id).to_owned());
     let times = failure.map_or_else(Times::default, |failure| failure.times);
     report(&CallInfo {
         operation: call.operation,
         policy: call.policy,
-        request_id: request_id.as_deref(),
+        request_id: Some(&request_id),
         attempt,
         max: call.max,
         ended_at: failure.map_or_else(SystemTime::now, |failure| failure.ended_at),

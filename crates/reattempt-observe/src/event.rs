@@ -128,6 +128,9 @@ pub struct ErrorText {
     pub kind: &'static str,
     #[doc(hidden)]
     pub message: Option<String>,
+    /// What was called: the key `detail`.
+    #[doc(hidden)]
+    pub detail: Option<String>,
 }
 
 impl ErrorText {
@@ -136,6 +139,7 @@ impl ErrorText {
         Self {
             kind: kind_of::<E>(),
             message,
+            detail: None,
         }
     }
 
@@ -157,6 +161,7 @@ impl ErrorText {
         Self {
             kind,
             message: message(),
+            detail: None,
         }
     }
 
@@ -179,6 +184,7 @@ impl ErrorText {
         Self {
             kind,
             message: Some(message.to_owned()),
+            detail: None,
         }
     }
 }
@@ -204,7 +210,8 @@ impl<'a> CallInfo<'a> {
         self.policy
     }
 
-    /// Returns the id of the request that this call is part of ([`request`](super::request)).
+    /// Returns the id of the request that the call is part of ([`request`](super::request)). A call outside of a request
+    /// has an id of its own, which all its events share.
     pub const fn request_id(&self) -> Option<&'a str> {
         self.request_id
     }
@@ -219,8 +226,14 @@ impl<'a> CallInfo<'a> {
         self.max
     }
 
-    /// Returns when the last attempt began, by the wall clock; `None` if the call read no clock
-    /// then: in the first attempt of a policy without `deadline` and without
+    /// Returns what was called, such as an address: the key `detail`, or that of the runner. Events of failed attempts
+    /// have it.
+    pub fn detail(&self) -> Option<&str> {
+        self.error?.detail.as_deref()
+    }
+
+    /// Returns when the last attempt began, by the wall clock; `None` if the call read no clock then: in the first
+    /// attempt of a program whose events only `metrics` or `stats` receive, of a policy without `deadline` and without
     /// [`timings`](Telemetry::timings).
     pub fn started_at(&self) -> Option<SystemTime> {
         self.ended_at.checked_sub(self.elapsed?)

@@ -45,7 +45,8 @@ mod to_tracing;
 #[cfg(feature = "observers")]
 #[doc(hidden)]
 pub use call::{
-    Call, FailedAttempt, Times, breaker_changed, gives_up, is_watched, recovered, retries,
+    Call, CallId, FailedAttempt, Times, breaker_changed, gives_up, is_watched, recovered, retries,
+    wants_times,
 };
 #[cfg(feature = "observers")]
 #[doc(hidden)]

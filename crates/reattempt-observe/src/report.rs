@@ -59,6 +59,15 @@ pub(crate) fn is_anybody_there() -> bool {
     (has_sinks() || is_added()) && !is_reporting()
 }
 
+/// Returns whether anybody who observes this thread is shown when attempts begin: metrics and statistics are not.
+pub(crate) fn wants_times() -> bool {
+    #[cfg(feature = "tracing")]
+    let is_read = crate::to_tracing::is_on();
+    #[cfg(not(feature = "tracing"))]
+    let is_read = false;
+    (is_read || is_added()) && !is_reporting()
+}
+
 /// Returns whether there is an observer of the user's for this thread.
 pub(crate) fn is_added() -> bool {
     COUNT.load(Ordering::Relaxed) > 0 || scope::observes()

@@ -29,6 +29,7 @@ pub(super) fn error_text(message: &str) -> ErrorText {
     ErrorText {
         kind: "shop::Unavailable",
         message: Some(message.to_owned()),
+        detail: None,
     }
 }
 

@@ -25,7 +25,6 @@ pub(super) fn reads_errors() -> bool {
 }
 
 /// Whether somebody reads anything at all.
-#[cfg(not(any(feature = "metrics", feature = "stats")))]
 pub(super) fn is_on() -> bool {
     LevelFilter::current() != LevelFilter::OFF
 }
@@ -157,6 +156,7 @@ impl<'a> Line<'a> {
             {
                 operation = facts.operation,
                 request_id = facts.request_id,
+                detail = facts.detail(),
                 policy = facts.policy,
                 attempt = facts.attempt,
                 max = facts.max,

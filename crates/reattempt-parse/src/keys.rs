@@ -25,6 +25,7 @@ pub const CODE: &[&str] = &[
     "context",
     "clone",
     "name",
+    "detail",
     "doc",
     "policy",
     "strategy",

@@ -54,6 +54,7 @@ macro_rules! list {
             pub context: Option<Binding>,
             pub clone: Option<Names>,
             pub name: Option<Value<Name>>,
+            pub detail: Option<Code>,
             pub doc: Option<Value<bool>>,
             pub policy: Option<Code>,
             pub strategy: Option<Code>,

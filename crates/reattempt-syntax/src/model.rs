@@ -67,6 +67,8 @@ pub struct Model {
     pub borrowed: Vec<Ident>,
     /// The name of the operation.
     pub name: OperationName,
+    /// `detail = ...`
+    pub detail: Option<Expr>,
     /// `strategy = ...`
     pub strategy: Option<Expr>,
     /// `timer = ...`
@@ -196,6 +198,7 @@ impl Model {
             &mut model.fallback,
             &mut model.before_retry,
             &mut model.on_retry,
+            &mut model.detail,
             &mut model.strategy,
             &mut model.timer,
         ];

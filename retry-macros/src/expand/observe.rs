@@ -2,7 +2,10 @@
 //! runtime decides.
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::quote_spanned;
+use reattempt_syntax::model::at;
 use retry_runtime::rules::Key;
+use syn::spanned::Spanned as _;
 
 use super::parts::Parts;
 use reattempt_syntax::item::Answer;
@@ -60,11 +63,17 @@ impl Parts<'_> {
         let opaque = self.model.until.is_none() && !self.knows_error();
         let opaque = opaque.then(|| ours!(opaque));
         let failure = ours!(#krate::__private::describe!(#opaque #cause));
-        if self.model.may_reset() {
+        let failure = if self.model.may_reset() {
             ours!(#krate::__private::Described::since(#failure, start))
         } else {
             failure
-        }
+        };
+        let Some(detail) = &self.model.detail else {
+            return failure;
+        };
+        // A reference, so that nothing is moved.
+        let located = self.model.krate_at(detail.span());
+        quote_spanned!(at(detail.span())=> #located::__private::Described::of(#failure, || #located::__private::Detail::new(&(#detail))))
     }
 
     fn knows_error(&self) -> bool {

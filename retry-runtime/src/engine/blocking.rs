@@ -42,7 +42,14 @@ impl CallStart {
             let now = context.into_context();
             let judged = call.judged(now, failure, verdict);
             // Not in a closure, which would hide the caller.
-            let waited = match step(&mut call.machine, now, &mut (), judged, no_strategy) {
+            let waited = match step(
+                &mut call.machine,
+                &mut call.began,
+                now,
+                &mut (),
+                judged,
+                no_strategy,
+            ) {
                 Ok(delay) => call.wait(context, delay),
                 Err(end) => Err(end),
             };
@@ -108,7 +115,14 @@ impl<P: Place> LiveCall<P> {
         let (failure, verdict) = assess();
         let now = context.into_context();
         let judged = self.judged(now, failure, verdict);
-        let delay = step(&mut self.machine, now, gates, judged, no_strategy)?;
+        let delay = step(
+            &mut self.machine,
+            &mut self.began,
+            now,
+            gates,
+            judged,
+            no_strategy,
+        )?;
         self.wait(context, delay)
     }
 

@@ -38,19 +38,26 @@ impl<'s, F: Fn() -> &'s Site> Place for F {
 
 /// When a call began, which is all that it needs before its first failure.
 #[derive(Debug, Clone, Copy)]
-pub struct CallStart(u32);
+pub struct CallStart {
+    /// See [`call::begin`].
+    marks: u32,
+    began: Began,
+}
 
 impl CallStart {
     /// Returns the start of a call that begins now.
     #[inline(always)]
     pub fn now() -> Self {
-        Self(call::begin())
+        Self {
+            marks: call::begin(),
+            began: Began::now(),
+        }
     }
 
     /// Returns the call after its first attempt.
     #[inline(always)]
     pub(super) const fn call(self) -> LiveCall {
-        LiveCall::since(self, (), Began::UNKNOWN)
+        LiveCall::since(self, ())
     }
 }
 
@@ -67,22 +74,25 @@ impl<P: Place> LiveCall<P> {
     /// Returns a call that has not been attempted yet.
     #[inline(always)]
     pub fn new(place: P) -> Self {
-        Self::since(CallStart::now(), place, Began::UNKNOWN)
+        Self::since(CallStart::now(), place)
     }
 
     /// Returns a call that begins under a policy that may time it.
     #[inline(always)]
     pub fn start<T: Clock>(place: P, context: CallContext<'_, T>) -> Self {
-        let began = Began::start(context.operation.policy());
-        Self::since(CallStart::now(), place, began)
+        let start = CallStart {
+            began: Began::start(context.operation.policy()),
+            marks: call::begin(),
+        };
+        Self::since(start, place)
     }
 
     #[inline(always)]
-    const fn since(start: CallStart, place: P, began: Began) -> Self {
+    const fn since(start: CallStart, place: P) -> Self {
         Self {
-            machine: ManuallyDrop::new(Call::since(start.0)),
+            machine: ManuallyDrop::new(Call::since(start.marks)),
             place,
-            began,
+            began: start.began,
         }
     }
 
@@ -121,7 +131,14 @@ impl<P: Place> LiveCall<P> {
         let (failure, verdict) = assess();
         let context = context.into_context();
         let judged = self.judged(context, failure, verdict);
-        step(&mut self.machine, context, gates, judged, no_strategy)
+        step(
+            &mut self.machine,
+            &mut self.began,
+            context,
+            gates,
+            judged,
+            no_strategy,
+        )
     }
 
     /// Decides what follows a failed attempt: returns the retry, for the hooks that look at it.
@@ -204,7 +221,14 @@ impl<P: Place> LiveCall<P> {
     ) -> Result<Retry<'a, E>, GaveUp> {
         let cause = failure.cause;
         let judged = self.judged(context, failure, verdict);
-        let delay = step(&mut self.machine, context, gates, judged, strategy)?;
+        let delay = step(
+            &mut self.machine,
+            &mut self.began,
+            context,
+            gates,
+            judged,
+            strategy,
+        )?;
         Ok(Retry {
             operation: context.operation.lazy_name(),
             max: context.operation.policy().attempts(),
@@ -233,7 +257,14 @@ impl<P: Place> LiveCall<P> {
         let attempts = self.failures().saturating_add(1);
         self.machine.attempt_failed();
         let report = Report::of_attempt(attempts);
-        (self.machine).end(report, context.operation, ending, reason, attempts)
+        (self.machine).end(
+            report,
+            context.operation,
+            ending,
+            reason,
+            attempts,
+            &mut self.began,
+        )
     }
 
     /// Ends the call between two attempts, or before the first.
@@ -243,7 +274,14 @@ impl<P: Place> LiveCall<P> {
         let attempts = self.failures();
         let report = Report::of_attempt(attempts);
         let ending = Ending::BetweenAttempts;
-        (self.machine).end(report, context.operation, ending, reason, attempts)
+        (self.machine).end(
+            report,
+            context.operation,
+            ending,
+            reason,
+            attempts,
+            &mut self.began,
+        )
     }
 
     /// Ends the call because its deadline has passed between two attempts.
@@ -346,7 +384,7 @@ impl<P: Place> LiveCall<P> {
         if is_recovery || gates.is_held() {
             let context = context.into_context();
             if is_recovery {
-                recovered(&self.machine, self.began, context);
+                recovered(&self.machine, &mut self.began, context);
                 *self.machine = Call::new();
             }
             gates.settle(context.timer);
@@ -373,8 +411,9 @@ impl Call {
         ending: Ending,
         reason: GiveUpReason,
         attempts: u32,
+        began: &mut Began,
     ) -> GaveUp {
-        report.gives_up(self, operation, ending, reason);
+        report.gives_up(self, operation, ending, reason, began);
         if matches!(
             reason,
             GiveUpReason::Attempts

@@ -45,4 +45,4 @@ pub use stop::{DropOther, Keep, KeepSend, Stopped};
 pub use timed_out::{Lost, TimedOut};
 #[cfg(feature = "std")]
 pub use timeout::{limited, limited_hook, not_cut_off};
-pub use watch::{Described, ErrorText};
+pub use watch::{Described, Detail, ErrorText};

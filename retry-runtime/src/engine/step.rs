@@ -5,7 +5,7 @@ use core::time::Duration;
 #[cfg(feature = "std")]
 use super::invalid;
 use super::result::{AttemptResult, Ending};
-use super::watch::{Described, ErrorText, Report};
+use super::watch::{Began, Described, ErrorText, Report};
 use super::{CallContext, Gate, LiveCall, Place};
 use crate::call;
 use crate::call::{Call, CallEnv, GiveUpReason};
@@ -63,6 +63,7 @@ impl<P: Place> LiveCall<P> {
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn step<T: Clock>(
     call: &mut Call,
+    began: &mut Began,
     context: CallContext<'_, T>,
     gates: &mut impl Gate,
     judged: Judged,
@@ -91,13 +92,13 @@ pub(super) fn step<T: Clock>(
             if result == AttemptResult::NotFinal {
                 call.asks_again();
             }
-            report.retries(call, context.operation, result, delay);
+            report.retries(call, context.operation, result, delay, began);
             Ok(delay)
         }
         Err(reason) => {
             let attempts = call.failures();
             let ending = Ending::Attempt(result);
-            let end = call.end(report, context.operation, ending, reason, attempts);
+            let end = call.end(report, context.operation, ending, reason, attempts, began);
             Err(end.known(verdict, gates, context.timer))
         }
     }

@@ -36,12 +36,39 @@ impl ErrorText {
     }
 }
 
+/// What was called, in words.
+#[derive(Debug)]
+#[cfg(feature = "observe")]
+pub struct Detail(String);
+
+/// The same where nobody watches.
+#[derive(Debug)]
+#[cfg(not(feature = "observe"))]
+pub struct Detail;
+
+impl Detail {
+    /// Returns what `text` says.
+    #[cfg(feature = "observe")]
+    pub fn new(text: &(impl core::fmt::Display + ?Sized)) -> Self {
+        Self(observe::said(text))
+    }
+
+    /// Returns nothing.
+    #[cfg(not(feature = "observe"))]
+    pub fn new(_: &(impl core::fmt::Display + ?Sized)) -> Self {
+        Self
+    }
+}
+
 /// What failed, and how it is described to those who watch.
 #[derive(Debug)]
 pub struct Described<'a, E: ?Sized, D> {
     pub(super) cause: Cause<'a, E>,
     /// When the attempt began, if the policy wants to know.
     pub(super) started: Option<Timestamp>,
+    /// What was called: the key `detail`, where somebody watches.
+    #[cfg(feature = "observe")]
+    detail: Option<String>,
     /// Gone once it is asked.
     describe: Option<D>,
 }
@@ -53,7 +80,34 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
         Self {
             cause: cause.into(),
             started: None,
+            #[cfg(feature = "observe")]
+            detail: None,
             describe: Some(describe),
+        }
+    }
+
+    /// Returns the same failure, of a call of what `detail` names: it is asked where somebody watches.
+    #[inline(always)]
+    #[must_use]
+    pub fn of(self, detail: impl FnOnce() -> Detail) -> Self {
+        #[cfg(feature = "observe")]
+        return Self {
+            detail: observe::is_watched().then(|| detail().0),
+            ..self
+        };
+        #[cfg(not(feature = "observe"))]
+        {
+            let _ = detail;
+            self
+        }
+    }
+
+    /// Returns the same failure, of a call that was given this detail.
+    #[inline(always)]
+    pub(crate) fn about(self, detail: Option<&str>) -> Self {
+        match detail {
+            Some(detail) => self.of(|| Detail::new(&detail)),
+            None => self,
         }
     }
 
@@ -70,10 +124,14 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
     /// Returns what its error says of itself.
     #[cfg(feature = "observe")]
     fn text(&mut self) -> ErrorText {
-        match (self.cause, self.describe.take()) {
+        let text = match (self.cause, self.describe.take()) {
             (Cause::Error(error), Some(describe)) => describe(error),
             (Cause::NotFinal, _) => ErrorText::not_final(),
             _ => ErrorText::timed_out(),
+        };
+        ErrorText {
+            detail: self.detail.take(),
+            ..text
         }
     }
 }
@@ -85,11 +143,19 @@ pub(super) struct Began {
     call: Timestamp,
     #[cfg(feature = "observe")]
     attempt: Timestamp,
+    /// What its events are known by.
+    #[cfg(feature = "observe")]
+    id: observe::CallId,
 }
 
 #[cfg(not(feature = "observe"))]
 impl Began {
     pub(super) const UNKNOWN: Self = Self {};
+
+    #[inline(always)]
+    pub(super) const fn now() -> Self {
+        Self::UNKNOWN
+    }
 
     #[inline(always)]
     pub(super) const fn start(_: &Policy) -> Self {
@@ -102,18 +168,32 @@ impl Began {
     pub(super) const UNKNOWN: Self = Self {
         call: Timestamp::ENDLESS,
         attempt: Timestamp::ENDLESS,
+        id: observe::CallId::NONE,
     };
 
-    /// Returns the beginning of a call. Only a policy that asks for it reads the clock.
+    /// Returns the beginning of a call. The clock is read where somebody is shown when attempts begin.
+    #[inline(always)]
+    pub(super) fn now() -> Self {
+        if !observe::wants_times() {
+            return Self::UNKNOWN;
+        }
+        Self::at(now())
+    }
+
+    /// Returns the same of a call whose policy may ask for it.
     #[inline(always)]
     pub(super) fn start(policy: &Policy) -> Self {
         if !policy.telemetry.has_timings() && policy.deadline.is_none() {
-            return Self::UNKNOWN;
+            return Self::now();
         }
-        let now = now();
+        Self::at(now())
+    }
+
+    const fn at(now: Timestamp) -> Self {
         Self {
             call: now,
             attempt: now,
+            id: observe::CallId::NONE,
         }
     }
 
@@ -154,14 +234,16 @@ fn now() -> Timestamp {
 
 /// Returns the call as events describe it.
 #[cfg(feature = "observe")]
-fn reported(operation: Operation<'_>) -> observe::Call {
+fn reported(operation: Operation<'_>, began: &mut Began) -> observe::Call {
     let policy = operation.policy();
+    began.id = began.id.or_new();
     observe::Call {
         operation: operation.name(),
         policy: operation.policy_name(),
         max: policy.attempts(),
         budget_balance: policy.budget.map(crate::budget::Budget::balance),
         telemetry: policy.telemetry,
+        id: began.id,
     }
 }
 
@@ -210,7 +292,7 @@ impl<P: Place> LiveCall<P> {
 
 /// Reports a success after a retry; one at once leaves no trace.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn recovered(call: &Call, began: Began, context: CallContext<'_, impl Clock>) {
+pub(super) fn recovered(call: &Call, began: &mut Began, context: CallContext<'_, impl Clock>) {
     #[cfg(not(feature = "observe"))]
     let _ = (began, context);
     let (before, attempt) = (call.failures(), call.failures().saturating_add(1));
@@ -224,10 +306,10 @@ pub(super) fn recovered(call: &Call, began: Began, context: CallContext<'_, impl
 #[cfg(feature = "observe")]
 #[cold]
 #[inline(never)]
-fn observe_recovery(call: &Call, began: Began, context: CallContext<'_, impl Clock>) {
+fn observe_recovery(call: &Call, began: &mut Began, context: CallContext<'_, impl Clock>) {
     let attempt = call.failures().saturating_add(1);
     let times = began.times(call.failures(), context);
-    observe::recovered(reported(context.operation), attempt, times);
+    observe::recovered(reported(context.operation, began), attempt, times);
 }
 
 #[inline(always)]
@@ -246,11 +328,12 @@ fn note(call: &Call, operation: &'static str, before: u32, attempt: u32, step: C
 #[inline(never)]
 fn observe_retry(
     operation: Operation<'_>,
+    began: &mut Began,
     attempt: u32,
     failure: &observe::FailedAttempt,
     delay: Duration,
 ) {
-    observe::retries(reported(operation), attempt, failure, delay);
+    observe::retries(reported(operation, began), attempt, failure, delay);
 }
 
 /// An attempt that did not end its call with success, on its way to those who watch.
@@ -288,13 +371,16 @@ impl Report {
         operation: Operation<'_>,
         result: AttemptResult,
         delay: Duration,
+        began: &mut Began,
     ) {
         let step = CallStep::Retry(result, delay);
         note(call, operation.name(), self.before, self.attempt, step);
         #[cfg(feature = "observe")]
         if let Some(failure) = self.failure {
-            observe_retry(operation, self.attempt, &failure, delay);
+            observe_retry(operation, began, self.attempt, &failure, delay);
         }
+        #[cfg(not(feature = "observe"))]
+        let _ = began;
     }
 
     pub(super) fn gives_up(
@@ -303,6 +389,7 @@ impl Report {
         operation: Operation<'_>,
         ending: Ending,
         reason: GiveUpReason,
+        began: &mut Began,
     ) {
         let step = CallStep::GaveUp(ending, reason);
         note(call, operation.name(), self.before, self.attempt, step);
@@ -315,12 +402,14 @@ impl Report {
                 })
             });
             observe::gives_up(
-                reported(operation),
+                reported(operation, began),
                 self.attempt,
                 failure.as_deref(),
                 ending != Ending::BetweenAttempts,
                 reason,
             );
         }
+        #[cfg(not(feature = "observe"))]
+        let _ = began;
     }
 }

@@ -3,7 +3,7 @@
 #[cfg(feature = "observe")]
 pub use observed::{ByCauses, ByContent, ByDebug, ByDisplay, ByName, Error};
 
-pub use crate::engine::{Described, ErrorText};
+pub use crate::engine::{Described, Detail, ErrorText};
 #[doc(hidden)]
 pub use crate::{
     __describe as describe, __keep as keep, __name as name, __named as named,

@@ -157,7 +157,8 @@ where
         let failure = Described::new(Cause::Error(&error), |error| {
             ErrorText::message(error, parts.classifier.message(error))
         })
-        .since(start);
+        .since(start)
+        .about(plan.detail);
         let failed =
             (parts.strategy).failed(&mut state, &mut call, context, &mut gates, failure, verdict);
         let delay = match failed {
@@ -230,7 +231,8 @@ where
             let failure = Described::new(cause, |error| {
                 ErrorText::message(error, parts.classifier.message(error))
             })
-            .since(start);
+            .since(start)
+            .about(plan.detail);
             match parts
                 .strategy
                 .failed(&mut state, &mut call, context, &mut gates, failure, verdict)

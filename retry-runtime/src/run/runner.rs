@@ -115,6 +115,7 @@ where
 pub(super) struct Plan<'p> {
     pub(super) policy: &'p Policy,
     pub(super) site: Site,
+    pub(super) detail: Option<&'p str>,
     #[cfg(feature = "std")]
     budget: Option<&'p Budget>,
 }
@@ -142,6 +143,7 @@ impl<'p, J> Runner<'p, Parts<J, (), DefaultTimer, (), ()>> {
             plan: Plan {
                 policy,
                 site: Site::of_caller(),
+                detail: None,
                 #[cfg(feature = "std")]
                 budget: None,
             },
@@ -156,10 +158,16 @@ impl<'p, J> Runner<'p, Parts<J, (), DefaultTimer, (), ()>> {
     }
 }
 
-impl<C> Runner<'_, C> {
+impl<'p, C> Runner<'p, C> {
     /// Names the operation in telemetry.
     pub const fn name(mut self, name: &'static str) -> Self {
         self.plan.site = Site::of_name(name);
+        self
+    }
+
+    /// Says in events what this call is about, such as an address.
+    pub const fn detail(mut self, detail: &'p str) -> Self {
+        self.plan.detail = Some(detail);
         self
     }
 }

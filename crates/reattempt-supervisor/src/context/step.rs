@@ -127,7 +127,8 @@ impl StepFailure {
     /// Returns the failure of a single attempt, which is final.
     pub(crate) fn last(error: &impl fmt::Display) -> Self {
         Self {
-            message: error.to_string(),
+            // With all causes, where the error is one of `anyhow` or `eyre`.
+            message: format!("{error:#}"),
             attempts: 1,
             retry_reason: None,
         }
@@ -136,7 +137,7 @@ impl StepFailure {
     /// Returns the failure of all attempts.
     pub(crate) fn gave_up<E: fmt::Display>(error: &RetryError<E>) -> Self {
         let message = match error.last() {
-            Some(last) => last.to_string(),
+            Some(last) => format!("{last:#}"),
             None => error.to_string(),
         };
         let is_final = matches!(

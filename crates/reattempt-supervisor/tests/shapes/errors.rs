@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use reattempt::{Classify, Verdict};
 use reattempt_supervisor::{Step, StepError, SubmitError, WorkflowContext, step, workflow};
@@ -59,6 +60,21 @@ async fn of_anyhow_with_retries(_: &Step, text: &str) -> anyhow::Result<u32> {
     Ok(text.parse()?)
 }
 
+#[step(retry(on = reattempt::chain![io::Error, Broken], max = 2, base = "1ms"))]
+async fn of_anyhow_by_chain(_: &Step, kind: &str) -> anyhow::Result<u32> {
+    use anyhow::Context as _;
+
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+
+    if kind == "broken" {
+        return Err(Broken(false)).context("reading");
+    }
+    match CALLS.fetch_add(1, Ordering::Relaxed) {
+        0 => Err(io::Error::from(io::ErrorKind::ConnectionReset)).context("reading"),
+        calls => Ok(calls),
+    }
+}
+
 #[step]
 async fn boxed(_: &Step, text: &str) -> Result<u32, Box<dyn std::error::Error + Send + Sync>> {
     Ok(text.parse()?)
@@ -80,6 +96,7 @@ async fn well(context: &WorkflowContext) -> anyhow::Result<()> {
     unit(context).await?;
     assert_eq!(of_anyhow(context, "1").await?, 1);
     assert_eq!(of_anyhow_with_retries(context, "2").await?, 2);
+    assert_eq!(of_anyhow_by_chain(context, "reset").await?, 1);
     assert_eq!(boxed(context, "3").await?, 3);
     assert_eq!(static_error(context, "4").await?, 4);
     assert_eq!(never(context).await?, 1);
@@ -93,6 +110,7 @@ async fn ill(context: &WorkflowContext, which: u32) -> Result<u32, StepError> {
         1 => of_anyhow(context, "").await,
         2 => of_anyhow_with_retries(context, "x").await,
         3 => boxed(context, "x").await,
+        5 => of_anyhow_by_chain(context, "broken").await,
         _ => static_error(context, "x").await,
     }
 }
@@ -110,6 +128,7 @@ async fn the_texts_of_errors_are_recorded() {
         "step `of_anyhow_with_retries` failed: invalid digit found in string",
         "step `boxed` failed: invalid digit found in string",
         "step `static_error` failed: no number",
+        "step `of_anyhow_by_chain` failed: reading: it is broken",
     ];
     for (which, expected) in (0..).zip(said) {
         let ended = task_result(ill(which), |it| it.register(ill)).await;

@@ -257,6 +257,7 @@ fn policy(
             .and_then(|name| operation_name(name, parameters, faults))
             .map_or(default_name, OperationName::Given),
         generics: Vec::new(),
+        detail: args.detail.and_then(|code| expression(code, faults)),
         strategy: args.strategy.and_then(|code| expression(code, faults)),
         timer: args.timer.and_then(|code| expression(code, faults)),
         error_span: error_span.unwrap_or_else(Span::call_site),
