@@ -39,6 +39,7 @@ impl CallId {
     pub const NONE: Self = Self(0);
 
     /// Returns this id, or a new one where there is none yet.
+    #[must_use]
     pub fn or_new(self) -> Self {
         static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0) | 1);
         static CALLS: AtomicU64 = AtomicU64::new(0);
