@@ -2,6 +2,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::items_after_statements,
+    clippy::needless_pass_by_value,
     reason = "a test that fails says where"
 )]
 
