@@ -70,7 +70,9 @@ fn done(command: Command) -> Result<ExitCode, String> {
     let run = || {
         let done = match command {
             Command::List(arguments) => list::run(&arguments),
-            Command::Explain(arguments) => explain::run(&arguments),
+            Command::Explain(arguments) => arguments
+                .of_code(list::keys)
+                .and_then(|it| explain::run(&it)),
             Command::Check(arguments) => check::run(&arguments),
             Command::Schema(arguments) => schema::run(&arguments),
             Command::Storm(arguments) => storm::run(&arguments),

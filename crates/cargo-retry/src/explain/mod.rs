@@ -29,7 +29,8 @@ use report::Report;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The keys of `#[retry(...)]`, such as 'max = 5, jitter = 0.2'; with `--config` the name of a policy or of an
-    /// operation, or keys with `policy = "name"`; or a rule, such as `X4`
+    /// operation, or keys with `policy = "name"`; or an operation of the code, as `list` prints it; or a rule, such as
+    /// `X4`
     #[arg(value_name = "POLICY", required = true)]
     policy: Vec<String>,
 
@@ -48,6 +49,38 @@ pub(crate) struct Arguments {
     /// Writes nothing but ASCII
     #[arg(long, action = ArgAction::SetTrue, conflicts_with = "json")]
     ascii: bool,
+}
+
+impl Arguments {
+    /// With the keys of an operation in place of its name, if the code here has it.
+    pub(crate) fn of_code(
+        mut self,
+        keys: impl FnOnce(&str) -> Result<Option<String>, Box<dyn Error>>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let [policy] = self.policy.as_mut_slice() else {
+            return Ok(self);
+        };
+        let is_name = policy
+            .chars()
+            .all(|it| it.is_alphanumeric() || "_:.-".contains(it));
+        let is_known = policy::is_word(policy) || page::asked(policy).is_some();
+        if self.config.is_some() || !is_name || is_known {
+            return Ok(self);
+        }
+        match keys(policy) {
+            Ok(Some(found)) => *policy = found,
+            // Without a project here a lone word has a message of its own.
+            Ok(None) | Err(_) if !policy.contains("::") => {}
+            Ok(None) => {
+                return Err(format!(
+                    "no operation `{policy}` in this workspace; `cargo retry list --format line` prints them"
+                )
+                .into());
+            }
+            Err(fault) => return Err(fault),
+        }
+        Ok(self)
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {

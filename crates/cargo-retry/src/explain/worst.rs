@@ -1,5 +1,8 @@
 //! The most that a call can cost, in words, and what no figure can say.
 
+use reattempt_storm::client::Client;
+use reattempt_storm::clock::Virtual;
+use retry_runtime::Verdict;
 use retry_runtime::duration::Human;
 use serde::Serialize;
 
@@ -11,6 +14,9 @@ use crate::policy::Given;
 pub(super) struct Worst {
     /// `None`: without limit.
     attempts: Option<u32>,
+    /// Attempts of the median call that start before the deadline when each fails at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    typical_attempts: Option<u32>,
     /// Attempts for each call while every one fails, with the copies of a hedge: as many times the load of calls
     /// without retries. `None`: without limit, or the copies are not known.
     load: Option<u32>,
@@ -21,11 +27,36 @@ pub(super) struct Worst {
     wall: Option<std::time::Duration>,
 }
 
+/// Calls whose median is taken.
+const CALLS: u32 = 501;
+
+/// More attempts than this are not played.
+const PLAYED: u32 = 256;
+
+/// How many attempts of the median call start before the deadline, by the machine that runs in production.
+fn typical(given: &Given) -> Option<u32> {
+    let (deadline, ..) = given.policy.limits();
+    let attempts = given.policy.attempts()?;
+    if deadline.is_none() || given.is_decided() || attempts > PLAYED {
+        return None;
+    }
+    let mut all: Vec<u32> = (0..CALLS)
+        .map(|seed| {
+            let client = Client::new(given.policy);
+            let clock = Virtual::new(u64::from(seed).wrapping_add(1));
+            client.run(&clock, || Err(Verdict::Transient)).0
+        })
+        .collect();
+    all.sort_unstable();
+    all.get(all.len() / 2).copied()
+}
+
 impl Worst {
     pub(super) fn of(given: &Given) -> Self {
         let worst = given.policy.worst_case();
         Self {
             attempts: worst.attempts(),
+            typical_attempts: typical(given),
             load: worst
                 .attempts()
                 .zip(given.copies)
@@ -40,7 +71,12 @@ impl Worst {
         let (deadline, timeout, _) = given.policy.limits();
         let attempts = match self.attempts {
             Some(1) => "1, no retry".to_owned(),
-            Some(attempts) => format!("{attempts} for each call, if all of them fail"),
+            Some(attempts) => match self.typical_attempts.filter(|it| *it < attempts) {
+                Some(typical) => format!(
+                    "{attempts} for each call, if all of them fail, of which usually {typical} fit into the deadline"
+                ),
+                None => format!("{attempts} for each call, if all of them fail"),
+            },
             None if given.is_decided() => "as many as its strategy says".to_owned(),
             None if deadline.is_some() => "as many as start before the deadline".to_owned(),
             None => "no limit of its own; its budget bounds them".to_owned(),

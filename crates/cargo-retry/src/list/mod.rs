@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use reattempt_config::ConfigError;
+use retry_runtime::rules::Key;
 
 use crate::code::modules::Code;
 use crate::code::workspace::Workspace;
@@ -113,4 +114,42 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// The keys of the operation of this name in the code here, or of the only one that ends with it.
+pub(crate) fn keys(name: &str) -> Result<Option<String>, Box<dyn Error>> {
+    let code = Code::read(&Workspace::load(None)?);
+    let types = Types::of(&code);
+    let survey = visit::survey(&code, &types);
+    let below = format!("::{name}");
+    let mut sites: Vec<_> = (survey.sites.iter())
+        .filter(|it| it.operation == name || it.operation.ends_with(&below))
+        .collect();
+    if let Some(exact) = sites.iter().copied().find(|it| it.operation == name) {
+        sites = vec![exact];
+    }
+    // A file may be part of several targets.
+    sites.dedup_by(|one, other| one.place == other.place);
+    let [site] = sites.as_slice() else {
+        let names: Vec<_> = sites.iter().map(|it| it.operation.as_str()).collect();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let names = names.join(", ");
+        return Err(format!("`{name}` may be one of these operations: {names}").into());
+    };
+    let is_of_policy = |key: &str| {
+        Key::ALL.iter().any(|it| it.as_str() == key) || ["budget", "breaker"].contains(&key)
+    };
+    let written = site.reading.written.iter();
+    let pairs = written.filter(|(key, _)| is_of_policy(key));
+    let pairs: Vec<_> = pairs
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    // Without a key it is the default, which has a name for that.
+    Ok(Some(if pairs.is_empty() {
+        "max = 3".to_owned()
+    } else {
+        pairs.join(", ")
+    }))
 }

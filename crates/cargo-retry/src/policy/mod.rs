@@ -9,7 +9,7 @@ use std::ops::Range;
 use retry_runtime::Policy;
 
 pub(crate) use file::{Refused, from_file, over};
-pub(crate) use text::from_text;
+pub(crate) use text::{from_text, is_word};
 
 /// A policy and what there is to say about how it was given.
 #[derive(Debug, Clone)]

@@ -106,11 +106,15 @@ fn beyond_reading(text: &str) -> Option<String> {
     })
 }
 
+/// Whether a lone word is one of a policy.
+pub(crate) fn is_word(text: &str) -> bool {
+    KEYS.contains(&text) || ["never", "retry"].contains(&text)
+}
+
 /// What to say about a name where keys belong.
 fn lone_name(text: &str) -> Option<String> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    let is_key = KEYS.contains(&text) || ["never", "retry"].contains(&text);
-    if text.is_empty() || is_key || !text.chars().all(is_name) {
+    if text.is_empty() || is_word(text) || !text.chars().all(is_name) {
         return None;
     }
     Some(

@@ -185,3 +185,54 @@ fn a_picture_is_written() {
         assert!(err.contains(words), "{err}");
     }
 }
+
+/// What almost every call gets, beside what none can pass.
+#[test]
+fn attempts_that_usually_fit_into_the_deadline() {
+    let (code, out, _) = run(&["explain", "max = 10, base = \"1s\", deadline = \"2s\""]);
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("10 for each call, if all of them fail, of which usually"),
+        "{out}"
+    );
+    let (_, out, _) = run(&[
+        "explain",
+        "--json",
+        "max = 10, base = \"1s\", deadline = \"2s\"",
+    ]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let typical = json["worst_case"]["typical_attempts"].as_u64().unwrap();
+    assert!((2..=4).contains(&typical), "{typical}");
+    // All of them always fit.
+    let (_, out, _) = run(&["explain", "max = 3, deadline = \"1m\""]);
+    assert!(!out.contains("usually"), "{out}");
+}
+
+/// A name that `list` prints.
+#[test]
+fn an_operation_of_the_code() {
+    let folder = folder("operation");
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    let manifest = "[package]\nname = \"shop\"\nedition = \"2024\"\n[workspace]\n[dependencies]\nreattempt = \"*\"\n";
+    std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    let code = "#[reattempt::retry(max = 7, on(_))]\nfn fetch() -> Result<(), ()> { Ok(()) }\n";
+    std::fs::write(folder.join("src/lib.rs"), code).unwrap();
+    for name in ["fetch", "shop::fetch"] {
+        let output = command(&["explain", name])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let (code, out, err) = ended(&output);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("Up to 7 attempts"), "{out}");
+    }
+    let output = command(&["explain", "shop::send"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let (code, _, err) = ended(&output);
+    assert!(
+        code == 2 && err.contains("cargo retry list --format line"),
+        "{err}"
+    );
+}
