@@ -1,5 +1,12 @@
 //! Methods of one name, by the names of their operations. `cargo retry list` reads this file, too.
 
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unused_self,
+    reason = "only the names of the methods are looked at"
+)]
+
 use reattempt::retry;
 
 pub struct Client<T>(pub T);
