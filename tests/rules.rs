@@ -630,7 +630,7 @@ fn refused_and_nearest_accepted() {
         assert_eq!(
             refused.violation().expect("refused").to_string(),
             format!(
-                "{message} (rule {id}: https://docs.rs/reattempt/latest/reattempt/guide/errors/#{anchor})"
+                "{message} (rule {id}: https://reattempt.github.io/reattempt/errors.html#{anchor})"
             )
         );
         assert_eq!(accepted.violation(), None, "{id}: {accepted:?}");

@@ -31,7 +31,7 @@ use reattempt_rules::duration::Nanos;
     message = "`{Self}` is not a backoff",
     label = "neither a kind of backoff nor `Fn(u32) -> Duration`",
     note = "name a kind, as in `backoff = \"exp\"`, or give a closure `|retry: u32| -> Duration`",
-    note = "rule type: https://docs.rs/reattempt/latest/reattempt/guide/errors/#type"
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait BackoffFn {
     /// The delay before retry number `retry`, counted from 0.

@@ -12,7 +12,7 @@ use crate::verdict::Absent;
     note = "for any other: return `Result<T, reattempt::RetryError<E>>`, as `try_run_async` of a `Runner` does, or make your error of it with `map_err = |error: reattempt::RetryError<E>| ...`",
     note = "where another answer will do: `fallback = |_| ...`",
     note = "where attempts are limited elsewhere: `cut_off = false`, with which a deadline is tested between attempts alone",
-    note = "rule S5: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s5"
+    note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"
 )]
 pub trait Cut {
     /// Returns it.
@@ -38,7 +38,7 @@ impl<T> Cut for Option<T> {
     message = "a retry cannot tell success from failure in `{Self}`",
     label = "neither a `Result` nor an `Option`",
     note = "return a `Result` or an `Option`, or add `until = |value| ...` to say which values are final",
-    note = "rule S1: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s1"
+    note = "rule S1: https://reattempt.github.io/reattempt/errors.html#s1"
 )]
 pub trait Outcome: Sized {
     /// What a success holds.

@@ -19,7 +19,7 @@ pub enum Verified<T> {
     message = "`{Self}` does not say whether the operation was executed",
     label = "expected `Verified<{T}>` or `Option<{T}>`",
     note = "`verify` answers with a `reattempt::Verified`, or with an `Option` of the value",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait IntoVerified<T> {
     /// The finding this answer stands for.

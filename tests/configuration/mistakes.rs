@@ -97,7 +97,7 @@ fn debug_has_a_line_for_each_fault() {
     let shown = format!("{faults:?}");
     assert_eq!(shown, faults.to_string());
     assert_eq!(shown.lines().count(), 3, "{shown}");
-    let index = "https://docs.rs/reattempt/latest/reattempt/guide/errors/";
+    let index = "https://reattempt.github.io/reattempt/errors.html";
     assert_eq!(shown.lines().last(), Some(&*format!("rules: {index}")));
     let alone = Config::from_toml("[policies.a]\nmax = 0\n").unwrap_err();
     assert_eq!(

@@ -68,7 +68,7 @@ fn faults_name_the_variable() {
 }
 
 /// Where the rules are explained.
-const INDEX: &str = "https://docs.rs/reattempt/latest/reattempt/guide/errors/";
+const INDEX: &str = "https://reattempt.github.io/reattempt/errors.html";
 
 #[test]
 fn a_variable_without_levels_gets_a_message_with_them() {

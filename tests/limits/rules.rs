@@ -162,7 +162,7 @@ fn refused_and_nearest_accepted() {
             .map(String::as_str)
             .or_else(|| refused.downcast_ref().copied());
         let (id, anchor) = (case.id, case.id.to_lowercase());
-        let address = format!("https://docs.rs/reattempt/latest/reattempt/guide/errors/#{anchor}");
+        let address = format!("https://reattempt.github.io/reattempt/errors.html#{anchor}");
         let expected = format!("{}\nrule {id}: {address}", case.message);
         assert_eq!(message, Some(&*expected), "{id}");
         (case.accepted)();
@@ -186,7 +186,7 @@ fn asked_before() {
     assert_eq!(
         late.as_deref(),
         Some(
-            "`deadline` of 2s is over before hedge 3 of 3 can start, which `hedge` starts after 3s; raise `deadline` or lower `hedge` or its `max` (rule X12: https://docs.rs/reattempt/latest/reattempt/guide/errors/#x12)"
+            "`deadline` of 2s is over before hedge 3 of 3 can start, which `hedge` starts after 3s; raise `deadline` or lower `hedge` or its `max` (rule X12: https://reattempt.github.io/reattempt/errors.html#x12)"
         )
     );
     let policy = Policy::new().deadline(2 * SECOND);

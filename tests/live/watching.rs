@@ -144,7 +144,7 @@ fn what_cannot_be_watched() {
     // A missing file and a missing folder are reported alike.
     let missing = file.folder().join("missing.toml");
     let error = config::watch(&missing).unwrap_err().to_string();
-    let fix = "; check the path and its permissions [file] (https://docs.rs/reattempt/latest/reattempt/guide/errors/#file)";
+    let fix = "; check the path and its permissions [file] (https://reattempt.github.io/reattempt/errors.html#file)";
     let start = format!("{}: cannot ", missing.display());
     assert!(error.starts_with(&start) && error.ends_with(fix), "{error}");
     let missing = file.folder().join("nowhere/retry.toml");

@@ -133,7 +133,7 @@ const fn wraps(_: &(dyn Error + 'static)) -> bool {
     message = "`chain!` looks for errors inside `{Self}`, which is not an error",
     label = "neither `core::error::Error` nor a boxed error",
     note = "`chain!` takes types with `core::error::Error`, `anyhow::Error`, `eyre::Report`, `Box<dyn Error>` and `Box<dyn Error + Send + Sync>`",
-    note = "rule S4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s4"
+    note = "rule S4: https://reattempt.github.io/reattempt/errors.html#s4"
 )]
 pub trait AsError<M> {
     /// Returns the error.

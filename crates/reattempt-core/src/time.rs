@@ -94,7 +94,7 @@ impl From<std::time::Instant> for Timestamp {
     message = "`{Self}` is not a timer",
     label = "`Clock` is not implemented for it",
     note = "`timer` takes a value that implements `reattempt::timer::Timer` (async functions) or `reattempt::timer::BlockingTimer` (sync functions)",
-    note = "rule type: https://docs.rs/reattempt/latest/reattempt/guide/errors/#type"
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait Clock {
     /// The time now; it never goes back.

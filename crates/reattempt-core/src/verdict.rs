@@ -95,7 +95,7 @@ impl From<bool> for Verdict {
     message = "`{Self}` says nothing about a retry",
     label = "expected `bool` or `Verdict`",
     note = "`on` and `except` answer with a `bool` or a `reattempt::Verdict`",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait IntoVerdict {
     /// The verdict of `on`.
@@ -156,7 +156,7 @@ impl IntoVerdict for Verdict {
     note = "for `anyhow::Error`, `eyre::Report` and boxed errors: `on = reattempt::chain![std::io::Error]`, with the types that may be inside",
     note = "for any other: say which errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
     note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`",
-    note = "rule S4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s4"
+    note = "rule S4: https://reattempt.github.io/reattempt/errors.html#s4"
 )]
 pub trait Classify {
     /// Returns the verdict on this value.

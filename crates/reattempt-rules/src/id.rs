@@ -4,7 +4,7 @@ use core::fmt;
 
 macro_rules! index {
     () => {
-        "https://docs.rs/reattempt/latest/reattempt/guide/errors/"
+        "https://reattempt.github.io/reattempt/errors.html"
     };
 }
 
@@ -13,7 +13,7 @@ pub const INDEX: &str = index!();
 
 macro_rules! rule_ids {
     ($($rule:ident, $id:literal, $anchor:literal;)+) => {
-        /// A section of the [error index](https://docs.rs/reattempt/latest/reattempt/guide/errors/), which says why a value or a
+        /// A section of the [error index](https://reattempt.github.io/reattempt/errors.html), which says why a value or a
         /// shape is refused and what to write in its place.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 #[diagnostic::on_unimplemented(
     message = "arguments and results of durable tasks are stored as JSON, and `{Self}` cannot be; add `#[derive(serde::Serialize, serde::Deserialize)]` to it",
     label = "expected a type that is `Serialize + DeserializeOwned + Send + Sync + 'static`",
-    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d10"
+    note = "rule D10: https://reattempt.github.io/reattempt/errors.html#d10"
 )]
 pub trait Payload: Serialize + DeserializeOwned + Send + Sync + 'static {}
 

@@ -46,7 +46,7 @@ where
 #[diagnostic::on_unimplemented(
     message = "the first parameter of a step is not `{Self}` but its task; write `step: &Step`",
     label = "expected `Step`",
-    note = "rule D7: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d7"
+    note = "rule D7: https://reattempt.github.io/reattempt/errors.html#d7"
 )]
 pub trait IsStep {
     /// Returns the step as the body sees it.
@@ -63,7 +63,7 @@ impl IsStep for Step {
 #[diagnostic::on_unimplemented(
     message = "the first parameter of a workflow is not `{Self}` but its task; write `context: &WorkflowContext`",
     label = "expected `WorkflowContext`",
-    note = "rule D7: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d7"
+    note = "rule D7: https://reattempt.github.io/reattempt/errors.html#d7"
 )]
 pub trait IsContext {
     /// Returns the context as the body sees it.
@@ -80,7 +80,7 @@ impl IsContext for WorkflowContext {
 #[diagnostic::on_unimplemented(
     message = "a step or a workflow returns a `Result`, and `{Self}` is not one",
     label = "expected `Result<T, E>`",
-    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d10"
+    note = "rule D10: https://reattempt.github.io/reattempt/errors.html#d10"
 )]
 pub trait AnyResult {
     /// The type of the value.
@@ -118,7 +118,7 @@ pub fn single_attempt_result<T, E: RecordedError>(result: Result<T, E>) -> Resul
 #[diagnostic::on_unimplemented(
     message = "the record keeps the text of an error of a durable task, and `{Self}` has none; implement `Display` for it",
     label = "this error has no `Display`",
-    note = "rule D10: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d10"
+    note = "rule D10: https://reattempt.github.io/reattempt/errors.html#d10"
 )]
 pub trait RecordedError: fmt::Display {}
 
@@ -147,7 +147,7 @@ pub fn resource<T: Resource>(context: &WorkflowContext, step: &str) -> Result<Ar
 #[diagnostic::on_unimplemented(
     message = "many steps share a parameter with `#[with]` at once, and `{Self}` cannot be shared; use a type that is `Sized + Send + Sync + 'static`",
     label = "expected a type that is `Sized + Send + Sync + 'static`",
-    note = "rule D8: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d8"
+    note = "rule D8: https://reattempt.github.io/reattempt/errors.html#d8"
 )]
 pub trait Resource: Sized + Send + Sync + 'static {}
 
@@ -180,7 +180,7 @@ pub fn argument_json<T: StepArgument + ?Sized>(argument: &T) -> serde_json::Resu
 #[diagnostic::on_unimplemented(
     message = "the record keeps the arguments of a step, as a hash or as JSON, and `{Self}` cannot be written; add `#[derive(serde::Serialize)]` to it, `#[with]` to the parameter, or `args = \"ignore\"` to the step",
     label = "expected a type that is `Serialize`",
-    note = "rule D11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d11"
+    note = "rule D11: https://reattempt.github.io/reattempt/errors.html#d11"
 )]
 pub trait StepArgument: Serialize {}
 
@@ -234,7 +234,7 @@ pub fn borrow_optional_copy<T: UndoArgument + ?Sized>(copy: &Option<T::Copy>) ->
 #[diagnostic::on_unimplemented(
     message = "the compensation gets each argument as it was recorded, and `{Self}` cannot be read back; implement `Clone` and `serde::Deserialize` for it",
     label = "expected a type that is `Clone + DeserializeOwned`",
-    note = "rule D4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d4"
+    note = "rule D4: https://reattempt.github.io/reattempt/errors.html#d4"
 )]
 pub trait UndoArgument {
     /// The owned form of the argument.

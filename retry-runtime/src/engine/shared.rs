@@ -270,7 +270,7 @@ impl Gate for BudgetGate<'_> {
     message = "`{Self}` would be made for each call, and know of none of the others",
     label = "expected a reference or an `Arc`",
     note = "write `static SHARED: ... = ...;` and name it with `&SHARED`; a `const` is a new one wherever it is named",
-    note = "rule type: https://docs.rs/reattempt/latest/reattempt/guide/errors/#type"
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait AsShared {
     /// What is shared.

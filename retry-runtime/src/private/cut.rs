@@ -109,7 +109,7 @@ pub fn finished<R, L>(outcome: Result<R, L>) -> R {
     message = "`verify` is asked about the error, and after a time-out there is none",
     label = "`From<GaveUp>` is not implemented for this error",
     note = "implement `From<reattempt::GaveUp>` for the error type, or drop `verify` or `timeout`",
-    note = "rule S5: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s5"
+    note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"
 )]
 pub trait Unasked {
     fn unasked(end: GaveUp) -> Self;

@@ -103,7 +103,7 @@ macro_rules! __named {
         ::core::compile_error!(::core::concat!(
             "`policy = \"",
             $name,
-            "\"` needs the feature `config` of `reattempt`; turn it on, or name a constant, as in `policy = STORAGE`\nrule X15: https://docs.rs/reattempt/latest/reattempt/guide/errors/#x15"
+            "\"` needs the feature `config` of `reattempt`; turn it on, or name a constant, as in `policy = STORAGE`\nrule X15: https://reattempt.github.io/reattempt/errors.html#x15"
         ));
         $crate::private::Site::new($operation)
     }};

@@ -46,7 +46,7 @@ pub fn nothing<N: Nothing>(_: N) {}
     message = "`before_retry` answers with nothing, and this is `{Self}`",
     label = "expected `()`",
     note = "end the closure with `;`, as in `before_retry = |retry| {{ renew(retry); }}`",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait Nothing {}
 

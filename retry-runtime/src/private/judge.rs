@@ -23,7 +23,7 @@ pub fn judge_by_proof<E: ?Sized, V: Proof>(error: &E, on: impl FnOnce(&E) -> V) 
     message = "`{Self}` does not say whether anything was executed, so `idempotent = false` would retry nothing",
     label = "expected `Verdict`",
     note = "answer `reattempt::Verdict::Refused` for errors that prove that nothing was executed, or add `verify`",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait Proof {
     fn proof(self) -> Verdict;
@@ -68,7 +68,7 @@ pub fn classify_holder<E: ClassifyHolder + ?Sized>(error: &E) -> Verdict {
     label = "any error may be inside",
     note = "name the types that may be inside: `on = reattempt::chain![std::io::Error]`; the first one that is found says by its `Classify` whether it is retried, and any other error is final",
     note = "`on(_)` retries any error",
-    note = "rule S4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s4"
+    note = "rule S4: https://reattempt.github.io/reattempt/errors.html#s4"
 )]
 pub trait ClassifyHolder {
     fn verdict(&self) -> Verdict;
@@ -93,7 +93,7 @@ pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
     label = "`Classify` is not implemented for this error",
     note = "write a verdict such as `#[retry(transient)]` or `#[retry(permanent)]` above the variant, or, if `{Self}` is a type of yours, implement `reattempt::Classify` for it",
     note = "of `anyhow::Error`, `eyre::Report` and boxed errors `#[retry(chain(std::io::Error))]` asks the error inside",
-    note = "rule S11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s11"
+    note = "rule S11: https://reattempt.github.io/reattempt/errors.html#s11"
 )]
 pub trait Inherit {
     fn verdict(&self) -> Verdict;
@@ -115,7 +115,7 @@ pub fn after<A: After>(field: &A) -> Option<Duration> {
 #[diagnostic::on_unimplemented(
     message = "`after` names a field that is not a delay",
     label = "expected `Duration` or `Option<Duration>`, found `{Self}`",
-    note = "rule S11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s11"
+    note = "rule S11: https://reattempt.github.io/reattempt/errors.html#s11"
 )]
 pub trait After {
     fn after(&self) -> Option<Duration>;
@@ -138,7 +138,7 @@ impl After for Option<Duration> {
     message = "`retry_after` answers with `{Self}`, which is not a delay",
     label = "expected `Option<Duration>` or `Duration`",
     note = "answer with the delay that the error asks for, or with `None` where it asks for none",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait Delay {
     fn delay(&self) -> Option<Duration>;

@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
     message = "`map_err` takes how a call ended, which is not a `{Self}`",
     label = "not a `RetryError<E>`",
     note = "write `map_err = |error: reattempt::RetryError<E>| ...`, with the error of an attempt for `E`",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait MapperParameter {
     /// The error of an attempt.

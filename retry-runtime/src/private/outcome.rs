@@ -121,7 +121,7 @@ pub const fn never<R>() -> Option<R> {
     message = "`fallback` answers with `{Self}`, which does not fit `{R}`",
     label = "neither the value nor the whole answer of the function",
     note = "`fallback` answers with what the function returns, or with the value inside it",
-    note = "rule S9: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s9"
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait Answer<R> {
     fn answer(self) -> R;

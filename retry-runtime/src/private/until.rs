@@ -102,7 +102,7 @@ impl<R> WholeEnd for Polled<R> {
     label = "`From<GaveUp>` is not implemented for this error",
     note = "`until` ends a call where no error of its own exists",
     note = "for an error type of yours: implement `From<reattempt::GaveUp>`; for any other: return `Result<T, reattempt::RetryError<E>>`, or write `map_err`",
-    note = "rule S5: https://docs.rs/reattempt/latest/reattempt/guide/errors/#s5"
+    note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"
 )]
 pub trait Unfinished {
     fn unfinished(end: GaveUp) -> Self;

@@ -95,7 +95,7 @@ impl<T> WrongValue<T> for ValueOf<T> {}
     message = "this key is a `Duration`, and `{Self}` has no unit or is another type",
     label = "expected a `Duration`",
     note = "write a text with a unit, such as `\"100ms\"`, or `Duration::from_millis(..)` around a number",
-    note = "rule R17: https://docs.rs/reattempt/latest/reattempt/guide/errors/#r17"
+    note = "rule R17: https://reattempt.github.io/reattempt/errors.html#r17"
 )]
 pub trait IsDuration {}
 
@@ -104,7 +104,7 @@ pub trait IsDuration {}
     message = "`factor` is an `f64`, and this is a `{Self}`",
     label = "expected an `f64`",
     note = "write `2.0`, or `f64::from(..)` around another number",
-    note = "rule R4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#r4"
+    note = "rule R4: https://reattempt.github.io/reattempt/errors.html#r4"
 )]
 pub trait IsFactor {}
 
@@ -113,7 +113,7 @@ pub trait IsFactor {}
     message = "`jitter` is an `f64` or a `Jitter`, and this is a `{Self}`",
     label = "expected an `f64` or a `Jitter`",
     note = "write `0.2` for +/-20 %, or a kind, such as `\"full\"`",
-    note = "rule R5: https://docs.rs/reattempt/latest/reattempt/guide/errors/#r5"
+    note = "rule R5: https://reattempt.github.io/reattempt/errors.html#r5"
 )]
 pub trait IsJitter {}
 
@@ -122,7 +122,7 @@ pub trait IsJitter {}
     message = "`max` is a whole number, such as a `u32` or a `usize`, and this is a `{Self}`",
     label = "expected a `u32` or a `usize`",
     note = "write `max = 3`, or `max = \"unlimited\"`",
-    note = "rule R1: https://docs.rs/reattempt/latest/reattempt/guide/errors/#r1"
+    note = "rule R1: https://reattempt.github.io/reattempt/errors.html#r1"
 )]
 pub trait IsNumber: Copy {}
 

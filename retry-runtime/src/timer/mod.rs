@@ -38,7 +38,7 @@ pub use unnamed::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
     message = "an async function cannot wait with `{Self}`",
     label = "`Timer` is not implemented for it",
     note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Timer`",
-    note = "rule type: https://docs.rs/reattempt/latest/reattempt/guide/errors/#type"
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait Timer: Clock {
     /// The future of [`sleep`](Self::sleep).
@@ -57,7 +57,7 @@ pub trait Timer: Clock {
     message = "a sync function cannot wait with `{Self}`",
     label = "`BlockingTimer` is not implemented for it",
     note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::BlockingTimer`",
-    note = "rule type: https://docs.rs/reattempt/latest/reattempt/guide/errors/#type"
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait BlockingTimer: Clock {
     /// Returns after `duration`.
@@ -93,7 +93,7 @@ pub struct DefaultTimer;
 #[diagnostic::on_unimplemented(
     message = "a sync function cannot wait with `{Self}`",
     note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::BlockingTimer`",
-    note = "rule type: https://docs.rs/reattempt/latest/reattempt/guide/errors/#type"
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait IntoBlockingTimer {
     /// The timer.
@@ -107,7 +107,7 @@ pub trait IntoBlockingTimer {
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
     note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`",
-    note = "rule type: https://docs.rs/reattempt/latest/reattempt/guide/errors/#type"
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait IntoTimer {
     /// The timer.

@@ -202,7 +202,7 @@ fn what_cannot_be_begun() {
         (
             &["-p", "nobody"][..],
             expect![
-                "error: retry.toml:2: policies.a.max: `max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two [R1] (https://docs.rs/reattempt/latest/reattempt/guide/errors/#r1)"
+                "error: retry.toml:2: policies.a.max: `max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two [R1] (https://reattempt.github.io/reattempt/errors.html#r1)"
             ],
         ),
         (

@@ -343,10 +343,10 @@ fn wrong_keys_leave_the_function_to_its_callers() {
                 )
             }
             ::core::compile_error! {
-                "`undo` is the name of another step; write `undo = refund`\nrule D4: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d4"
+                "`undo` is the name of another step; write `undo = refund`\nrule D4: https://reattempt.github.io/reattempt/errors.html#d4"
             }
             ::core::compile_error! {
-                "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it\nrule D2: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d2"
+                "`complete_by` of 0 leaves no time; write a longer one, such as \"30s\", or drop it\nrule D2: https://reattempt.github.io/reattempt/errors.html#d2"
             }
         "#]],
     );
@@ -363,7 +363,7 @@ fn a_wrong_function_stays_as_it_is() {
                 Ok(())
             }
             ::core::compile_error! {
-                "a step is asynchronous; write `async fn`\nrule D6: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d6"
+                "a step is asynchronous; write `async fn`\nrule D6: https://reattempt.github.io/reattempt/errors.html#d6"
             }
         "#]],
     );

@@ -150,7 +150,7 @@ fn a_wrong_function_stays_as_it_is() {
                 Ok(())
             }
             ::core::compile_error! {
-                "the store keeps the arguments of a workflow after the submission; take them by value\nrule D11: https://docs.rs/reattempt/latest/reattempt/guide/errors/#d11"
+                "the store keeps the arguments of a workflow after the submission; take them by value\nrule D11: https://reattempt.github.io/reattempt/errors.html#d11"
             }
         "#]],
     );

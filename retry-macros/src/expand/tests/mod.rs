@@ -234,7 +234,7 @@ fn a_refused_function_is_still_there() {
                 Ok(())
             }
             ::core::compile_error! {
-                "`max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two\nrule R1: https://docs.rs/reattempt/latest/reattempt/guide/errors/#r1"
+                "`max` counts the first attempt too, so 0 would never call at all; write `max = 1` for no retry or `max = 3` for two\nrule R1: https://reattempt.github.io/reattempt/errors.html#r1"
             }
         "#]],
     );
