@@ -101,19 +101,25 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
         .map(|clause| &clause.predicates);
     let conditions = conditions.into_iter().flatten();
     let conditions: Vec<_> = conditions.collect();
-    faults.finish(ours! {
-        /// The last error of a call below, or what `From<GaveUp>` makes of its end.
-        // The lifetime makes the condition one that the compiler asks where the impl is used.
-        #[automatically_derived]
-        impl #generics ::core::convert::From<#krate::RetryError<Self>> for #name #arguments
-        where
-            #(#conditions,)*
-            for<'reattempt> Self: ::core::convert::From<#krate::GaveUp>,
-        {
-            fn from(error: #krate::RetryError<Self>) -> Self {
-                #krate::RetryError::into_error(error)
+    // A type without a variant for it may have a `From` for every error, which this one would meet.
+    let of_layer = keeps_end(&input.data).then(|| {
+        ours! {
+            /// The last error of a call below, or what `From<GaveUp>` makes of its end.
+            // The lifetime makes the condition one that the compiler asks where the impl is used.
+            #[automatically_derived]
+            impl #generics ::core::convert::From<#krate::RetryError<Self>> for #name #arguments
+            where
+                #(#conditions,)*
+                for<'reattempt> Self: ::core::convert::From<#krate::GaveUp>,
+            {
+                fn from(error: #krate::RetryError<Self>) -> Self {
+                    #krate::RetryError::into_error(error)
+                }
             }
         }
+    });
+    faults.finish(ours! {
+        #of_layer
 
         #[automatically_derived]
         impl #generics #krate::Classify for #name #arguments
@@ -220,6 +226,16 @@ impl Arms<'_> {
 
 fn members(fields: &Fields) -> impl Iterator<Item = (Member, &Type)> {
     fields.members().zip(fields.iter().map(|field| &field.ty))
+}
+
+/// Whether a field is a `GaveUp`.
+fn keeps_end(data: &Data) -> bool {
+    let Data::Enum(data) = data else { return false };
+    let mut fields = data.variants.iter().flat_map(|variant| &variant.fields);
+    fields.any(|field| match &field.ty {
+        Type::Path(path) => (path.path.segments.last()).is_some_and(|last| last.ident == "GaveUp"),
+        _ => false,
+    })
 }
 
 /// The only field, or of several the one that is the source, as thiserror has it.
