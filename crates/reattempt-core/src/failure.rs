@@ -169,8 +169,8 @@ impl core::error::Error for GaveUp {}
 /// # Through another retried call
 ///
 /// In a function that is retried itself, `?` makes an `E` of it, for the errors of libraries that have [`From<GaveUp>`],
-/// and for a type with `derive(Classify)` that has it: the last error, or what `From<GaveUp>`
-/// makes of the end. For any other type [`flatten`](RetryError::flatten) joins the two layers.
+/// and for an enum with `derive(Classify)` and a variant that holds the [`GaveUp`]: the last error, or what
+/// `From<GaveUp>` makes of the end. For any other type [`flatten`](RetryError::flatten) joins the two layers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryError<E> {
     end: GaveUp,
