@@ -1,6 +1,6 @@
 //! What an expansion is made from: everything checked, nothing left to judge.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::{Key, Keys};
 use retry_runtime::{Backoff, Policy};
@@ -65,6 +65,8 @@ pub struct Model {
     pub owned: Vec<Owned>,
     /// Parameters that an async attempt borrows for itself alone.
     pub borrowed: Vec<Ident>,
+    /// The keys, as written.
+    pub keys: Vec<TokenTree>,
     /// The name of the operation.
     pub name: OperationName,
     /// `detail = ...`

@@ -29,6 +29,7 @@ pub(super) fn expand(
     let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
     let model = check::function(arguments, &function, &answer, &flow, &mut faults);
     let mut model = faults.finish(model)?;
+    model.keys = super::words(&keys);
 
     let Function {
         attributes,
@@ -120,6 +121,10 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
     };
     let attributes = attributes.iter().filter(|other| !item::is_retry(other));
     if keeps {
+        let keys = super::keys(&ours!(::reattempt), &super::words(arguments));
+        let statements = body.stream();
+        let (inner, statements) = item::inner_attributes(statements);
+        let body = braces(&body, ours!(#(#inner)* #keys #statements));
         return ours!(#(#attributes)* #visibility #signature #body);
     }
     // Named, so that none counts as unused.

@@ -58,6 +58,22 @@ fn attribute_or_faults(
     }
 }
 
+/// The written keys, half-typed ones included.
+fn words(arguments: &TokenStream) -> Vec<TokenTree> {
+    let mut starts = true;
+    let words = arguments.clone().into_iter().filter(|token| {
+        let is_key = starts && matches!(token, TokenTree::Ident(word) if word != "crate");
+        starts = matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
+        is_key
+    });
+    words.collect()
+}
+
+/// The written keys, where an editor finds what they mean and what they may become: the compiler sees nothing of it.
+fn keys(krate: &TokenStream, words: &[TokenTree]) -> Option<TokenStream> {
+    (!words.is_empty()).then(|| ours!(#krate::__private::keys!(#(#words)*);))
+}
+
 /// `#[retry(never)]`: as if nothing stood there, also in an `impl` block with a policy.
 fn is_never(arguments: &TokenStream) -> bool {
     let mut tokens = arguments.clone().into_iter();

@@ -48,8 +48,15 @@ impl Parts<'_> {
     fn name(&self) -> TokenStream {
         let krate = &self.krate;
         match &self.model.name {
-            OperationName::Given(name) => ours!(#krate::__private::Name::Given(#name)),
-            OperationName::Function(name) => ours!(#krate::__private::name!(#name)),
+            OperationName::Given(name) => {
+                let keys = super::keys(krate, &self.model.keys);
+                let name = keys.map_or_else(|| name.clone(), |keys| ours!({ #keys #name }));
+                ours!(#krate::__private::Name::Given(#name))
+            }
+            OperationName::Function(name) => {
+                let keys = &self.model.keys;
+                ours!(#krate::__private::name!(#name #(#keys)*))
+            }
         }
     }
 

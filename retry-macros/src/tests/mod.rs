@@ -1,5 +1,6 @@
 //! The pages of the documentation and the tables of keys say the same.
 
+mod editor;
 mod errors;
 mod index;
 mod messages;

@@ -72,7 +72,8 @@ macro_rules! __too_late {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __name {
-    ($function:literal) => {{
+    ($function:literal $($key:tt)*) => {{
+        $crate::private::keys!($($key)*);
         enum Here {}
         static CODE: $crate::private::CodeName = $crate::private::CodeName::new(
             ::core::concat!(::core::module_path!(), "::", $function),

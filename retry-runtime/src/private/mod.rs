@@ -6,6 +6,7 @@ mod cut;
 mod cut_off;
 mod describe;
 pub mod driver;
+mod editor;
 mod form;
 mod has_limit;
 mod hook;
@@ -43,6 +44,7 @@ pub use cut::{
 };
 pub use cut_off::{IgnoredTimeout, refuse_timeout};
 pub use describe::*;
+pub use editor::{Keys, keys};
 pub use form::{FormOf, NoRefusal, PlainForm, Refusal, WithReason, fail_as, refused, split_as};
 pub use has_limit::{HasLimit, LimitByPolicy};
 pub use hook::{Reply, SettleFuture, SettleValue, before, hooked, nothing, observe, unseen};

@@ -250,6 +250,7 @@ fn policy(
         on_retry: args.on_retry.and_then(|code| expression(code, faults)),
         context: args.context.and_then(|binding| keep(binding.0, faults)),
         clone: function::cloned(args.clone, parameters, faults),
+        keys: Vec::new(),
         owned: Vec::new(),
         borrowed: Vec::new(),
         name: args

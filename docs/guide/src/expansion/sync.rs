@@ -2,7 +2,7 @@
 /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
 pub fn fetch(url: &str) -> Result<Page, FetchError> {
     static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-        ::reattempt::__private::name!("fetch"),
+        ::reattempt::__private::name!("fetch" max jitter on),
     );
     let context = || ::reattempt::__private::CallContext::blocking(
         &__REATTEMPT_SITE,

@@ -17,7 +17,10 @@ fn every_hook() {
             /// **Retried:** Up to 4 attempts; delays of up to 50 ms, 100 ms, 200 ms, each drawn from 0 to that; at most 350 ms of waiting; 2 s for all attempts and delays together.
             async fn fetch(name: String) -> Result<Page, RetryError<Error>> {
                 static __REATTEMPT_SITE: ::again::__private::Site = ::again::__private::Site::new(
-                    ::again::__private::name!("fetch"),
+                    ::again::__private::name!(
+                        "fetch" max base deadline on except context clone on_retry before_retry
+                        fallback
+                    ),
                 );
                 let context = |until| ::again::__private::CallContext::new(
                     &__REATTEMPT_SITE,
@@ -197,7 +200,7 @@ fn a_strategy() {
             /// **Retried:** Attempts and delays as its strategy says; 5 s for all attempts and delays together.
             fn fetch(&mut self) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::reattempt::__private::name!("fetch"),
+                    ::reattempt::__private::name!("fetch" strategy on deadline),
                 );
                 let context = |until| ::reattempt::__private::CallContext::new(
                     &__REATTEMPT_SITE,

@@ -35,7 +35,7 @@ fn sync_function() {
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             pub fn fetch(url: &str) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::reattempt::__private::name!("fetch"),
+                    ::reattempt::__private::name!("fetch" max backoff jitter on),
                 );
                 let context = || ::reattempt::__private::CallContext::blocking(
                     &__REATTEMPT_SITE,
@@ -85,7 +85,7 @@ fn async_function() {
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::reattempt::__private::name!("fetch"),
+                    ::reattempt::__private::name!("fetch" max backoff jitter on),
                 );
                 let context = || ::reattempt::__private::CallContext::asynchronous(
                     &__REATTEMPT_SITE,
@@ -163,7 +163,7 @@ fn a_delay_that_the_error_asks_for() {
         /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting.
         fn fetch(&self) -> Result<Page, FetchError> {
         static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-        ::reattempt::__private::name!("fetch"),
+        ::reattempt::__private::name!("fetch" on retry_after),
         );
         let context = || ::reattempt::__private::CallContext::blocking(
         &__REATTEMPT_SITE,
@@ -231,6 +231,7 @@ fn a_refused_function_is_still_there() {
         "fn fetch() -> Result<(), Error> { Ok(()) }",
         &expect![[r#"
             fn fetch() -> Result<(), Error> {
+                ::reattempt::__private::keys!(max);
                 Ok(())
             }
             ::core::compile_error! {

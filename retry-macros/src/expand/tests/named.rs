@@ -15,7 +15,7 @@ fn a_policy_with_a_name() {
             /// **Retried** by the policy `storage` of the configuration; where that says nothing: Up to 4 attempts; delays of up to 100 ms, 200 ms, 400 ms, each drawn from 0 to that; at most 700 ms of waiting.
             fn fetch(url: &str) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
-                    ::reattempt::__private::name!("fetch"), "storage",
+                    ::reattempt::__private::name!("fetch" policy max on), "storage",
                     ::reattempt::Policy::constant().max(4u32), false
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
@@ -147,7 +147,7 @@ fn a_policy_with_a_name_in_an_async_function() {
             /// **Retried** by the policy `storage` of the configuration; where that says nothing: Up to 4 attempts; delays of up to 100 ms, 200 ms, 400 ms, each drawn from 0 to that; at most 700 ms of waiting.
             async fn fetch(url: &str) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
-                    ::reattempt::__private::name!("fetch"), "storage",
+                    ::reattempt::__private::name!("fetch" policy max on), "storage",
                     ::reattempt::Policy::constant().max(4u32), true
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
@@ -341,7 +341,7 @@ fn the_kill_switch_in_an_async_function() {
             /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting.
             async fn fetch(url: &str) -> Result<Page, FetchError> {
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::reattempt::__private::name!("fetch"),
+                    ::reattempt::__private::name!("fetch" on),
                 );
                 let context = || ::reattempt::__private::CallContext::asynchronous(
                     &__REATTEMPT_SITE,
