@@ -118,3 +118,67 @@ async fn fallbacks() {
     assert!(of_the_error(std::io::ErrorKind::TimedOut).is_err());
     assert!(of_another_service().await.is_ok_and(|length| length > 3));
 }
+
+/// What observers, statistics and the record of a test learn of copies, and nothing where there is none.
+#[tokio::test(start_paused = true)]
+async fn copies_are_seen() {
+    use reattempt::observe::{self, Event};
+    use reattempt::testing;
+    use std::sync::{Arc, Mutex};
+
+    #[retry(max = 2, base = "1ms", hedge = reattempt::Hedge::after(Duration::from_millis(10)).max(2), name = "seen::call", on(_))]
+    async fn call(calls: &Cell<u32>, slow: u32) -> Result<u32, &'static str> {
+        ask(calls, slow).await
+    }
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
+    let observer = move |event: &Event<'_>| {
+        let line = match event {
+            Event::CopyStarted(facts, copy) => format!("{} {copy} started", facts.attempt()),
+            Event::HedgeWon(facts, copy) => format!("{} {copy} won", facts.attempt()),
+            _ => return,
+        };
+        kept.lock().unwrap().push(line);
+    };
+    let record = testing::record();
+    observe::scope(Arc::new(observer), async {
+        // At once; the second copy; the first of all, which is as slow as its copies.
+        assert_eq!(call(&Cell::new(0), 0).await, Ok(1));
+        assert_eq!(call(&Cell::new(0), 2).await, Ok(3));
+        assert_eq!(call(&Cell::new(0), 9).await, Ok(1));
+    })
+    .await;
+    let seen = seen.lock().unwrap();
+    let expected = [
+        "1 1 started",
+        "1 2 started",
+        "1 2 won",
+        "1 1 started",
+        "1 2 started",
+        "1 0 won",
+    ];
+    assert_eq!(*seen, expected);
+    record.assert(
+        "
+        seen::call
+          1. 2 copies, copy 2 answered
+          1. succeeded
+        seen::call
+          1. 2 copies, the first answered
+          1. succeeded
+        ",
+    );
+    let calls = record.calls();
+    let hedges: Vec<_> = calls
+        .iter()
+        .flat_map(testing::RecordedCall::hedges)
+        .collect();
+    assert_eq!((hedges[0].copies(), hedges[0].winner()), (2, Some(2)));
+    assert_eq!((hedges[1].copies(), hedges[1].winner()), (2, Some(0)));
+    let stats = observe::stats();
+    let stats = stats.operation("seen::call").unwrap();
+    assert_eq!(
+        (stats.copies(), stats.copies_won(), stats.calls()),
+        (4, 1, 0)
+    );
+}

@@ -137,6 +137,24 @@ pub fn recovered(call: Call, attempt: u32, times: Times) {
     });
 }
 
+/// Reports that a copy of the attempt has started.
+#[cold]
+#[inline(never)]
+pub fn copy_started(call: Call, attempt: u32, copy: u32) {
+    describe(call, attempt, None, |facts| {
+        report::deliver(&Event::CopyStarted(facts, copy));
+    });
+}
+
+/// Reports whose answer is that of an attempt with copies: its own, or that of a copy.
+#[cold]
+#[inline(never)]
+pub fn copy_won(call: Call, attempt: u32, copy: u32) {
+    describe(call, attempt, None, |facts| {
+        report::deliver(&Event::HedgeWon(facts, copy));
+    });
+}
+
 /// Reports that a breaker has changed its state.
 pub fn breaker_changed(change: &dyn Fn() -> Change) {
     if is_watched() {

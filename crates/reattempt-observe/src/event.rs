@@ -26,6 +26,12 @@ pub enum Event<'a> {
     GaveUp(&'a CallInfo<'a>, GiveUpReason),
     /// The call succeeded after a retry.
     Recovered(&'a CallInfo<'a>),
+    /// The key `hedge` has started a copy of the attempt that runs; the number is that of the copy,
+    /// from 1.
+    CopyStarted(&'a CallInfo<'a>, u32),
+    /// An attempt with copies has its answer: that of the attempt itself (0), or of the copy with
+    /// this number. Not reported where all of them failed, or the attempt was cut off.
+    HedgeWon(&'a CallInfo<'a>, u32),
     /// A breaker changed its state.
     BreakerChanged(&'a Change),
     /// An operation with `cut_off = false` has a policy with a `timeout`, which is not applied. Reported once for each place in
@@ -67,6 +73,8 @@ impl<'a> Event<'a> {
             Self::Retry(..) => "retry",
             Self::GaveUp(..) => "gave_up",
             Self::Recovered(_) => "recovered",
+            Self::CopyStarted(..) => "copy_started",
+            Self::HedgeWon(..) => "hedge_won",
             Self::BreakerChanged(_) => "breaker_changed",
             Self::TimeoutIgnored(_) => "timeout_ignored",
             Self::InvalidPolicy { .. } => "invalid_policy",
@@ -82,6 +90,8 @@ impl<'a> Event<'a> {
             Self::AttemptFailed(facts)
             | Self::Retry(facts, _)
             | Self::GaveUp(facts, _)
+            | Self::CopyStarted(facts, _)
+            | Self::HedgeWon(facts, _)
             | Self::Recovered(facts) => Some(facts),
             Self::BreakerChanged(_)
             | Self::TimeoutIgnored(_)
@@ -290,6 +300,9 @@ impl fmt::Display for Event<'_> {
                 write!(f, "{facts} failed{}; gave up: {reason}", Because(facts))
             }
             Self::Recovered(facts) => write!(f, "{facts} succeeded"),
+            Self::CopyStarted(facts, copy) => write!(f, "{facts}: copy {copy} started"),
+            Self::HedgeWon(facts, 0) => write!(f, "{facts}: answered before its copies"),
+            Self::HedgeWon(facts, copy) => write!(f, "{facts}: copy {copy} answered first"),
             Self::BreakerChanged(change) => {
                 write!(f, "breaker {} is {}", change.name(), change.to())
             }

@@ -28,6 +28,16 @@ pub fn describe_metrics() {
         Unit::Count,
         "Calls that ended without success, by the reason"
     );
+    describe_counter!(
+        "retry_copies_total",
+        Unit::Count,
+        "Copies of attempts that hedges have started"
+    );
+    describe_counter!(
+        "retry_hedge_wins_total",
+        Unit::Count,
+        "Attempts with copies that have an answer, by whose it is: that of the attempt itself or of a copy"
+    );
     describe_histogram!(
         "retry_delay_seconds",
         Unit::Seconds,
@@ -76,6 +86,17 @@ pub(super) fn report(event: &Event<'_>) {
         Event::Recovered(facts) => {
             count_attempt(facts);
             count_call(facts, "recovered");
+        }
+        Event::CopyStarted(facts, _) => {
+            counter!("retry_copies_total", "operation" => facts.operation).increment(1);
+        }
+        Event::HedgeWon(facts, copy) => {
+            let winner = if copy == 0 { "attempt" } else { "copy" };
+            counter!(
+                "retry_hedge_wins_total",
+                "operation" => facts.operation, "winner" => winner
+            )
+            .increment(1);
         }
         Event::BreakerChanged(change) => {
             gauge!("retry_breaker_state", "breaker" => change.name().to_owned())

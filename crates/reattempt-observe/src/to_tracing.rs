@@ -50,6 +50,16 @@ pub(super) fn report(event: &Event<'_>) {
         Event::Recovered(facts) => {
             Line::new("recovered", facts.telemetry().recovery, facts).write();
         }
+        Event::CopyStarted(facts, copy) => {
+            let mut line = Line::new("copy started", facts.telemetry().first_retry, facts);
+            line.copy = Some(copy);
+            line.write();
+        }
+        Event::HedgeWon(facts, copy) => {
+            let mut line = Line::new("hedge won", facts.telemetry().first_retry, facts);
+            line.copy = Some(copy);
+            line.write();
+        }
         Event::BreakerChanged(change) => tell_breaker(change),
         Event::TimeoutIgnored(operation) => tracing::warn!(
             target: "reattempt", operation, "the timeout of the policy is not applied: `cut_off = false`"
@@ -105,6 +115,8 @@ struct Line<'a> {
     level: Level,
     facts: &'a CallInfo<'a>,
     delay: Option<f64>,
+    /// Which copy of a hedge; 0 for the attempt itself.
+    copy: Option<u32>,
     reason: Option<&'static str>,
 }
 
@@ -129,6 +141,7 @@ impl<'a> Line<'a> {
             level,
             facts,
             delay: None,
+            copy: None,
             reason: None,
         }
     }
@@ -145,7 +158,7 @@ impl<'a> Line<'a> {
             },
             None => None,
         };
-        let (message, delay, reason) = (self.message, self.delay, self.reason);
+        let (message, delay, copy, reason) = (self.message, self.delay, self.copy, self.reason);
         // Of a call that has ended.
         let call_elapsed = facts.call_elapsed.filter(|_| delay.is_none());
         let call_elapsed = call_elapsed.map(|elapsed| elapsed.as_secs_f64());
@@ -161,6 +174,7 @@ impl<'a> Line<'a> {
                 attempt = facts.attempt,
                 max = facts.max,
                 delay,
+                copy,
                 started_at = started_at.as_deref(),
                 ended_at = ended_at.as_str(),
                 elapsed = facts.elapsed.map(|elapsed| elapsed.as_secs_f64()),

@@ -12,7 +12,17 @@ use retry_runtime::private::slots::{AttemptResult, CallEvent, CallStep, Ending};
 pub struct RecordedCall {
     operation: &'static str,
     attempts: Vec<RecordedAttempt>,
+    hedges: Vec<RecordedHedge>,
     end: CallEnd,
+}
+
+/// The copies of an attempt of a recorded call, where a hedge started any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedHedge {
+    attempt: u32,
+    copies: u32,
+    winner: Option<u32>,
+    is_success: bool,
 }
 
 /// An attempt of a recorded call.
@@ -56,6 +66,7 @@ impl RecordedCall {
         Self {
             operation,
             attempts: Vec::new(),
+            hedges: Vec::new(),
             end: CallEnd::Open,
         }
     }
@@ -68,6 +79,11 @@ impl RecordedCall {
     /// Returns the attempts that have ended, in their order.
     pub fn attempts(&self) -> &[RecordedAttempt] {
         &self.attempts
+    }
+
+    /// Returns the attempts that got copies, in their order.
+    pub fn hedges(&self) -> &[RecordedHedge] {
+        &self.hedges
     }
 
     /// Returns the end of the call.
@@ -83,13 +99,59 @@ impl RecordedCall {
     /// Returns whether `event` is the next event of this call; a success has no name.
     pub(super) fn goes_on_with(&self, event: &CallEvent) -> bool {
         let last = self.attempts.last().map_or(0, RecordedAttempt::number);
-        self.end == CallEnd::Open
+        if let Some(hedge) = self.hedges.last().filter(|hedge| hedge.attempt > last) {
+            match event.step {
+                CallStep::CopyStarted(copy) if copy != hedge.copies.saturating_add(1) => {
+                    return false;
+                }
+                CallStep::CopyStarted(_) | CallStep::CopyWon(..) if hedge.winner.is_some() => {
+                    return false;
+                }
+                // It has succeeded at once, unless its value was not final.
+                CallStep::Retry(result, _) | CallStep::GaveUp(Ending::Attempt(result), _)
+                    if hedge.is_success && result != AttemptResult::NotFinal =>
+                {
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        let is_open = self.end == CallEnd::Open || self.has_succeeded_at_once();
+        is_open
             && (event.operation.is_empty() || self.operation == event.operation)
             && (event.before == last || was_last(last, event))
     }
 
+    /// Returns whether an answer of its first attempt is all that the record knows of it.
+    fn has_succeeded_at_once(&self) -> bool {
+        self.attempts.is_empty() && self.end == CallEnd::Succeeded
+    }
+
     pub(super) fn add(&mut self, event: &CallEvent) {
+        if self.has_succeeded_at_once() {
+            self.end = CallEnd::Open;
+        }
         let (end, delay) = match event.step {
+            CallStep::CopyStarted(copies) => {
+                return match self.hedges.last_mut() {
+                    Some(hedge) if hedge.attempt == event.attempt => hedge.copies = copies,
+                    _ => self.hedges.push(RecordedHedge {
+                        attempt: event.attempt,
+                        copies,
+                        winner: None,
+                        is_success: false,
+                    }),
+                };
+            }
+            CallStep::CopyWon(copy, is_success) => {
+                if let Some(hedge) = self.hedges.last_mut() {
+                    (hedge.winner, hedge.is_success) = (Some(copy), is_success);
+                }
+                if is_success && self.attempts.is_empty() {
+                    self.end = CallEnd::Succeeded;
+                }
+                return;
+            }
             CallStep::Retry(result, delay) => (result.into(), Some(delay)),
             CallStep::GaveUp(ending, reason) => {
                 self.end = CallEnd::GaveUp(reason);
@@ -112,6 +174,24 @@ impl RecordedCall {
             end,
             delay,
         });
+    }
+}
+
+impl RecordedHedge {
+    /// Returns the number of the attempt, from 1.
+    pub const fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Returns how many copies were started beside it.
+    pub const fn copies(&self) -> u32 {
+        self.copies
+    }
+
+    /// Returns whose answer is that of the attempt: its own (0), or that of the copy with this number;
+    /// `None` where all of them failed, or the attempt was cut off.
+    pub const fn winner(&self) -> Option<u32> {
+        self.winner
     }
 }
 
@@ -148,10 +228,13 @@ impl From<AttemptResult> for AttemptEnd {
     }
 }
 
-/// Writes the name, then one line for each attempt.
+/// Writes the name, then one line for each attempt that got copies, and one for each attempt.
 impl fmt::Display for RecordedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.operation)?;
+        for hedge in &self.hedges {
+            writeln!(f, "  {hedge}")?;
+        }
         let ended_in_attempt = match self.attempts.split_last() {
             None => false,
             Some((last, before)) => {
@@ -163,6 +246,7 @@ impl fmt::Display for RecordedCall {
             }
         };
         match self.end {
+            CallEnd::Succeeded if self.attempts.is_empty() => writeln!(f, "  1. succeeded"),
             CallEnd::Succeeded => writeln!(f),
             CallEnd::GaveUp(reason) if ended_in_attempt => {
                 writeln!(f, ", gave up ({})", reason.as_str())
@@ -173,6 +257,18 @@ impl fmt::Display for RecordedCall {
                 }
                 writeln!(f, "  {end}")
             }
+        }
+    }
+}
+
+impl fmt::Display for RecordedHedge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let copies = if self.copies == 1 { "copy" } else { "copies" };
+        write!(f, "{}. {} {copies}, ", self.attempt, self.copies)?;
+        match self.winner {
+            None => f.write_str("none answered"),
+            Some(0) => f.write_str("the first answered"),
+            Some(copy) => write!(f, "copy {copy} answered"),
         }
     }
 }

@@ -23,7 +23,7 @@ mod script;
 mod seed;
 mod time;
 
-pub use attempts::{AttemptEnd, CallEnd, RecordedAttempt, RecordedCall};
+pub use attempts::{AttemptEnd, CallEnd, RecordedAttempt, RecordedCall, RecordedHedge};
 pub use fault_plan::FaultPlan;
 pub use record::{Record, record};
 pub use seed::{Seeded, seed};

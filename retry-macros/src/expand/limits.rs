@@ -241,8 +241,8 @@ impl Parts<'_> {
         } else {
             ours!(::core::option::Option::None)
         };
+        let context = self.context();
         let pays = if self.model.is_limited() {
-            let context = self.context();
             ours!(|| #krate::__private::CallContext::permits_copy(&#context, &mut gates))
         } else {
             ours!(|| true)
@@ -265,7 +265,7 @@ impl Parts<'_> {
         };
         let hedge = quote_spanned!(at(*span)=> #located::__private::HedgeOf(#value).hedge());
         ours! {
-            #krate::__private::hedged(const { #hedge }, #latencies, #kept, || #attempt, |outcome| #ended, #pays)
+            #krate::__private::hedged(#krate::__private::CopiesOf::new(&call, #context), const { #hedge }, #latencies, #kept, || #attempt, |outcome| #ended, #pays)
         }
     }
 }

@@ -45,4 +45,6 @@ pub use stop::{DropOther, Keep, KeepSend, Stopped};
 pub use timed_out::{Lost, TimedOut};
 #[cfg(feature = "std")]
 pub use timeout::{limited, limited_hook, not_cut_off};
+#[cfg(feature = "std")]
+pub use watch::{CopiesOf, WatchCopies};
 pub use watch::{Described, Detail, ErrorText};

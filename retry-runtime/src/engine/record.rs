@@ -36,6 +36,11 @@ pub enum CallStep {
     GaveUp(Ending, GiveUpReason),
     /// The call ends with success, after at least one retry.
     Succeeded,
+    /// The copy with this number, from 1, was started beside the attempt that runs.
+    CopyStarted(u32),
+    /// The attempt has an answer after copies were started: that of the attempt itself (0) or of the
+    /// copy with this number. The flag says whether it is a success.
+    CopyWon(u32, bool),
 }
 
 /// Sets the function that records each event, on the thread where it happens. The first one stays.

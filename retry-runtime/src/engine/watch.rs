@@ -290,6 +290,81 @@ impl<P: Place> LiveCall<P> {
     }
 }
 
+/// What is reported of the copies of an attempt.
+#[cfg(feature = "std")]
+pub trait WatchCopies {
+    /// Reports that the copy with this number, from 1, has started.
+    fn started(&mut self, _copy: u32) {}
+
+    /// Reports whose answer is that of the attempt, where copies were started: its own (0) or that of a copy.
+    fn won(&mut self, _copy: u32, _is_success: bool) {}
+}
+
+/// Copies that belong to no operation.
+#[cfg(feature = "std")]
+impl WatchCopies for () {}
+
+/// The attempt that copies belong to.
+#[cfg(feature = "std")]
+#[derive(Debug)]
+pub struct CopiesOf<'c> {
+    operation: Operation<'c>,
+    /// The same as [`CallEvent::call`].
+    call: usize,
+    failures: u32,
+    #[cfg(feature = "observe")]
+    began: Began,
+}
+
+#[cfg(feature = "std")]
+impl<'c> CopiesOf<'c> {
+    /// Returns the copies of the attempt that is about to begin.
+    #[inline(always)]
+    pub fn new(call: &LiveCall<impl Place>, context: CallContext<'c, impl Clock>) -> Self {
+        Self {
+            operation: context.operation,
+            call: core::ptr::from_ref::<Call>(&call.machine).addr(),
+            failures: call.failures(),
+            #[cfg(feature = "observe")]
+            began: call.began,
+        }
+    }
+
+    fn note(&self, step: CallStep) {
+        let (operation, before) = (self.operation.name(), self.failures);
+        record(move || CallEvent {
+            call: self.call,
+            operation,
+            before,
+            attempt: before.saturating_add(1),
+            step,
+        });
+    }
+}
+
+#[cfg(feature = "std")]
+impl WatchCopies for CopiesOf<'_> {
+    #[cold]
+    fn started(&mut self, copy: u32) {
+        self.note(CallStep::CopyStarted(copy));
+        #[cfg(feature = "observe")]
+        if observe::is_watched() {
+            let attempt = self.failures.saturating_add(1);
+            observe::copy_started(reported(self.operation, &mut self.began), attempt, copy);
+        }
+    }
+
+    #[cold]
+    fn won(&mut self, copy: u32, is_success: bool) {
+        self.note(CallStep::CopyWon(copy, is_success));
+        #[cfg(feature = "observe")]
+        if observe::is_watched() {
+            let attempt = self.failures.saturating_add(1);
+            observe::copy_won(reported(self.operation, &mut self.began), attempt, copy);
+        }
+    }
+}
+
 /// Reports a success after a retry; one at once leaves no trace.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn recovered(call: &Call, began: &mut Began, context: CallContext<'_, impl Clock>) {

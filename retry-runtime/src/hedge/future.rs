@@ -8,6 +8,7 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use super::{Hedge, Latencies, When};
+use crate::engine::WatchCopies;
 use crate::timer::{Timer, Timestamp};
 
 /// What a copy came to.
@@ -26,7 +27,7 @@ pin_project! {
     // Until it has to wait, nothing but the first copy: no timer, no allocation, no clock unless it measures.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
-    pub struct Hedged<'l, T: Timer, F: Future, M, D, P> {
+    pub struct Hedged<'l, W, T: Timer, F: Future, M, D, P> {
         #[pin]
         first: Option<F>,
         make: M,
@@ -38,6 +39,9 @@ pin_project! {
         begun: bool,
         // Copies that may still be started.
         left: u8,
+        // Copies that were started.
+        started: u8,
+        watch: W,
     }
 }
 
@@ -57,23 +61,26 @@ pin_project! {
         sleep: Option<S>,
         delay: Duration,
         start: Timestamp,
-        others: Vec<Pin<Box<F>>>,
+        // With their numbers, from 1.
+        others: Vec<(u8, Pin<Box<F>>)>,
         // The last failure of a copy that is gone.
         last: Option<R>,
     }
 }
 
 /// An attempt by copies that `make` starts; `decide` says what one came to. `pay` is asked before each copy beyond
-/// the first; once it says no, there is no other in this attempt.
-pub fn hedged<T, F, M, D, P>(
+/// the first; once it says no, there is no other in this attempt. `watch` learns of copies.
+pub fn hedged<W, T, F, M, D, P>(
+    watch: W,
     hedge: Hedge,
     latencies: Option<&Latencies>,
     timer: T,
     make: M,
     decide: D,
     pay: P,
-) -> Hedged<'_, T, F, M, D, P>
+) -> Hedged<'_, W, T, F, M, D, P>
 where
+    W: WatchCopies,
     T: Timer,
     F: Future,
     M: FnMut() -> F,
@@ -98,6 +105,8 @@ where
         waiting: None,
         begun: false,
         left,
+        started: 0,
+        watch,
     }
 }
 
@@ -204,15 +213,16 @@ impl<S: Future<Output = ()>, F: Future> Copies<'_, S, F> {
     fn start(
         &mut self,
         copy: F,
+        number: u8,
         cx: &mut Context<'_>,
         decide: &mut impl FnMut(&F::Output) -> Ended,
-    ) -> Poll<(F::Output, Ended)> {
+    ) -> Poll<(F::Output, Ended, u8)> {
         let Some(waiting) = self.waiting() else {
             return Poll::Pending;
         };
         let mut copy = Box::pin(copy);
         let Poll::Ready(answer) = copy.as_mut().poll(cx) else {
-            waiting.others.push(copy);
+            waiting.others.push((number, copy));
             return Poll::Pending;
         };
         match decide(&answer) {
@@ -220,19 +230,19 @@ impl<S: Future<Output = ()>, F: Future> Copies<'_, S, F> {
                 *waiting.last = Some(answer);
                 Poll::Pending
             }
-            ended => Poll::Ready((answer, ended)),
+            ended => Poll::Ready((answer, ended, number)),
         }
     }
 
-    /// Polls every copy that runs; `Ready` with what ends the attempt.
+    /// Polls every copy that runs; `Ready` with what ends the attempt, and the number of the copy that it is of: 0 for the first.
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
         decide: &mut impl FnMut(&F::Output) -> Ended,
-    ) -> Poll<(F::Output, Ended)> {
+    ) -> Poll<(F::Output, Ended, u8)> {
         let first = self.poll_first(cx);
         let Some(waiting) = self.waiting else {
-            return first.map(|answer| (answer, Ended::Finally));
+            return first.map(|answer| (answer, Ended::Finally, 0));
         };
         let waiting = waiting.as_mut().project();
         if let Poll::Ready(answer) = first {
@@ -241,11 +251,11 @@ impl<S: Future<Output = ()>, F: Future> Copies<'_, S, F> {
                     self.first.set(None);
                     *waiting.last = Some(answer);
                 }
-                ended => return Poll::Ready((answer, ended)),
+                ended => return Poll::Ready((answer, ended, 0)),
             }
         }
         let mut end = None;
-        waiting.others.retain_mut(|copy| {
+        waiting.others.retain_mut(|(number, copy)| {
             if end.is_some() {
                 return true;
             }
@@ -254,19 +264,20 @@ impl<S: Future<Output = ()>, F: Future> Copies<'_, S, F> {
             };
             match decide(&answer) {
                 Ended::Retryably => *waiting.last = Some(answer),
-                ended => end = Some((answer, ended)),
+                ended => end = Some((answer, ended, *number)),
             }
             false
         });
         if end.is_none() && self.first.is_none() && waiting.others.is_empty() {
-            end = waiting.last.take().map(|last| (last, Ended::Retryably));
+            end = waiting.last.take().map(|last| (last, Ended::Retryably, 0));
         }
         end.map_or(Poll::Pending, Poll::Ready)
     }
 }
 
-impl<T, F, M, D, P> Future for Hedged<'_, T, F, M, D, P>
+impl<W, T, F, M, D, P> Future for Hedged<'_, W, T, F, M, D, P>
 where
+    W: WatchCopies,
     T: Timer,
     F: Future,
     M: FnMut() -> F,
@@ -312,15 +323,20 @@ where
                 break;
             }
             *this.left = this.left.saturating_sub(1);
-            polled = copies.start((this.make)(), cx, this.decide);
+            *this.started = this.started.saturating_add(1);
+            this.watch.started((*this.started).into());
+            polled = copies.start((this.make)(), *this.started, cx, this.decide);
             if polled.is_pending() {
                 copies.rearm(*this.left > 0, this.timer);
             }
         }
-        let Poll::Ready((answer, ended)) = polled else {
+        let Poll::Ready((answer, ended, number)) = polled else {
             copies.go_on = true;
             return Poll::Pending;
         };
+        if *this.started > 0 && ended != Ended::Retryably {
+            this.watch.won(number.into(), ended == Ended::Well);
+        }
         // A first copy that failed says nothing about the time a success takes.
         if ended == Ended::Well
             && copies.first.is_some()

@@ -190,6 +190,7 @@ impl<'l, J, P, T> HedgeRunner<'l, J, P, T> {
         };
         let timer = self.timer.for_async();
         hedged(
+            (),
             self.hedge,
             self.latencies,
             timer,

@@ -19,7 +19,9 @@ mod value;
 
 pub use crate::attempt::{Started, verdict};
 #[cfg(feature = "std")]
-pub use crate::engine::{AsShared, BreakerGate, BudgetGate, BulkheadGate, ThrottleGate, shared};
+pub use crate::engine::{
+    AsShared, BreakerGate, BudgetGate, BulkheadGate, CopiesOf, ThrottleGate, WatchCopies, shared,
+};
 pub use crate::engine::{
     AttemptResult, AttemptSpan, AttemptStart, BudgetByPolicy, CallContext, CallStart, DropOther,
     Gate, Gates, IsBudgeted, Keep, KeepSend, LiveCall, Lost, Stopped, TimedOut, Until,

@@ -125,7 +125,10 @@ impl OperationStats {
                 }
                 self.give_ups.sort_by_key(|(reason, _)| reason.as_str());
             }
-            Event::BreakerChanged(_)
+            Event::CopyStarted(..) => add_one(&mut self.copies),
+            Event::HedgeWon(_, 1..) => add_one(&mut self.copies_won),
+            Event::HedgeWon(_, 0)
+            | Event::BreakerChanged(_)
             | Event::TimeoutIgnored(_)
             | Event::InvalidPolicy { .. }
             | Event::Reloaded { .. }

@@ -21,6 +21,8 @@ pub struct OperationStats {
     pub(super) failed_attempts: u64,
     pub(super) retries: u64,
     pub(super) recoveries: u64,
+    pub(super) copies: u64,
+    pub(super) copies_won: u64,
     /// In the order of the words for them.
     pub(super) give_ups: Vec<(GiveUpReason, u64)>,
     pub(super) delay: Duration,
@@ -41,7 +43,7 @@ impl Stats {
         self.at
     }
 
-    /// Returns the operations that failed at least once, in the order of their names.
+    /// Returns the operations that failed or were hedged at least once, in the order of their names.
     pub fn operations(&self) -> &[OperationStats] {
         &self.operations
     }
@@ -89,6 +91,8 @@ impl OperationStats {
             failed_attempts: 0,
             retries: 0,
             recoveries: 0,
+            copies: 0,
+            copies_won: 0,
             give_ups: Vec::new(),
             delay: Duration::ZERO,
             last_error: None,
@@ -119,6 +123,16 @@ impl OperationStats {
     /// Returns the calls that succeeded after a failure.
     pub const fn recoveries(&self) -> u64 {
         self.recoveries
+    }
+
+    /// Returns how many copies of attempts hedges have started.
+    pub const fn copies(&self) -> u64 {
+        self.copies
+    }
+
+    /// Returns how many attempts were answered by a copy first.
+    pub const fn copies_won(&self) -> u64 {
+        self.copies_won
     }
 
     /// Returns the calls that ended without success.

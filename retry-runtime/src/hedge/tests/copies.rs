@@ -90,7 +90,15 @@ async fn a_failure_is_the_last_resort() {
 async fn until_it_waits_nothing_is_asked_for() {
     let script = Script::new(&[(0, Ok(1))]);
     let never = |_: &Answer| panic!("nothing else runs");
-    let attempt = hedged(HEDGE, None, &script.time, || script.copy(), never, || false);
+    let attempt = hedged(
+        (),
+        HEDGE,
+        None,
+        &script.time,
+        || script.copy(),
+        never,
+        || false,
+    );
     assert_eq!(attempt.await, Ok(1));
     assert_eq!((script.time.reads.get(), script.time.sleeps.get()), (0, 0));
     let script = Script::new(&[(200, Ok(1))]);
@@ -153,7 +161,15 @@ async fn who_pays_may_refuse() {
             questions.get() <= paid
         };
         let make = || script.copy();
-        let mut attempt = pin!(hedged(HEDGE.max(3), None, &script.time, make, decide, pay));
+        let mut attempt = pin!(hedged(
+            (),
+            HEDGE.max(3),
+            None,
+            &script.time,
+            make,
+            decide,
+            pay
+        ));
         // Once it refused it is not asked again, however often something wakes.
         for _ in 0..100 {
             assert!(poll(attempt.as_mut()).is_pending());
@@ -196,6 +212,7 @@ async fn a_panic_ends_the_others() {
             }
         };
         let mut attempt = pin!(hedged(
+            (),
             HEDGE.max(3),
             None,
             &script.time,
@@ -228,9 +245,9 @@ async fn it_ends_once() {
 
 #[test]
 fn what_it_keeps() {
-    fn sizes<T: Timer, F: Future, M, D, P>(_: &Hedged<'_, T, F, M, D, P>) -> (usize, usize) {
+    fn sizes<W, T: Timer, F: Future, M, D, P>(_: &Hedged<'_, W, T, F, M, D, P>) -> (usize, usize) {
         (
-            size_of::<Hedged<'_, T, F, M, D, P>>(),
+            size_of::<Hedged<'_, W, T, F, M, D, P>>(),
             size_of::<Option<F>>(),
         )
     }
@@ -252,7 +269,7 @@ fn what_it_keeps() {
         core::future::pending::<()>().await;
         Ok(1)
     };
-    let attempt = hedged(HEDGE, None, Nothing, make, decide, || true);
+    let attempt = hedged((), HEDGE, None, Nothing, make, decide, || true);
     is_send(&attempt);
     let (whole, copy) = sizes(&attempt);
     assert!(whole - copy <= 40, "{whole} {copy}");

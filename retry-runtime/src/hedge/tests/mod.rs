@@ -130,6 +130,7 @@ impl Script {
         latencies: Option<&'l Latencies>,
     ) -> impl Future<Output = Answer> + use<'_, 'l> {
         hedged(
+            (),
             hedge,
             latencies,
             &self.time,
