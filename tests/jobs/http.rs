@@ -1,0 +1,146 @@
+//! Requests by reqwest: get, get with a time-out, post once, budget and breaker for each host.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::any;
+use reattempt::http::{CheckStatus, RequestError};
+use reattempt::{Breaker, Budget, GaveUp, GiveUpReason, Keyed, RetryError, retry};
+use reqwest::{Client, Response};
+
+type Failure = RequestError<reqwest::Error, Response>;
+
+/// Answers by script; after its end it hangs.
+struct Site {
+    url: String,
+    left: Arc<Mutex<VecDeque<u16>>>,
+}
+
+impl Site {
+    async fn start(script: impl IntoIterator<Item = u16>) -> Self {
+        let left = Arc::new(Mutex::new(script.into_iter().collect::<VecDeque<_>>()));
+        let answers = Arc::clone(&left);
+        let app = Router::new().route(
+            "/",
+            any(async move || {
+                let next = answers.lock().unwrap().pop_front();
+                match next {
+                    Some(status) => StatusCode::from_u16(status).unwrap(),
+                    None => std::future::pending().await,
+                }
+            }),
+        );
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        tokio::spawn(async { axum::serve(listener, app).await });
+        Self { url, left }
+    }
+
+    fn left(&self) -> usize {
+        self.left.lock().unwrap().len()
+    }
+}
+
+#[retry(max = 5)]
+async fn get(web: &Client, url: &str) -> Result<Response, Failure> {
+    Ok(web.get(url).send().await?.check_status()?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn get_is_retried() {
+    let site = Site::start([503, 429, 200]).await;
+    let answer = get(&Client::new(), &site.url).await.unwrap();
+    assert_eq!((answer.status().as_u16(), site.left()), (200, 0));
+
+    let site = Site::start([404, 200]).await;
+    assert!(get(&Client::new(), &site.url).await.is_err());
+    assert_eq!(site.left(), 1);
+}
+
+#[retry(max = 5, timeout = "1s")]
+async fn get_in_time(web: &Client, url: &str) -> Result<Response, RetryError<Failure>> {
+    Ok(web.get(url).send().await?.check_status()?)
+}
+
+#[derive(Debug)]
+enum PageError {
+    Http(reqwest::Error),
+    NoAnswer(GaveUp),
+}
+
+impl From<RetryError<reqwest::Error>> for PageError {
+    fn from(error: RetryError<reqwest::Error>) -> Self {
+        let end = error.end();
+        error.into_last().map_or(Self::NoAnswer(end), Self::Http)
+    }
+}
+
+#[retry(max = 2, timeout = "1s", map_err = PageError::from)]
+async fn page_in_time(web: &Client, url: &str) -> Result<String, PageError> {
+    web.get(url).send().await?.error_for_status()?.text().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn get_with_a_time_out() {
+    let web = Client::new();
+    let site = Site::start([]).await;
+    let ended = get_in_time(&web, &site.url).await.unwrap_err();
+    assert!(ended.is_timeout());
+    assert_eq!(ended.attempts(), 5);
+
+    let ended = page_in_time(&web, &site.url).await.unwrap_err();
+    assert!(matches!(ended, PageError::NoAnswer(end) if end.is_timeout() && end.attempts() == 2));
+    let ended = page_in_time(&web, "http://").await.unwrap_err();
+    assert!(matches!(ended, PageError::Http(error) if error.is_builder()));
+}
+
+#[retry(max = 5, idempotent = false)]
+async fn order(web: &Client, url: &str) -> Result<Response, Failure> {
+    Ok(web.post(url).body("tea").send().await?.check_status()?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn post_is_not_sent_twice() {
+    let site = Site::start([503, 200]).await;
+    assert!(order(&Client::new(), &site.url).await.is_err());
+    assert_eq!(site.left(), 1);
+
+    let site = Site::start([429, 200]).await; // turned away: nothing ran
+    assert!(order(&Client::new(), &site.url).await.is_ok());
+    assert_eq!(site.left(), 0);
+}
+
+static BUDGETS: Keyed<String, Budget> =
+    Keyed::new(|_: &String| Budget::per_success(0.1).floor(0.0).initial(1));
+static BREAKERS: Keyed<String, Breaker> = Keyed::new(|_: &String| Breaker::count_window(4));
+
+#[retry(max = 3, budget = BUDGETS.get(host), breaker = BREAKERS.get(host))]
+async fn fetch(web: &Client, host: &str) -> Result<Response, RetryError<Failure>> {
+    Ok(web.get(host).send().await?.check_status()?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn budget_and_breaker_of_each_host() {
+    let web = Client::new();
+    let (bad, good) = (Site::start([503; 9]).await, Site::start([503, 200]).await);
+
+    let ended = fetch(&web, &bad.url).await.unwrap_err();
+    assert_eq!(
+        (ended.reason(), ended.attempts()),
+        (GiveUpReason::Budget, 2)
+    );
+    let reasons = [
+        fetch(&web, &bad.url).await.unwrap_err().reason(),
+        fetch(&web, &bad.url).await.unwrap_err().reason(),
+        fetch(&web, &bad.url).await.unwrap_err().reason(),
+    ];
+    let open = GiveUpReason::BreakerOpen;
+    assert_eq!(
+        (reasons, bad.left()),
+        ([GiveUpReason::Budget, open, open], 5)
+    );
+
+    assert!(fetch(&web, &good.url).await.is_ok());
+}
