@@ -156,3 +156,25 @@ const fn power(factor: f64, n: u32) -> f64 {
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first seven delays of a shape, in nanoseconds.
+    fn seven(shape: impl Fn(u32) -> Nanos) -> [u128; 7] {
+        [0, 1, 2, 3, 4, 5, 6].map(|n| shape(n).duration().as_nanos())
+    }
+
+    #[test]
+    fn delays_grow_by_their_formulas() {
+        let (first, base) = (Nanos(5.0), Nanos(10.0));
+        let steps = seven(|n| linear(first, base, n));
+        assert_eq!(steps, [5, 15, 25, 35, 45, 55, 65]);
+        let doubled = seven(|n| exponential(first, base, 2.0, n));
+        assert_eq!(doubled, [5, 15, 35, 75, 155, 315, 635]);
+        let trebled = seven(|n| exponential(first, base, 3.0, n));
+        assert_eq!(trebled, [5, 25, 85, 265, 805, 2425, 7285]);
+        assert_eq!(seven(|n| fibonacci(base, n)), [10, 10, 20, 30, 50, 80, 130]);
+    }
+}

@@ -221,4 +221,21 @@ mod tests {
             assert_eq!(policy.delay_bounds(1), (base, times * base));
         }
     }
+
+    /// A function may answer with nothing; attempts without end still pause, up to the cap.
+    #[test]
+    fn attempts_without_end_pause() {
+        fn nothing(_: u32) -> Duration {
+            Duration::ZERO
+        }
+        let (delay, cap) = (Duration::from_millis(1), Duration::from_micros(10));
+        let policy = Policy::new().backoff(Backoff::Custom(&nothing));
+        for (policy, least) in [
+            (policy, Duration::ZERO),
+            (policy.unlimited(), delay),
+            (policy.unlimited().cap(cap), cap),
+        ] {
+            assert_eq!(policy.sample_delay(1, None, || u64::MAX), least);
+        }
+    }
 }

@@ -252,3 +252,40 @@ impl Classify for core::convert::Infallible {
         match *self {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// What was not executed proves so only while nobody else may have executed it.
+    #[test]
+    fn a_delay_stays_where_the_proof_goes() {
+        for (verdict, ambiguous) in [
+            (Verdict::Refused, Verdict::Transient),
+            (Verdict::Throttled(None), Verdict::Transient),
+            (
+                Verdict::Throttled(Some(SECOND)),
+                Verdict::TransientAfter(SECOND),
+            ),
+            (Verdict::Permanent, Verdict::Permanent),
+        ] {
+            assert_eq!(verdict.into_ambiguous(), ambiguous);
+        }
+        assert!(Verdict::Transient.is_ambiguous());
+        assert!(Verdict::TransientAfter(SECOND).is_ambiguous());
+        assert!(!Verdict::Throttled(Some(SECOND)).is_ambiguous());
+    }
+
+    #[test]
+    fn an_exception_excludes_what_is_final() {
+        assert_eq!(Verdict::Transient.into_exclusion(), None);
+        assert_eq!(
+            Verdict::Permanent.into_exclusion(),
+            Some(Verdict::Permanent)
+        );
+        assert_eq!(true.into_exclusion(), Some(Verdict::Permanent));
+        assert_eq!(false.into_exclusion(), None);
+    }
+}

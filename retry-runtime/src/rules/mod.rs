@@ -3,6 +3,8 @@
 //! The attribute, the evaluation of constants and the load of a configuration check the same rules.
 #![warn(clippy::arithmetic_side_effects)]
 
+#[cfg(test)]
+mod bounds;
 mod checks;
 mod tame;
 
