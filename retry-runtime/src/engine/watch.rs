@@ -331,10 +331,10 @@ impl<'c> CopiesOf<'c> {
     }
 
     fn note(&self, step: CallStep) {
-        let (operation, before) = (self.operation.name(), self.failures);
+        let (operation, before) = (self.operation, self.failures);
         record(move || CallEvent {
             call: self.call,
-            operation,
+            operation: operation.name(),
             before,
             attempt: before.saturating_add(1),
             step,
@@ -371,7 +371,7 @@ pub(super) fn recovered(call: &Call, began: &mut Began, context: CallContext<'_,
     #[cfg(not(feature = "observe"))]
     let _ = (began, context);
     let (before, attempt) = (call.failures(), call.failures().saturating_add(1));
-    note(call, "", before, attempt, CallStep::Succeeded);
+    note(call, || "", before, attempt, CallStep::Succeeded);
     #[cfg(feature = "observe")]
     if observe::is_watched() {
         observe_recovery(call, began, context);
@@ -388,10 +388,17 @@ fn observe_recovery(call: &Call, began: &mut Began, context: CallContext<'_, imp
 }
 
 #[inline(always)]
-fn note(call: &Call, operation: &'static str, before: u32, attempt: u32, step: CallStep) {
+fn note(
+    call: &Call,
+    name: impl FnOnce() -> &'static str,
+    before: u32,
+    attempt: u32,
+    step: CallStep,
+) {
+    // The name is asked inside: where nobody records, nobody looks whether it has been made.
     record(move || CallEvent {
         call: core::ptr::from_ref(call).addr(),
-        operation,
+        operation: name(),
         before,
         attempt,
         step,
@@ -449,7 +456,7 @@ impl Report {
         began: &mut Began,
     ) {
         let step = CallStep::Retry(result, delay);
-        note(call, operation.name(), self.before, self.attempt, step);
+        note(call, || operation.name(), self.before, self.attempt, step);
         #[cfg(feature = "observe")]
         if let Some(failure) = self.failure {
             observe_retry(operation, began, self.attempt, &failure, delay);
@@ -467,7 +474,7 @@ impl Report {
         began: &mut Began,
     ) {
         let step = CallStep::GaveUp(ending, reason);
-        note(call, operation.name(), self.before, self.attempt, step);
+        note(call, || operation.name(), self.before, self.attempt, step);
         #[cfg(feature = "observe")]
         if observe::is_watched() {
             let failure = self.failure.or_else(|| {
