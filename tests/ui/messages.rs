@@ -121,7 +121,7 @@ pub(crate) fn name_rules_that_exist(folders: &[&str]) {
     let mut faults = Vec::new();
     for file in folders.iter().flat_map(|folder| outputs(folder)) {
         let output = fs::read_to_string(&file).unwrap_or_default();
-        for line in output.lines().filter(|line| line.contains("/errors/#")) {
+        for line in output.lines().filter(|line| line.contains("/errors.html#")) {
             let said = line.find("rule ").and_then(|start| line.get(start..));
             if !RuleId::ALL.iter().any(|rule| Some(rule.footer()) == said) {
                 faults.push(format!("{}: {line}", file.display()));

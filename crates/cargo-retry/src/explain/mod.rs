@@ -60,9 +60,10 @@ impl Arguments {
         let [policy] = self.policy.as_mut_slice() else {
             return Ok(self);
         };
-        let is_name = policy
-            .chars()
-            .all(|it| it.is_alphanumeric() || "_:.-".contains(it));
+        let is_name = !policy.is_empty()
+            && policy
+                .chars()
+                .all(|it| it.is_alphanumeric() || "_:.-".contains(it));
         let is_known = policy::is_word(policy) || page::asked(policy).is_some();
         if self.config.is_some() || !is_name || is_known {
             return Ok(self);

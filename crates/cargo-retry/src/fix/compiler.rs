@@ -124,6 +124,6 @@ fn rule(message: &Diagnostic) -> Option<String> {
     texts.find_map(|text| {
         let (_, rest) = text.rsplit_once("rule ")?;
         let (rule, address) = rest.split_once(": ")?;
-        address.contains("/errors/#").then(|| rule.to_owned())
+        address.contains("/errors.html#").then(|| rule.to_owned())
     })
 }
