@@ -31,7 +31,7 @@ use tokio::sync::watch;
 const WRITER: &str = "retry_check_writer";
 const CLAIM: &str = "WITH RECURSIVE known";
 const RECORD: &str = "INSERT INTO retry_step";
-const CHANGE: &str = "WHEN cancel_asked AND $4";
+const CHANGE: &str = "WHEN cancel_asked AND given.direction";
 const SUBMIT: &str = "INSERT INTO retry_run";
 
 /// How often each step has run.

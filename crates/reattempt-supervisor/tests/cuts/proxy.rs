@@ -199,6 +199,8 @@ async fn requests(
     server.write_all(&start).await?;
     let mut statements: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
     let mut transaction: Vec<u8> = Vec::new();
+    // A statement outside of `BEGIN` and `COMMIT` is a transaction of its own.
+    let mut is_single = false;
     let mut texts: Vec<Vec<u8>> = Vec::new();
     // The start has one reply, too.
     let mut requests: u64 = 1;
@@ -222,14 +224,21 @@ async fn requests(
             b'Q' | b'S' => requests += 1,
             _ => {}
         }
-        let is_begin = message[0] == b'Q' && first.starts_with(b"BEGIN");
-        if !is_begin && transaction.is_empty() {
-            server.write_all(&message).await?;
-            texts.clear();
-            continue;
+        if transaction.is_empty() {
+            is_single = message[0] == b'B';
+            if !is_single && !(message[0] == b'Q' && first.starts_with(b"BEGIN")) {
+                server.write_all(&message).await?;
+                texts.clear();
+                continue;
+            }
         }
         transaction.extend(message.iter());
-        if !(message[0] == b'Q' && (first == b"COMMIT" || first == b"ROLLBACK")) {
+        let is_end = match message[0] {
+            b'S' => is_single,
+            b'Q' => first == b"COMMIT" || first == b"ROLLBACK",
+            _ => false,
+        };
+        if !is_end {
             continue;
         }
         let texts = std::mem::take(&mut texts);
