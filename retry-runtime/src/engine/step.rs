@@ -111,6 +111,7 @@ pub(super) trait Known {
 }
 
 impl Known for GaveUp {
+    #[cold]
     #[inline]
     fn known(self, verdict: Verdict, gates: &mut impl Gate, clock: &impl Clock) -> Self {
         let wait = match (self.reason(), verdict) {

@@ -3,8 +3,6 @@
 //! The attribute, the evaluation of constants and the load of a configuration check the same rules.
 #![warn(clippy::arithmetic_side_effects)]
 
-#[cfg(test)]
-mod bounds;
 mod checks;
 mod tame;
 
@@ -248,6 +246,8 @@ impl Policy {
 
 #[cfg(test)]
 mod tests {
+    mod bounds;
+
     use super::*;
     use crate::policy::HARMLESS;
 

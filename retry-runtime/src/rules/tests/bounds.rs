@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use super::Rule;
+use super::super::Rule;
 use crate::backoff::Backoff;
 use crate::jitter::Jitter;
 use crate::policy::Policy;
