@@ -9,7 +9,8 @@ use crate::store::{ErrorKind, StoreError};
 /// The limit as long as no lease is known.
 const DEFAULT: Duration = Duration::from_millis(2_500);
 
-/// The shortest limit: a server that is busy is not a server that is gone.
+/// The shortest limit that follows from a lease: a server that is busy is not a server that is gone.
+#[cfg(feature = "postgres")]
 const SHORTEST: Duration = Duration::from_millis(250);
 
 /// The longest limit.
