@@ -4,6 +4,7 @@
 //! types, such as whether a method takes `self` by value, is left to the compiler.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
@@ -41,6 +42,9 @@ pub struct Moves {
 
 /// Returns the parameters that are passed by value and may not be `Copy`, by the looks of their types.
 pub fn owned(signature: &Signature) -> Vec<Owned> {
+    if has_absolute_path(&signature.to_token_stream()) {
+        return Vec::new();
+    }
     let inputs = signature.inputs.iter();
     let generics = crate::item::generics(signature);
     let is_generic = |ty: &Type| match ty {
@@ -103,11 +107,33 @@ pub fn find(body: &TokenStream, owned: &[Owned]) -> Moves {
     // What is compiled only sometimes may be what moves, or what binds the name anew.
     if !walk.owned.is_empty()
         && !has_condition(body)
+        && !has_absolute_path(body)
         && let Ok(statements) = Block::parse_within.parse2(body.clone())
     {
         walk.statements(&statements);
     }
     walk.moves
+}
+
+/// Whether a path such as `::core::option::Option` stands somewhere among the tokens. A module with
+/// `#![no_implicit_prelude]` needs them, and the check of moves does not compile there: it needs an
+/// attribute of the namespace `diagnostic`, which that module does not have.
+fn has_absolute_path(tokens: &TokenStream) -> bool {
+    let tokens: Vec<_> = tokens.clone().into_iter().collect();
+    let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ':');
+    let starts = |at: usize| match &tokens[at..] {
+        [first, second, TokenTree::Ident(root), ..] if is_colon(first) && is_colon(second) => {
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+            !matches!(before, Some(TokenTree::Ident(_)))
+                && !matches!(before, Some(TokenTree::Punct(it)) if it.as_char() == '>')
+                && ["core", "std", "alloc"].iter().any(|name| root == name)
+        }
+        _ => false,
+    };
+    (0..tokens.len()).any(starts)
+        || tokens.iter().any(
+            |token| matches!(token, TokenTree::Group(group) if has_absolute_path(&group.stream())),
+        )
 }
 
 /// Whether `#[cfg]` or `#[cfg_attr]` stands somewhere among the tokens.
