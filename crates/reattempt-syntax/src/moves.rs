@@ -121,7 +121,7 @@ pub fn find(body: &TokenStream, owned: &[Owned]) -> Moves {
 fn has_absolute_path(tokens: &TokenStream) -> bool {
     let tokens: Vec<_> = tokens.clone().into_iter().collect();
     let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ':');
-    let starts = |at: usize| match &tokens[at..] {
+    let starts = |at: usize| match tokens.get(at..).unwrap_or_default() {
         [first, second, TokenTree::Ident(root), ..] if is_colon(first) && is_colon(second) => {
             let before = at.checked_sub(1).and_then(|before| tokens.get(before));
             !matches!(before, Some(TokenTree::Ident(_)))

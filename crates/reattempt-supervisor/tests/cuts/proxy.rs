@@ -226,7 +226,8 @@ async fn requests(
         }
         if transaction.is_empty() {
             is_single = message[0] == b'B';
-            if !is_single && !(message[0] == b'Q' && first.starts_with(b"BEGIN")) {
+            let is_begin = message[0] == b'Q' && first.starts_with(b"BEGIN");
+            if !is_single && !is_begin {
                 server.write_all(&message).await?;
                 texts.clear();
                 continue;
