@@ -159,7 +159,7 @@ fn b11_an_event_names_what_was_called() {
     let (ended, seen) = observed(look, || runtime.block_on(client.hang()));
     assert!(ended.is_err());
     assert_eq!(seen, all("mail"));
-    // Nobody names what nobody was told.
+    // A call without a detail reports none.
     let unnamed = || {
         Policy::new()
             .max(2)
