@@ -3,8 +3,7 @@
 //! A move that is found is one, unless its type is `Copy`, which the compiler is asked. What cannot be told without
 //! types, such as whether a method takes `self` by value, is left to the compiler.
 
-use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
@@ -41,8 +40,12 @@ pub struct Moves {
 }
 
 /// Returns the parameters that are passed by value and may not be `Copy`, by the looks of their types.
-pub fn owned(signature: &Signature) -> Vec<Owned> {
-    if has_absolute_path(&signature.to_token_stream()) {
+///
+/// There are none in a module with `#![no_implicit_prelude]`: the check of moves needs an attribute
+/// of the namespace `diagnostic`, which that module does not have.
+pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
+    let body = body.map(Group::stream);
+    if may_lack_prelude(&quote::quote!(#signature #body)) {
         return Vec::new();
     }
     let inputs = signature.inputs.iter();
@@ -107,7 +110,6 @@ pub fn find(body: &TokenStream, owned: &[Owned]) -> Moves {
     // What is compiled only sometimes may be what moves, or what binds the name anew.
     if !walk.owned.is_empty()
         && !has_condition(body)
-        && !has_absolute_path(body)
         && let Ok(statements) = Block::parse_within.parse2(body.clone())
     {
         walk.statements(&statements);
@@ -115,25 +117,36 @@ pub fn find(body: &TokenStream, owned: &[Owned]) -> Moves {
     walk.moves
 }
 
-/// Whether a path such as `::core::option::Option` stands somewhere among the tokens. A module with
-/// `#![no_implicit_prelude]` needs them, and the check of moves does not compile there: it needs an
-/// attribute of the namespace `diagnostic`, which that module does not have.
-fn has_absolute_path(tokens: &TokenStream) -> bool {
-    let tokens: Vec<_> = tokens.clone().into_iter().collect();
-    let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ':');
-    let starts = |at: usize| match tokens.get(at..).unwrap_or_default() {
-        [first, second, TokenTree::Ident(root), ..] if is_colon(first) && is_colon(second) => {
-            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-            !matches!(before, Some(TokenTree::Ident(_)))
-                && !matches!(before, Some(TokenTree::Punct(it)) if it.as_char() == '>')
-                && ["core", "std", "alloc"].iter().any(|name| root == name)
-        }
-        _ => false,
-    };
-    (0..tokens.len()).any(starts)
-        || tokens.iter().any(
-            |token| matches!(token, TokenTree::Group(group) if has_absolute_path(&group.stream())),
-        )
+/// Whether tokens contain a path such as `::core::option::Option`, but no bare name of the prelude.
+/// Attributes such as `#[async_trait]` write such paths too, but they keep the user's names.
+fn may_lack_prelude(tokens: &TokenStream) -> bool {
+    const CRATES: &[&str] = &["alloc", "core", "std"];
+    const PRELUDE: &[&str] = &[
+        "Box", "Clone", "Copy", "Default", "Err", "From", "Into", "None", "Ok", "Option", "Result",
+        "Send", "Some", "String", "Sync", "ToString", "Vec",
+    ];
+    let is_absolute = |name: &str, is_start: bool| !is_start && CRATES.contains(&name);
+    let is_bare = |name: &str, is_start: bool| is_start && PRELUDE.contains(&name);
+    any_name(tokens, &is_absolute) && !any_name(tokens, &is_bare)
+}
+
+/// Whether `test` holds for a name among the tokens, given whether nothing with `::` or `.` is in
+/// front of it.
+fn any_name(tokens: &TokenStream, test: &impl Fn(&str, bool) -> bool) -> bool {
+    let (mut last, mut previous) = (' ', ' ');
+    tokens.clone().into_iter().any(|token| {
+        let (found, next) = match &token {
+            TokenTree::Ident(name) => {
+                let is_start = last != '.' && (last, previous) != (':', ':');
+                (test(&name.to_string(), is_start), ' ')
+            }
+            TokenTree::Group(group) => (any_name(&group.stream(), test), ' '),
+            TokenTree::Punct(punct) => (false, punct.as_char()),
+            TokenTree::Literal(_) => (false, ' '),
+        };
+        (previous, last) = (last, next);
+        found
+    })
 }
 
 /// Whether `#[cfg]` or `#[cfg_attr]` stands somewhere among the tokens.
@@ -569,11 +582,34 @@ mod tests {
             )
         );
         let body = body.parse().expect("tokens");
-        let moves = find(&body, &owned(&signature)).certain;
+        let moves = find(&body, &owned(&signature, None)).certain;
         moves
             .iter()
             .map(|found| found.place.to_string().replace(' ', ""))
             .collect()
+    }
+
+    #[test]
+    fn a_bare_name_of_the_prelude_shows_that_there_is_one() {
+        for (tokens, may_lack) in [
+            (
+                "fn f(url: ::std::string::String) -> Answer { send(url) }",
+                true,
+            ),
+            (
+                "fn f(url: ::core::option::Option<Id>) { a::Ok(url.Ok) }",
+                true,
+            ),
+            (
+                "fn f(url: Url) -> Pin<Box<dyn Future + ::core::marker::Send>>",
+                false,
+            ),
+            ("fn f(url: ::url::Url) { send(url) }", false),
+            ("fn f(url: Option<Url>) { ::std::mem::drop(url) }", false),
+        ] {
+            let tokens = tokens.parse().expect("tokens");
+            assert_eq!(may_lack_prelude(&tokens), may_lack, "{tokens}");
+        }
     }
 
     #[test]
