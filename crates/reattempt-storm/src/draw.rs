@@ -1,14 +1,14 @@
-//! Lines over time as pictures: what they show. How that looks is in `svg`, what is shown in `pictures`.
+//! Lines over time as pictures: what they show. How that looks is in `chart`, what is shown in `pictures`.
 
+mod chart;
 mod svg;
 
 use std::borrow::Cow;
-use std::error::Error;
 use std::ops::Range;
 
-pub use svg::svg;
+pub use svg::Svg;
 
-/// People who see few colours distinguish them, too (Okabe and Ito).
+/// A colour that people who see few colours distinguish from the others, too (after Okabe and Ito).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "colours")]
 pub enum Colour {
@@ -33,31 +33,13 @@ impl Colour {
 /// A line and its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// What the legend says.
+    /// What stands over its panel.
     pub name: Cow<'static, str>,
     /// From left to right.
     pub points: Vec<(f64, f64)>,
 }
 
-/// What lies between two lines.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Band {
-    /// What the legend says.
-    pub name: Cow<'static, str>,
-    /// From left to right: across, the least, the most.
-    pub points: Vec<(f64, f64, f64)>,
-}
-
-/// A level that nothing passes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Limit {
-    /// What the legend says.
-    pub name: Cow<'static, str>,
-    /// How high it is.
-    pub at: f64,
-}
-
-/// A picture.
+/// A picture with a panel for each line, one below the other, all of one scale: no line hides another.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
     /// What stands over it.
@@ -68,61 +50,65 @@ pub struct Chart {
     pub upwards: Cow<'static, str>,
     /// Where a grey bar stands behind the lines.
     pub outage: Option<Range<f64>>,
-    /// What the legend calls that bar; empty, it is not in the legend of a picture.
+    /// The name of that bar; `outage` if it is empty.
     pub trigger: Cow<'static, str>,
-    /// Behind the lines.
-    pub band: Option<Band>,
-    /// Over the lines.
-    pub limit: Option<Limit>,
     /// At most five.
     pub lines: Vec<Line>,
     /// Of the lines, in their order; those of [`Colour::ALL`] where none is given.
     pub colours: Vec<Colour>,
-    /// Whether lines lie on one another: the first are broader then, so that they are seen below the others.
-    pub layered: bool,
-    /// Whether things are counted from left to right: the axis begins at the first, and has whole numbers.
-    pub counts: bool,
 }
 
 impl Chart {
-    /// The picture as SVG: the same bytes for the same lines.
-    ///
-    /// # Errors
-    ///
-    /// When the lines cannot be drawn, as without a point.
-    pub fn svg(&self) -> Result<String, Box<dyn Error>> {
-        svg(std::slice::from_ref(self))
-    }
-
-    /// The colour of each line.
+    /// Returns the colour of each line.
     pub fn colours(&self) -> impl Iterator<Item = Colour> {
         let all: &[Colour] = match &*self.colours {
-            // Grey would be lost on a band.
-            [] => Colour::ALL
-                .get(usize::from(self.band.is_some())..)
-                .unwrap_or_default(),
+            [] => &Colour::ALL,
             given => given,
         };
         all.iter().copied()
     }
 
-    /// How far the axes go: across from end to end, and a little above the highest point.
-    pub fn extent(&self) -> (Range<f64>, f64) {
-        let lines = self.lines.iter().flat_map(|line| &line.points).copied();
-        let band = self.band.iter().flat_map(|band| &band.points);
-        let points = lines.chain(band.map(|&(x, _, most)| (x, most)));
-        let (left, right, top) = points.fold(
-            (f64::INFINITY, 0.0, 0.0),
-            |(left, right, top): (f64, f64, f64), (x, y)| (left.min(x), right.max(x), top.max(y)),
-        );
-        let top = self.limit.iter().fold(top, |top, limit| top.max(limit.at));
-        let across = match self.counts {
-            true if left < right => left..right,
-            true if left <= right => left - 0.5..right + 0.5,
-            _ => 0.0..right,
-        };
-        (across, top * 1.05)
+    /// Returns the name of the grey bar.
+    pub fn trigger(&self) -> &str {
+        match &*self.trigger {
+            "" => "outage",
+            name => name,
+        }
     }
+
+    /// Returns how far the axes go: across from 0 to the last point, and a little above the highest point.
+    pub fn extent(&self) -> (Range<f64>, f64) {
+        let points = self.lines.iter().flat_map(|line| &line.points);
+        let (right, top) = points.fold((0.0, 0.0), |(right, top): (f64, f64), &(x, y)| {
+            (right.max(x), top.max(y))
+        });
+        (0.0..right, top * 1.05)
+    }
+}
+
+/// Returns the distance of the numbers along an axis: the least of 1, 2, 2.5 and 5 times a power of ten of which `span`
+/// has at most `most`.
+pub fn step(span: f64, most: f64) -> f64 {
+    let raw = span / most;
+    let power = 10_f64.powf(raw.log10().floor());
+    let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
+    let fits = |step: &f64| *step >= raw * (1.0 - 1e-9);
+    steps.into_iter().find(fits).unwrap_or(raw)
+}
+
+/// Returns the numbers along an axis from 0 to `end`, at most `most` after 0, as they are written. Of an axis without a
+/// length there is 0 alone.
+pub fn ticks(end: f64, most: f64) -> Vec<(f64, String)> {
+    let step = step(end, most);
+    if !(step.is_finite() && step > 0.0) {
+        return vec![(0.0, "0".to_owned())];
+    }
+    let values = (0..64_u8).map(|n| f64::from(n) * step);
+    let inside = values.take_while(|value| *value <= end * (1.0 + 1e-9));
+    // Without what multiplying has made of it.
+    inside
+        .map(|value| (value, ((value * 1e9).round() / 1e9).to_string()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -61,7 +61,6 @@ fn side_by_side() -> Vec<Picture> {
         upwards: upwards.into(),
         outage: Some(outage(&scene)),
         lines: lines(&records, value),
-        layered: true,
         ..Chart::default()
     };
     vec![
@@ -109,7 +108,6 @@ fn recovery() -> Chart {
         upwards: "successes/s".into(),
         outage: Some(outage(&scene(Stale::Served))),
         lines: lines(&records, |it| it.succeeded.into()),
-        layered: true,
         ..Chart::default()
     }
 }
@@ -135,7 +133,6 @@ fn contention() -> Chart {
         title: "100 clients contend for one row".into(),
         across: TIME.into(),
         upwards: "clients that are not done".into(),
-        outage: None,
         lines: vec![
             line("exp, no jitter", Jitter::None),
             line("exp, full jitter", Jitter::Full),
@@ -158,7 +155,6 @@ fn tiers() -> Chart {
         title: "Tiers that make 3 attempts each".into(),
         across: "tiers".into(),
         upwards: "attempts at the bottom".into(),
-        outage: None,
         lines: vec![
             line("nested = \"multiply\"", Nested::Multiply),
             line("nested = \"collapse\"", Nested::Collapse),

@@ -2,12 +2,12 @@
 
 pub(crate) mod faults;
 mod page;
-mod picture;
 mod report;
 mod rows;
 mod schedule;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod worst;
 
 pub(crate) use page::title;
@@ -23,7 +23,7 @@ use crate::plot::Look;
 use crate::policy::{self, Given, Refused};
 use report::Report;
 
-/// Explains a policy: in words, as a table, as a plot, with the rules that it breaks
+/// Explains a policy: in words, as a table, as a timeline, with the rules that it breaks
 ///
 /// Ends with 0 for a policy that breaks no rule, with 1 for one that does, with 2 when it was called wrongly.
 #[derive(Debug, clap::Args)]
@@ -147,13 +147,11 @@ fn exit(given: &Given) -> ExitCode {
 }
 
 fn draw(report: &Report<'_>, path: &Path) -> Result<(), Box<dyn Error>> {
-    let charts = report.charts();
-    if charts.is_empty() {
+    let Some(timeline) = report.timeline() else {
         return Err(
             "there is nothing to draw, as no delay is known; write `max = 3`, or leave `--svg` out"
                 .into(),
         );
-    }
-    let svg = reattempt_storm::draw::svg(&charts)?;
-    output::write_picture(path, &svg)
+    };
+    output::write_picture(path, &timeline::svg(&timeline))
 }

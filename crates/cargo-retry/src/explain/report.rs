@@ -1,14 +1,14 @@
 //! Everything there is to say about a policy: as JSON by its fields, as text here.
 
-use reattempt_storm::draw::Chart;
 use serde::Serialize;
 
 use super::rows::{attempts, counted};
 use super::schedule::Schedule;
+use super::timeline::Timeline;
 use super::worst::{self, Worst};
-use super::{faults, picture};
+use super::{faults, timeline};
 use crate::output::shown;
-use crate::plot::{self, Look};
+use crate::plot::Look;
 use crate::policy::Given;
 use crate::wrap::wrapped;
 
@@ -92,12 +92,9 @@ impl<'a> Report<'a> {
         }
     }
 
-    pub(super) fn charts(&self) -> Vec<Chart> {
-        self.known
-            .iter()
-            .filter_map(|known| known.schedule.as_ref())
-            .flat_map(picture::charts)
-            .collect()
+    pub(super) fn timeline(&self) -> Option<Timeline> {
+        let schedule = self.known.as_ref()?.schedule.as_ref()?;
+        Timeline::of(schedule)
     }
 
     pub(super) fn text(&self, look: Look) -> String {
@@ -130,9 +127,9 @@ impl<'a> Report<'a> {
                 }
             }
         }
-        for chart in self.charts() {
+        if let Some(timeline) = self.timeline() {
             line("");
-            line(plot::draw(&chart, look).trim_end_matches('\n'));
+            line(&timeline::text(&timeline, look));
         }
         line("");
         line(if self.unknown.is_empty() || self.given.is_decided() {

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use reattempt_storm::draw::step;
+
 /// An axis of a plot.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     /// From one border to the other.
     pub(super) bounds: [f64; 2],
     /// Characters from one border to the other.
-    cells: u16,
+    pub(super) cells: u16,
     step: f64,
 }
 
@@ -45,28 +47,20 @@ impl Axis {
         }
     }
 
-    /// From end to end; where things are counted, with a little room at both.
-    pub(super) fn across(range: &Range<f64>, counts: bool, columns: u16) -> Self {
+    /// From end to end.
+    pub(crate) fn across(range: &Range<f64>, columns: u16) -> Self {
         let (start, end) = (range.start, range.end);
-        let (start, end) = if start.is_finite() && end > start {
-            (start, end)
-        } else if start.is_finite() && end.is_finite() {
-            (start, start + 1.0)
+        let (start, end) = if start.is_finite() && end.is_finite() {
+            (start, if end > start { end } else { start + 1.0 })
         } else {
             (0.0, 1.0)
         };
         let longest = u16::try_from(format!("{end:.0}").len()).unwrap_or(u16::MAX);
         let room = columns / longest.max(4).saturating_add(4);
-        let wanted = step(end - start, room.clamp(2, 12).into());
-        let (step, room) = if counts {
-            (wanted.ceil(), (end - start) * 0.02)
-        } else {
-            (wanted, 0.0)
-        };
         Self {
-            bounds: [start - room, end + room],
+            bounds: [start, end],
             cells: columns,
-            step,
+            step: step(end - start, room.clamp(2, 12).into()),
         }
     }
 
@@ -84,26 +78,24 @@ impl Axis {
         inside.map(label).collect()
     }
 
+    /// The value in the middle of each character.
+    pub(super) fn middles(&self) -> impl Iterator<Item = f64> {
+        let [start, end] = self.bounds;
+        let last = f64::from(self.cells.saturating_sub(1)).max(1.0);
+        (0..self.cells).map(move |cell| start + (end - start) * f64::from(cell) / last)
+    }
+
     /// The character in which `value` falls.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "`as` saturates, and what is outside is not drawn"
     )]
-    fn cell(&self, value: f64) -> u16 {
+    pub(crate) fn cell(&self, value: f64) -> u16 {
         let [start, end] = self.bounds;
         let last = f64::from(self.cells.saturating_sub(1));
         ((value - start) / (end - start) * last).round() as u16
     }
-}
-
-/// The least of 1, 2, 2.5, 5 times a power of ten of which `span` has at most `most`.
-fn step(span: f64, most: f64) -> f64 {
-    let raw = span / most;
-    let power = 10_f64.powf(raw.log10().floor());
-    let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
-    let fits = |step: &f64| *step >= raw * (1.0 - 1e-9);
-    steps.into_iter().find(fits).unwrap_or(raw)
 }
 
 /// Decimals that tell multiples of `step` apart.
@@ -139,14 +131,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_has_whole_numbers() {
-        let axis = Axis::across(&(1.0..5.0), true, 70);
-        assert_eq!(texts(&axis), ["1", "2", "3", "4", "5"]);
-        let axis = Axis::across(&(1.0..3.0), true, 70);
-        assert_eq!(texts(&axis), ["1", "2", "3"]);
-        let axis = Axis::across(&(2.0..2.0), true, 70);
-        assert_eq!(texts(&axis), ["2", "3"]);
-        let axis = Axis::across(&(f64::INFINITY..0.0), false, 70);
-        assert_eq!(axis.bounds, [0.0, 1.0]);
+    fn an_axis_without_a_length_has_one_all_the_same() {
+        let axis = Axis::across(&(0.0..2.4), 70);
+        assert_eq!(texts(&axis), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
+        for odd in [0.0..0.0, f64::INFINITY..0.0, 0.0..f64::NAN] {
+            assert_eq!(Axis::across(&odd, 70).bounds, [0.0, 1.0], "{odd:?}");
+        }
     }
 }

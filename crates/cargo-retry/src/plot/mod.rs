@@ -7,8 +7,9 @@ mod text;
 
 use reattempt_storm::draw::Chart;
 
-use self::axis::Axis;
+pub(crate) use self::axis::Axis;
 pub(crate) use self::paint::indexed;
+pub(crate) use self::text::{bold, ground, inked, row};
 
 /// How a plot is drawn.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +18,7 @@ pub(crate) struct Look {
     pub(crate) width: u16,
     /// In lines, axes, titles and legend included.
     pub(crate) height: u16,
-    /// Whether colours distinguish lines; else their characters do.
+    /// Whether lines have colours.
     pub(crate) colours: bool,
     /// Whether nothing but ASCII is written.
     pub(crate) ascii: bool,
@@ -41,19 +42,60 @@ impl Look {
     }
 }
 
-/// The plot, each line ended; with escape codes where `look` asks for colours.
+/// Lines besides the panels: title, the axis, its numbers, its label.
+const AROUND: u16 = 4;
+
+/// The panels of the chart, one below the other, each line ended; with escape codes where `look` asks for colours.
 pub(crate) fn draw(chart: &Chart, look: Look) -> String {
     let (across, top) = chart.extent();
-    let frame = text::Frame::new(chart, look);
-    let upwards = Axis::upwards(top, frame.rows);
+    let panels = u16::try_from(chart.lines.len()).unwrap_or(u16::MAX).max(1);
+    // The name of each line stands over its panel.
+    let rows = (look.height.saturating_sub(AROUND) / panels)
+        .saturating_sub(1)
+        .max(4);
+    let upwards = Axis::upwards(top, rows);
     let labels = upwards.labels();
     let margin = labels.iter().map(|label| label.text.len()).max();
-    let margin = u16::try_from(margin.unwrap_or_default()).unwrap_or(u16::MAX);
+    let margin = margin.unwrap_or_default().saturating_add(1);
     // A blank before the label, the axis behind it.
-    let columns = look.width.saturating_sub(margin.saturating_add(2)).max(8);
-    let across = Axis::across(&across, chart.counts, columns);
-    let grid = paint::grid(chart, look, columns, frame.rows, &across, &upwards);
-    frame.around(&grid, &across, &upwards, margin)
+    let taken = u16::try_from(margin).unwrap_or(u16::MAX).saturating_add(1);
+    let columns = look.width.saturating_sub(taken).max(8);
+    let across = Axis::across(&across, columns);
+    let (wall, tick) = if look.ascii {
+        ('|', '+')
+    } else {
+        ('│', '┤')
+    };
+    let mut lines = vec![format!("{} ({})", bold(&chart.title, look), chart.upwards)];
+    for (line, colour) in chart.lines.iter().zip(chart.colours()) {
+        let name = inked(&line.name, indexed(colour), look);
+        lines.push(format!("{:margin$} {name}", ""));
+        let grid = paint::grid(chart, line, colour, look, &across, &upwards);
+        for row in 0..rows {
+            let height = rows.saturating_sub(row).saturating_sub(1);
+            let label = labels.iter().find(|label| label.at == height);
+            let (text, wall) = label.map_or(("", wall), |label| (&label.text, tick));
+            lines.push(format!(
+                "{text:>margin$}{wall}{}",
+                text::row(&text::cells(&grid, row), look)
+            ));
+        }
+    }
+    lines.extend(ground(&across, margin, look));
+    let legend = chart.outage.iter().map(|_| {
+        let sign = paint::outage(look);
+        format!("{sign}{sign} {}", chart.trigger())
+    });
+    let legend = format!("{:margin$} {}", "", legend.collect::<String>());
+    let room = usize::from(columns).saturating_add(taken.into());
+    let room = room.saturating_sub(legend.chars().count());
+    lines.push(
+        format!("{legend}{:>room$}", chart.across)
+            .trim_end()
+            .to_owned(),
+    );
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 #[cfg(test)]

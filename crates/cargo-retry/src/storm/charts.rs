@@ -58,8 +58,6 @@ fn chart(
         },
         lines: play.all().map(line).into(),
         colours: vec![Colour::Grey, Colour::Vermilion, Colour::Blue],
-        layered: true,
-        ..Chart::default()
     }
 }
 

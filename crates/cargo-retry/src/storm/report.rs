@@ -12,7 +12,7 @@ use crate::plot::{self, Look};
 use crate::wrap::wrapped;
 
 /// Lines of a plot.
-pub(super) const HEIGHT: u16 = 16;
+pub(super) const HEIGHT: u16 = 19;
 
 pub(super) fn text(play: &Play, notes: &[String], files: &[PathBuf], look: Look) -> String {
     let mut parts = vec![filled(&opening(play, notes), look.width)];

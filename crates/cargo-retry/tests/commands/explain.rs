@@ -10,11 +10,12 @@ fn a_good_policy_is_explained() {
     for words in [
         "Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %;",
         "│       5 ┆       640 ms ┆  800 ms ┆  960 ms ┆           1.2 s ┆  1.8 s │",
-        "Delay before each attempt",
-        " delay (ms)",
-        "time since the call (s)",
-        "░░ least to longest",
-        "╌╌ deadline",
+        "A call whose attempts all fail",
+        "      5│",
+        "time since the call (ms)",
+        "██ attempt",
+        "░░ jitter",
+        "╎╎ deadline: 10 s",
         "load        5 times that of the calls",
         "sleeping    1.8 s at most",
         "how long an attempt takes",
@@ -160,15 +161,13 @@ fn a_picture_is_written() {
     let svg = std::fs::read_to_string(&file).unwrap();
     let (_, alone, _) = run(&["explain", "max = 4, deadline = \"5s\"", "--svg", "-"]);
     assert_eq!(svg, alone);
-    // Sky blue, thinned, and vermilion; the axes with their units.
+    // Bars, bands, the deadline, an axis with its unit.
     for word in [
         "<svg",
-        "#BBE1F6",
-        "#D55E00",
-        "delay (ms)",
-        "time since the call (s)",
-        "deadline",
-        "nominal",
+        "var(--jitter)",
+        "var(--blue)",
+        "time since the call (ms)",
+        "deadline: 5 s",
     ] {
         assert!(svg.contains(word), "{word}");
     }
