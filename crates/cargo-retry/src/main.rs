@@ -14,6 +14,7 @@ mod schema;
 mod storm;
 mod suggest;
 mod table;
+mod top;
 mod wrap;
 
 use std::io;
@@ -30,7 +31,7 @@ enum Cargo {
     Retry(Retry),
 }
 
-/// Lists, explains and checks the retry policies of a code base, and plays an outage with them
+/// Lists, explains and checks the retry policies of a code base, simulates an outage, and watches a running service
 #[derive(Debug, clap::Args)]
 #[command(version, arg_required_else_help = true)]
 struct Retry {
@@ -48,6 +49,7 @@ enum Command {
     Demo(demo::Arguments),
     Suggest(suggest::Arguments),
     Fix(fix::Arguments),
+    Top(top::Arguments),
 }
 
 /// Code nests, and who reads it does so, too: in generated code deeper than the stack of the main thread is.
@@ -79,6 +81,7 @@ fn done(command: Command) -> Result<ExitCode, String> {
             Command::Demo(arguments) => demo::run(&arguments),
             Command::Suggest(arguments) => suggest::run(&arguments),
             Command::Fix(arguments) => fix::run(&arguments),
+            Command::Top(arguments) => top::run(&arguments),
         };
         done.map_err(|fault| fault.to_string())
     };

@@ -3,6 +3,7 @@
 
 mod explain;
 mod files;
+mod top;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
