@@ -28,8 +28,7 @@ pub(super) fn keys(library: Library, expr: &Expr, named: &Named<'_>) -> Keys {
             written(expr),
         ));
     }
-    let broken = keys.broken();
-    keys.differs.extend(broken);
+    keys.accept();
     keys
 }
 

@@ -85,6 +85,8 @@ struct Function {
     is_async: bool,
     /// What its variables are set to.
     variables: Vec<(String, Expr)>,
+    /// The variables that are set again.
+    changed: Vec<String>,
 }
 
 impl Visitor<'_> {
@@ -138,6 +140,10 @@ impl Visitor<'_> {
                 depends: &|package| self.depends(package),
                 foreign: &|path| self.foreign(path),
                 named: &|name| self.named(name),
+                changes: &|name| {
+                    let mut functions = self.functions.iter();
+                    functions.any(|it| it.changed.iter().any(|known| known == name))
+                },
                 source: &|tokens| self.source(tokens),
             };
             let Some(site) = libraries::site(expr, &around) else {
@@ -221,8 +227,14 @@ impl Visitor<'_> {
             "which errors are worth a retry: `on(_)` retries all; write the patterns or a predicate".to_owned(),
         );
         let suggestion = found.operation.map(|operation| {
-            let is_async = is_awaited(operation);
-            let body = self.source(operation);
+            let mut awaits = Awaits::default();
+            awaits.visit_expr(operation);
+            found.before.iter().for_each(|it| awaits.visit_stmt(it));
+            let is_async = awaits.0;
+            let before = found.before.iter().map(|it| self.source(it));
+            let lines = found.turn.clone().into_iter().chain(before);
+            let body = lines.chain([self.source(operation)]).collect::<Vec<_>>();
+            let body = body.join("\n        ");
             let awaited = if is_async { ".await" } else { "" };
             let returned = if found.is_plain && found.returns {
                 "return "
@@ -236,11 +248,11 @@ impl Visitor<'_> {
                 code,
             }
         });
-        if suggestion.is_none() {
+        if suggestion.is_none() && !found.is_failover {
             keys.unknown.push(
                 "what is tried: the loop does not say it in one `match` or `if let`".to_owned(),
             );
-        } else if !found.is_plain {
+        } else if suggestion.is_some() && !found.is_plain {
             keys.unknown.push(
                 "what the loop does with the answer, and between attempts: keep that around the block".to_owned(),
             );
@@ -268,7 +280,8 @@ impl Visitor<'_> {
             start: start.unwrap_or_default(),
             body: body.filter(|_| start.is_some()),
             is_async: signature.asyncness.is_some(),
-            variables: variables.0,
+            variables: variables.first,
+            changed: variables.changed,
         });
         self.visit_block(block);
         self.functions.pop();
@@ -338,23 +351,24 @@ fn bytes(tokens: &proc_macro2::TokenStream) -> Option<(usize, usize)> {
     (last.end > first.start).then_some((first.start, last.end))
 }
 
-fn is_awaited(expr: &Expr) -> bool {
-    struct Awaits(bool);
-    impl<'ast> Visit<'ast> for Awaits {
-        fn visit_expr_await(&mut self, _: &'ast syn::ExprAwait) {
-            self.0 = true;
-        }
-        fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {}
-        fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+/// Whether something is awaited, and not only in a block or a closure of its own.
+#[derive(Default)]
+struct Awaits(bool);
+
+impl<'ast> Visit<'ast> for Awaits {
+    fn visit_expr_await(&mut self, _: &'ast syn::ExprAwait) {
+        self.0 = true;
     }
-    let mut awaits = Awaits(false);
-    awaits.visit_expr(expr);
-    awaits.0
+    fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {}
+    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
 }
 
 /// What the variables of a function are set to at first.
 #[derive(Default)]
-struct Variables(Vec<(String, Expr)>);
+struct Variables {
+    first: Vec<(String, Expr)>,
+    changed: Vec<String>,
+}
 
 impl<'ast> Visit<'ast> for Variables {
     fn visit_local(&mut self, local: &'ast syn::Local) {
@@ -363,9 +377,14 @@ impl<'ast> Visit<'ast> for Variables {
             it => it,
         };
         if let (syn::Pat::Ident(name), Some(init)) = (pattern, &local.init) {
-            self.0.push((name.ident.to_string(), (*init.expr).clone()));
+            self.first
+                .push((name.ident.to_string(), (*init.expr).clone()));
         }
         syn::visit::visit_local(self, local);
+    }
+    fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
+        self.changed.push(written(&assign.left));
+        syn::visit::visit_expr_assign(self, assign);
     }
     fn visit_item(&mut self, _: &'ast Item) {}
 }

@@ -67,8 +67,30 @@ impl Keys {
         given.chain(cut).chain(self.hooks.iter().cloned()).collect()
     }
 
-    /// The rules that a policy of another library breaks here.
-    pub(super) fn broken(&self) -> Vec<String> {
+    /// Makes a policy of them that the rules accept. What would hammer here is made to grow.
+    pub(super) fn accept(&mut self) {
+        if self.backoff == Some("none") {
+            // It has no effect there.
+            self.jitter = None;
+        }
+        let broken = self.broken();
+        if broken.is_empty() {
+            return;
+        }
+        let refused = |it: &String| format!("the policy as it was breaks {it}");
+        self.differs.extend(broken.iter().map(refused));
+        (self.backoff, self.jitter) = (None, None);
+        self.differs.push(
+            "the delays grow here, up to `cap`, with full jitter: that of the code is the first"
+                .to_owned(),
+        );
+        let left = self.broken().into_iter();
+        self.unknown
+            .extend(left.map(|it| format!("how to keep {it}")));
+    }
+
+    /// The rules that it breaks.
+    fn broken(&self) -> Vec<String> {
         let policy = Self {
             hooks: Vec::new(),
             ..self.clone()
@@ -76,12 +98,15 @@ impl Keys {
         let given = from_text(&policy.text());
         let broken = given.broken.iter();
         broken
-            .map(|it| format!("rule {} refuses this policy: {}", it.rule, it.message))
+            .map(|it| format!("rule {}: {}", it.rule, it.message))
             .collect()
     }
 
     /// So many retries: attempts are one more.
     pub(super) fn retries(&mut self, retries: &Expr) {
+        if written(retries).ends_with("::MAX") {
+            return self.unlimited();
+        }
         let max = match integer(retries) {
             Some(retries) => retries.saturating_add(1).to_string(),
             None => format!("{} + 1", operand(retries)),

@@ -18,6 +18,8 @@ pub(super) struct Around<'a> {
     /// The package and the path in it that a path leads to.
     pub(super) foreign: &'a dyn Fn(&syn::Path) -> Option<Foreign>,
     pub(super) named: &'a Named<'a>,
+    /// Whether a variable is set again.
+    pub(super) changes: &'a dyn Fn(&str) -> bool,
     pub(super) source: &'a Source<'a>,
 }
 
@@ -73,6 +75,14 @@ fn backon<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Site
         return None;
     }
     let mut keys = delays::keys(Library::Backon, builder, around.named);
+    if let Expr::Path(name) = builder
+        && (around.changes)(&written(name))
+    {
+        keys.unknown.push(format!(
+            "the code changes `{}` after it makes it: the keys above are those at first",
+            written(name)
+        ));
+    }
     let (mut is_async, mut context, mut predicate) = (true, None, None);
     let mut others = Vec::new();
     for call in behind.iter().rev() {
@@ -149,14 +159,20 @@ fn tryhard<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Sit
             }
             "max_delay" => keys.cap = Some(super::keys::duration(argument)),
             "retry_if" => predicate = format!("on = {}", hook(argument, around.source)),
+            "custom_backoff" => {
+                keys.backoff = None;
+                keys.unknown.push(format!(
+                    "`custom_backoff({})` computes the delays: `backoff` takes a closure from the number of the retry to its delay",
+                    written(argument)
+                ));
+            }
             name => keys
                 .unknown
                 .push(format!("`{name}` has no key here that is known")),
         }
     }
     keys.jitter = Some("\"none\"".to_owned());
-    let broken = keys.broken();
-    keys.differs.extend(broken);
+    keys.accept();
     keys.hooks.push(predicate);
     Some(Site {
         by: "tryhard",

@@ -19,6 +19,7 @@ backon = "1"
 backoff = "0.4"
 tokio-retry = "0.3"
 tower = "0.5"
+tryhard = "0.5"
 [workspace]
 "#;
 
@@ -108,7 +109,123 @@ struct Own { queue: Queue }
 impl Own { fn again(&self) { self.queue.retry(3); } }
 fn poll() { loop { if done() { break; } std::thread::sleep(PAUSE); } }
 fn each() { for it in all() { match it { Ok(it) => use_it(it), Err(it) => log(it) } std::thread::sleep(PAUSE); } }
+fn states() { loop { let state = ask(); if state.is_done() { return state; } std::thread::sleep(PAUSE); } }
 fn refresh() { loop { if let Ok(token) = fetch() { set(token); } else { break; } std::thread::sleep(PAUSE); } }
 ";
     assert_eq!(findings("suggest-none", code), Vec::<Value>::new());
+}
+
+/// What is found of this body of a function, and its code without blanks around.
+fn only(name: &str, body: &str) -> (Value, String) {
+    let code = format!("use std::thread::sleep;\nfn it() -> Result<u8, Error> {{\n{body}\n}}\n");
+    let [found] = &findings(name, &code)[..] else {
+        panic!("{body}");
+    };
+    let code = found["suggestion"]["code"].as_str().unwrap_or_default();
+    let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
+    (found.clone(), code)
+}
+
+fn is_pattern(found: &Value) -> bool {
+    found["suggestion"]["code"].is_string() && found["suggestion"]["replaces"].is_null()
+}
+
+#[test]
+fn an_attempt_is_made_of_what_each_turn_makes() {
+    let (found, code) = only(
+        "suggest-made",
+        "loop { tries += 1; let request = make(); log(&request); let pause = PAUSE;
+        match send(request) { Ok(it) => return Ok(it), Err(_) if tries < 4 => sleep(pause), Err(error) => return Err(error) } }",
+    );
+    assert!(
+        code.contains("{ let request = make(); log(&request); send(request) }"),
+        "{code}"
+    );
+    assert!(
+        code.starts_with("return ") && !is_pattern(&found),
+        "{found}"
+    );
+    // Part of a pattern is made, too.
+    let (_, code) = only(
+        "suggest-parts",
+        "loop { let (place, result) = ask(); match result { Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) } }",
+    );
+    assert!(
+        code.contains("{ let (place, result) = ask(); result }"),
+        "{code}"
+    );
+}
+
+#[test]
+fn a_loop_that_does_more_is_a_pattern() {
+    for (number, body) in [
+        "loop { match ask() { Ok(it) => return Ok(it), Err(error) => { node = error.node(); sleep(PAUSE); } } }",
+        "loop { match ask() { Ok(it) => return Ok(it), Err(_) => { refresh()?; sleep(PAUSE); } } }",
+        "loop { if is_over() { return Err(over()); } match ask() { Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) } }",
+        // The last result is that of the call.
+        "loop { let it = ask(); if !is_transient(&it) { return it; } match delays.next() { Some(pause) => sleep(pause), None => return it } }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("suggest-more-{number}"), body);
+        assert!(is_pattern(&found) && code.contains("{ ask() }"), "{found}");
+    }
+    let (found, _) = only(
+        "suggest-plain",
+        "loop { match ask() { Ok(it) => return Ok(it), Err(error) => { last_error = Some(error); pause = next(pause); sleep(pause); } } }",
+    );
+    assert!(!is_pattern(&found), "{found}");
+}
+
+#[test]
+fn a_turn_that_is_counted_is_a_context_and_another_place_is_not_a_retry() {
+    let of = |name: &str, turns: &str| {
+        let body = format!(
+            "for it in {turns} {{ match ask(it) {{ Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) }} }}"
+        );
+        only(name, &body)
+    };
+    let (found, code) = of("suggest-count", "0..4");
+    assert!(is_pattern(&found), "{found}");
+    assert!(
+        code.contains("context = it, ") && code.contains("{ let it = it.number() - 1; ask(it) }"),
+        "{code}"
+    );
+    let (found, _) = of("suggest-places", "places()");
+    assert!(found["suggestion"].is_null(), "{found}");
+    assert!(
+        found.to_string().contains("each turn tries another `it`"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_suggestion_keeps_the_rules() {
+    for (name, policy) in [
+        ("suggest-max", ".retries(u32::MAX).custom_backoff(mine)"),
+        ("suggest-none", ".retries(9)"),
+        (
+            "suggest-fixed",
+            ".retries(99).fixed_backoff(Duration::from_millis(1))",
+        ),
+    ] {
+        let (_, code) = only(name, &format!("tryhard::retry_fn(|| ask()){policy}.await"));
+        let (keys, _) = code.split_once("on(_)").unwrap();
+        let keys = keys.trim_start_matches("reattempt::retry_block!( ");
+        let run = Command::new(env!("CARGO_BIN_EXE_cargo-retry"))
+            .args(["retry", "explain", keys.trim_end_matches([',', ' '])])
+            .output()
+            .unwrap();
+        assert!(
+            run.status.success(),
+            "{keys}: {}",
+            String::from_utf8_lossy(&run.stdout)
+        );
+    }
+    let (_, code) = only(
+        "suggest-unlimited",
+        "tryhard::retry_fn(|| ask()).retries(u32::MAX).custom_backoff(mine).await",
+    );
+    assert!(code.contains("max = \"unlimited\", "), "{code}");
 }
