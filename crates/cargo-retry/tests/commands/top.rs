@@ -54,13 +54,27 @@ fn the_statistics_of_a_service_are_shown() {
 
 #[test]
 fn a_service_that_does_not_serve_them_is_an_error() {
-    let (address, server) = served("HTTP/1.1 404 Not Found\r\n\r\n".to_owned());
+    let (address, server) =
+        served("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_owned());
     let (code, out, err) = run(&["top", &address]);
     assert_eq!((code, &*out), (2, ""));
     assert!(
         err.contains("responds with 404 Not Found; give the path"),
         "{err}"
     );
+    server.join().unwrap();
+    // It ends before its response does.
+    let cut = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{}";
+    let (cut_off, server) = served(cut.to_owned());
+    let (code, _, err) = run(&["top", &cut_off]);
+    assert_eq!(code, 2);
+    assert!(err.contains("breaks off its response"), "{err}");
+    server.join().unwrap();
+    // It does not speak HTTP.
+    let (other, server) = served("SSH-2.0-OpenSSH\r\n".to_owned());
+    let (code, _, err) = run(&["top", &other]);
+    assert_eq!(code, 2);
+    assert!(err.contains("check that the service runs"), "{err}");
     server.join().unwrap();
     // Nobody listens there any more.
     let (code, _, err) = run(&["top", &address]);
