@@ -35,6 +35,7 @@ pub(crate) struct StepKeys {
     pub(crate) complete_by: Option<Value<Limit>>,
     pub(crate) undo: Option<Undo>,
     pub(crate) undo_unknown: Option<Undo>,
+    pub(crate) transaction: Option<Flag>,
     pub(crate) args: Option<Choice>,
     pub(crate) name: Option<Value<Name>>,
     #[darling(rename = "crate")]
@@ -46,6 +47,7 @@ pub(crate) const STEP_KEYS: &[&str] = &[
     "complete_by",
     "undo",
     "undo_unknown",
+    "transaction",
     "args",
     "name",
     "crate",
@@ -125,6 +127,23 @@ fn path(value: &Expr) -> Option<Path> {
         Expr::Path(path) if path.qself.is_none() => Some(path.path.clone()),
         Expr::Group(group) => path(&group.expr),
         _ => None,
+    }
+}
+
+/// A key without a value.
+pub(crate) struct Flag(pub(crate) Result<(), Diagnostic>);
+
+impl FromMeta for Flag {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let key = meta.path().to_token_stream();
+        Ok(Self(match meta {
+            Meta::Path(_) => Ok(()),
+            _ => Err(Diagnostic::new(
+                meta.span(),
+                RuleId::Syntax,
+                format!("`{key}` has no value; write `{key}`, or drop it"),
+            )),
+        }))
     }
 }
 
@@ -293,7 +312,12 @@ fn unknown(word: &str, known: &[&str]) -> String {
     if is_of_retries && keys::is_one_of("retry", known) {
         return format!("`{word}` is a key of the retries; move it into `retry(...)`");
     }
-    if is_of_retries || matches!(word, "retry" | "undo" | "undo_unknown" | "args") {
+    if is_of_retries
+        || matches!(
+            word,
+            "retry" | "undo" | "undo_unknown" | "transaction" | "args"
+        )
+    {
         return format!(
             "`{word}` is a key of steps, not of workflows; the keys of workflows are {all}"
         );

@@ -36,6 +36,7 @@ use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::item::Function;
 use reattempt_syntax::literal::Attempts;
 use reattempt_syntax::model::{at, located};
+use retry_runtime::rules::RuleId;
 
 const REQUIREMENTS: Requirements = Requirements {
     what: "step",
@@ -52,6 +53,7 @@ pub(crate) struct Step {
     retries: Option<Retries>,
     undo: Option<Path>,
     undo_unknown: Option<Path>,
+    is_transaction: bool,
     ignores_args: bool,
     durable: Durable,
 }
@@ -86,12 +88,24 @@ impl Step {
         let has_undo = undo.is_some() || undo_unknown.is_some();
         let is_right = !has_undo || undo::check_arguments(&durable.parameters, faults);
         let args = values::choice("args", &["ignore"], keys.args, faults);
+        let is_transaction = keys.transaction.is_some();
+        let _ = keys
+            .transaction
+            .and_then(|flag| ok_or_report(flag.0, faults));
+        if let (true, Some(undo)) = (is_transaction, &undo_unknown) {
+            faults.push(
+                undo.span(),
+                RuleId::D4,
+                "the outcome of a step with `transaction` is never unknown; drop `undo_unknown`",
+            );
+        }
         Self {
             name: values::name(keys.name, &name, faults),
             complete_by: values::limit(keys.complete_by, faults),
             retries: retries.map(|keys| Retries::of(&keys, &private)),
             undo: undo.filter(|_| is_right),
             undo_unknown: undo_unknown.filter(|_| is_right),
+            is_transaction,
             ignores_args: args.is_some(),
             durable,
             krate,
@@ -125,21 +139,28 @@ impl Step {
         let arguments: Vec<_> = self.durable.arguments().map(|(i, _)| argument(i)).collect();
         let task = (context != "context").then(|| ours!(let context = #context;));
         let moved = (!names.is_empty()).then(|| ours!(let (#(#arguments,)*) = (#(#names,)*);));
-        let value = self.durable.value(private);
-        let idempotent = self.retries.as_ref().map(|retries| &retries.idempotent);
+        let value = self.value();
+        // It never runs twice.
+        let retries = self.retries.as_ref().filter(|_| !self.is_transaction);
+        let idempotent = retries.map(|retries| &retries.idempotent);
         let idempotent = idempotent.map_or_else(|| ours!(true), |idempotent| ours!(#idempotent));
         let undos = (self.undo.as_ref(), self.undo_unknown.as_ref());
         let undo = match undos {
             (None, None) => ours!(::core::option::Option::None::<#private::NoUndo<#value>>),
-            _ => undo::expand(&self.durable, private, undos),
+            _ => undo::expand(&self.durable, &value, private, undos),
         };
         let (undo_name, undo_unknown_name) = (undo::name(undos.0), undo::name(undos.1));
         let recorded = self.recorded_arguments();
         let body = self.body(&inner);
         let codec = quote_spanned!(at(self.durable.answer.span())=> #private::codec::<#value>());
         let located = located(private.clone(), function.span());
+        let call = if self.is_transaction {
+            quote_spanned!(at(function.span())=> #located::call_transaction)
+        } else {
+            quote_spanned!(at(function.span())=> #located::call)
+        };
         let call = quote_spanned! {at(function.span())=>
-            #located::call(context, spec, #codec, recorded, #body, undo)
+            #call(context, spec, #codec, recorded, #body, undo)
         };
         ours! {
             #outer
@@ -163,6 +184,16 @@ impl Step {
                 #call
             }
         }
+    }
+
+    /// Returns the type of the recorded value: the `T` of `Committed<T>` for a transaction.
+    fn value(&self) -> TokenStream {
+        let Self { private, .. } = self;
+        let value = self.durable.value(private);
+        if !self.is_transaction {
+            return value;
+        }
+        quote_spanned!(at(self.durable.answer.span())=> <#value as #private::IsCommitted>::Value)
     }
 
     /// Returns the arguments for the record. A step that ignores their changes and cannot be undone

@@ -99,10 +99,10 @@ pub(crate) fn name(undo: Option<&Path>) -> TokenStream {
 /// one, into the compensation: `undo` or `undo_unknown`.
 pub(crate) fn expand(
     durable: &Durable,
+    value: &TokenStream,
     private: &TokenStream,
     (undo, undo_unknown): (Option<&Path>, Option<&Path>),
 ) -> TokenStream {
-    let value = durable.value(private);
     let copies = durable.arguments().map(|(i, parameter)| {
         let name = copy(i);
         let kind = ArgumentKind::of(&parameter.ty);

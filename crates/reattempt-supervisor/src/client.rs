@@ -1,5 +1,7 @@
 //! The side of those who submit tasks: they follow their tasks, send signals, and cancel.
 
+mod in_transaction;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -144,11 +146,7 @@ impl Client {
         &self,
         submission: Submission<W>,
     ) -> Result<TaskHandle<W::Output>, SubmitError> {
-        let is_strict = submission.is_strict();
-        let new = submission.into_new_task().map_err(Arc::new)?;
-        self.check_size(&format!("the input of `{}`", new.workflow), &new.input)?;
-        let headers = new.headers.as_deref().unwrap_or_default();
-        self.check_size(&format!("the headers of `{}`", new.workflow), headers)?;
+        let (new, is_strict) = self.new_task(submission)?;
         let reply = self.write(Write::Submit(Box::new(new))).await;
         match reply? {
             WriteResult::Submitted(submitted) => {

@@ -17,7 +17,7 @@
 
 // The floors, from the bottom. A module imports only from floors below its own.
 //
-// 1. `time`, `resources`, `payload`
+// 1. `time`, `resources`, `payload`, `transaction`
 // 2. `task`: what a store keeps
 // 3. `store`: the trait, its writes, its implementations, and submissions; `conformance` checks a
 //    store
@@ -48,11 +48,13 @@ pub mod store;
 mod supervisor;
 mod task;
 mod time;
+#[cfg(feature = "postgres")]
+pub mod transaction;
 mod workflow;
 mod writer;
 
 pub use client::{Client, Progress, SubmitError, TaskHandle};
-pub use context::{Step, StepError, WorkflowContext};
+pub use context::{Committed, PendingCommit, RecordError, Step, StepError, WorkflowContext};
 pub use events::Event;
 pub use operator::Operator;
 pub use payload::Payload;

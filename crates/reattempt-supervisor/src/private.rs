@@ -16,8 +16,8 @@ pub use reattempt::{self, RetryError};
 pub use std::boxed::Box;
 
 pub use crate::context::{
-    Compensation, CompensationFuture, Step, StepArguments, StepError, StepFailure, StepSpec,
-    UndoArguments, UndoFn, WorkflowContext,
+    Committed, Compensation, CompensationFuture, Step, StepArguments, StepError, StepFailure,
+    StepSpec, UndoArguments, UndoFn, WorkflowContext,
 };
 pub use crate::payload::{Codec, codec};
 pub use crate::store::submission::Submission;
@@ -39,7 +39,50 @@ pub fn call<T: Send + Sync, F>(
 where
     F: Future<Output = Result<T, StepFailure>> + Send,
 {
-    crate::context::call(context, spec, codec, arguments, body, undo)
+    crate::context::call(context, (spec, false), codec, arguments, body, undo)
+}
+
+/// Runs a step in a transaction of the application, or returns its recorded result; see [`call`].
+pub fn call_transaction<T: Send + Sync, C, F>(
+    context: &WorkflowContext,
+    spec: StepSpec,
+    codec: Codec<T>,
+    arguments: serde_json::Result<StepArguments>,
+    body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
+    undo: Option<impl UndoFn<T>>,
+) -> impl Future<Output = Result<T, StepError>> + Send
+where
+    C: IsCommitted<Value = T>,
+    F: Future<Output = Result<C, StepFailure>> + Send,
+{
+    let body = |step| {
+        let body = body(step)?;
+        // Futures of drivers are large.
+        Ok(Box::pin(async { body.await.map(C::into_value) }))
+    };
+    crate::context::call(context, (spec, true), codec, arguments, body, undo)
+}
+
+/// The value of a step with `transaction`.
+#[diagnostic::on_unimplemented(
+    message = "a step with `transaction` returns what `step.commit(transaction, value)` returns, and `{Self}` is something else; write `Result<Committed<T>, E>`",
+    label = "expected `Committed<T>`",
+    note = "rule D10: https://reattempt.github.io/reattempt/errors.html#d10"
+)]
+pub trait IsCommitted {
+    /// The type of the value.
+    type Value;
+
+    /// Returns the value.
+    fn into_value(self) -> Self::Value;
+}
+
+impl<T> IsCommitted for Committed<T> {
+    type Value = T;
+
+    fn into_value(self) -> T {
+        Self::into_value(self)
+    }
 }
 
 /// The type behind the first parameter of a step, under whatever name.
@@ -55,6 +98,13 @@ pub trait IsStep {
 
 impl IsStep for Step {
     fn of(step: &Arc<Step>) -> &Self {
+        step
+    }
+}
+
+/// For bodies that send their step to another thread.
+impl IsStep for Arc<Step> {
+    fn of(step: &Self) -> &Self {
         step
     }
 }

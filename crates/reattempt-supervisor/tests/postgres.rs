@@ -405,16 +405,21 @@ async fn a_task_is_submitted_in_the_callers_transaction() {
         .unwrap();
     tokio::spawn(connection);
     let submission = || order("book".to_owned()).key("k");
-    let transaction = client.transaction().await.unwrap();
-    let given_up = Postgres::submit_in(&transaction, submission())
+    let tasks = &world.client[0];
+    let mut transaction = client.transaction().await.unwrap();
+    tasks.check_database(&mut transaction).await.unwrap();
+    let given_up = tasks
+        .submit_in(&mut transaction, submission())
         .await
         .unwrap();
     transaction.rollback().await.unwrap();
-    let transaction = client.transaction().await.unwrap();
-    let id = Postgres::submit_in(&transaction, submission())
+    let mut transaction = client.transaction().await.unwrap();
+    let id = tasks
+        .submit_in(&mut transaction, submission())
         .await
         .unwrap();
-    let again = Postgres::submit_in(&transaction, submission())
+    let again = tasks
+        .submit_in(&mut transaction, submission())
         .await
         .unwrap();
     transaction.commit().await.unwrap();

@@ -243,9 +243,9 @@ async fn other_arguments_under_the_same_key_are_visible() {
         assert_eq!(strict.is_ok(), is_same, "{strict:?}");
         let mut own = rusqlite::Connection::open(folder.file()).unwrap();
         let transaction = own.transaction().unwrap();
-        let submitted = Sqlite::submit_in(&transaction, task(text)).unwrap();
+        let submitted = client.submit_in_sqlite(&transaction, task(text)).unwrap();
         assert_eq!(submitted.same_arguments, Some(is_same));
-        let strict = Sqlite::submit_in(&transaction, task(text).strict());
+        let strict = client.submit_in_sqlite(&transaction, task(text).strict());
         assert_eq!(strict.is_ok(), is_same, "{strict:?}");
     }
     let error = client.submit(task("b").strict()).await.unwrap_err();
@@ -257,7 +257,9 @@ async fn other_arguments_under_the_same_key_are_visible() {
     let mut own = rusqlite::Connection::open(folder.file()).unwrap();
     let transaction = own.transaction().unwrap();
     let large = "x".repeat(4 << 20);
-    let error = Sqlite::submit_in(&transaction, task(&large)).unwrap_err();
+    let error = client
+        .submit_in_sqlite(&transaction, task(&large))
+        .unwrap_err();
     let wanted = "the input of `text_length` has 4194308 bytes, and the limit is 4194304";
     assert!(error.to_string().contains(wanted), "{error}");
 }

@@ -7,6 +7,8 @@ use std::task::Poll;
 
 use reattempt::deadline;
 
+use super::commit::CommitSlot;
+use super::journal::Stop;
 use super::step::{StepFailure, StepSpec};
 use super::workflow_context::WorkflowContext;
 use crate::store::expiry::GRACE;
@@ -23,6 +25,12 @@ pub(crate) fn count_attempt() {
     let _ = ATTEMPTS.try_with(|attempts| attempts.set(attempts.get().saturating_add(1)));
 }
 
+/// Returns the number of attempts of the step that runs, at least 1.
+pub(super) fn attempts() -> u32 {
+    // A step without retries does not count.
+    ATTEMPTS.try_with(Cell::get).unwrap_or_default().max(1)
+}
+
 /// How a step ended.
 pub(super) enum StepOutcome<T> {
     /// The step returned a value, after this many attempts.
@@ -31,6 +39,8 @@ pub(super) enum StepOutcome<T> {
     Failed(String, u32),
     /// The step failed with this message, and a later attempt may succeed.
     Again(String),
+    /// The transaction of the step stops the task.
+    Stopped(Stop),
 }
 
 /// Runs the body of step `seq` until it ends or its time is over.
@@ -38,6 +48,7 @@ pub(super) async fn run_step<T>(
     context: &WorkflowContext,
     seq: i32,
     spec: StepSpec,
+    commit: Option<&CommitSlot>,
     body: impl Future<Output = Result<T, StepFailure>>,
 ) -> StepOutcome<T> {
     let inner = &context.inner;
@@ -58,9 +69,7 @@ pub(super) async fn run_step<T>(
             Some(left) => deadline::within(left, body).await,
             None => body.await,
         };
-        // A step without retries does not count.
-        let attempts = ATTEMPTS.with(Cell::get).max(1);
-        result.map(|value| (value, attempts))
+        result.map(|value| (value, attempts()))
     });
     let mut body = pin!(async {
         match spec.complete_by {
@@ -78,7 +87,11 @@ pub(super) async fn run_step<T>(
         }
     });
     let outcome = poll_fn(|cx| {
-        if let Poll::Ready(result) = entry.poll(|| body.as_mut().poll(cx)) {
+        let polled = entry.poll(|| body.as_mut().poll(cx));
+        if let Some(stop) = commit.and_then(|commit| commit.take_stop(cx.waker())) {
+            return Poll::Ready(StepOutcome::Stopped(stop));
+        }
+        if let Poll::Ready(result) = polled {
             return Poll::Ready(outcome_of(spec, result));
         }
         over.as_mut().poll(cx).map(|limit| {
@@ -89,8 +102,9 @@ pub(super) async fn run_step<T>(
         })
     })
     .await;
-    // A step that will run again has no record: other steps may go on beside it for a while.
-    if !matches!(outcome, StepOutcome::Again(_)) {
+    // A step that will run again has no record: other steps may go on beside it for a while. The record
+    // of a transaction may have come before the last report.
+    if commit.is_none() && !matches!(outcome, StepOutcome::Again(_)) {
         entry.end();
     }
     outcome

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::agent::{self, StepOutcome};
 use super::arguments::{StepArguments, UndoArguments};
+use super::commit::{CommitSlot, Settled};
 use super::journal::{Lookup, Stop, other_arguments};
 use super::step::{Step, StepError, StepFailure, StepSpec};
 use super::workflow_context::{Compensation, Place, Undo, UndoneStep, WorkflowContext};
@@ -14,7 +15,7 @@ use crate::task::{Record, RecordKind};
 /// the order of their calls.
 pub(crate) fn call<T, F>(
     context: &WorkflowContext,
-    spec: StepSpec,
+    (spec, is_transaction): (StepSpec, bool),
     codec: Codec<T>,
     arguments: serde_json::Result<StepArguments>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
@@ -32,6 +33,7 @@ where
             Ok(arguments) => Call {
                 seq,
                 spec,
+                is_transaction,
                 arguments,
             },
             Err(error) => {
@@ -53,8 +55,10 @@ where
             }
             lookup => {
                 let has_begun = matches!(lookup, Lookup::New(Some(_)));
-                let record = run_and_record(context, &call, has_begun, codec, body).await;
-                if context.is_compensation() {
+                let (record, is_written) = run(context, &call, has_begun, codec, body).await;
+                if is_written {
+                    context.finish_committed(record).await
+                } else if context.is_compensation() {
                     write_compensation(context, record).await
                 } else {
                     context.finish(record).await
@@ -76,6 +80,7 @@ where
 struct Call {
     seq: i32,
     spec: StepSpec,
+    is_transaction: bool,
     arguments: StepArguments,
 }
 
@@ -103,6 +108,7 @@ fn collect_undo<T>(
         seq,
         spec,
         arguments,
+        ..
     } = call;
     let record = context.inner.journal().record_to_undo(*seq).cloned();
     // Where the names differ, the journal stops the task.
@@ -170,15 +176,15 @@ async fn write_compensation(context: &WorkflowContext, record: Record) -> Record
     record
 }
 
-/// Runs a step and returns its record. A failure that is worth another attempt stops the task here
+/// Runs a step and returns its record, and whether its transaction has written it. A failure that is worth another attempt stops the task here
 /// and leaves the step unfinished.
-async fn run_and_record<T, F>(
+async fn run<T, F>(
     context: &WorkflowContext,
     call: &Call,
     has_begun: bool,
     codec: Codec<T>,
     body: impl FnOnce(Arc<Step>) -> Result<F, String> + Send,
-) -> Record
+) -> (Record, bool)
 where
     T: Send + Sync,
     F: Future<Output = Result<T, StepFailure>> + Send,
@@ -199,17 +205,32 @@ where
             return std::future::pending().await;
         }
     }
-    let body = match body(Arc::new(context.step(seq))) {
+    let commit = call.is_transaction.then(|| call.commit(context));
+    let handle = Step {
+        commit: commit.clone(),
+        ..context.step(seq)
+    };
+    let body = match body(Arc::new(handle)) {
         Ok(body) => body,
         Err(missing) => {
             drop(active);
             context.stop(Stop::Diverged(missing)).await
         }
     };
-    let outcome = agent::run_step(context, seq, spec, body).await;
+    let outcome = agent::run_step(context, seq, spec, commit.as_deref(), body).await;
     // From here on the step waits only for the end of the task, or for writes that count as active
     // themselves.
     drop(active);
+    let outcome = match (outcome, &commit) {
+        (StepOutcome::Stopped(stop), _) => context.stop(stop).await,
+        (outcome, None) => outcome,
+        // What became of the transaction counts, not what the step says of it.
+        (outcome, Some(commit)) => match (commit.settled(), outcome) {
+            (Settled::Done(record), _) => return (record, true),
+            (Settled::Open, outcome) if !matches!(outcome, StepOutcome::Done(..)) => outcome,
+            _ => context.stop(commit.unsettled()).await,
+        },
+    };
     let (kind, attempts, result, error) = match outcome {
         StepOutcome::Done(value, attempts) => match codec.write(&value) {
             Ok(json) if json.len() > context.inner.limits.max_payload => {
@@ -231,17 +252,33 @@ where
             (RecordKind::Failed, attempts, None, Some(message))
         }
         StepOutcome::Again(message) => context.stop(Stop::Failed(Some(seq), message)).await,
+        StepOutcome::Stopped(stop) => context.stop(stop).await,
     };
     let undo = spec.undo.filter(|_| kind == RecordKind::Done);
-    Record {
+    let record = Record {
         attempts: i32::try_from(attempts).unwrap_or(i32::MAX),
         result,
         error: error.map(|error| storable(&error)),
         ..call.record(context, kind, undo)
-    }
+    };
+    (record, false)
 }
 
 impl Call {
+    /// Returns the slot for the transaction of this call.
+    fn commit(&self, context: &WorkflowContext) -> Arc<CommitSlot> {
+        let kind = if context.is_compensation() {
+            RecordKind::Undone
+        } else {
+            RecordKind::Done
+        };
+        let undo = self.spec.undo.filter(|_| kind == RecordKind::Done);
+        let limit = self.spec.complete_by;
+        let limit = limit.or(context.inner.limits.step_complete_by);
+        let empty = context.placeless_record(self.seq, kind, self.spec.name);
+        CommitSlot::new(context, self.fill(empty, undo), limit)
+    }
+
     /// Returns a record of this call. It has the arguments if somebody may have to undo the step.
     fn record(
         &self,
@@ -249,14 +286,18 @@ impl Call {
         kind: RecordKind,
         undo: Option<&'static str>,
     ) -> Record {
+        self.fill(context.new_record(self.seq, kind, self.spec.name), undo)
+    }
+
+    fn fill(&self, record: Record, undo: Option<&'static str>) -> Record {
         Record {
             args_hash: self.arguments.hash.clone(),
             args: (undo
                 .or(self.spec.undo)
-                .filter(|_| kind != RecordKind::Failed))
+                .filter(|_| record.kind != RecordKind::Failed))
             .map(|_| self.arguments.json.clone()),
             undo: undo.map(str::to_owned),
-            ..context.new_record(self.seq, kind, self.spec.name)
+            ..record
         }
     }
 }

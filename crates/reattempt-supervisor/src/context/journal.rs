@@ -79,6 +79,19 @@ pub(crate) enum Stop {
     Refused(String),
 }
 
+impl Stop {
+    /// Returns the reason as text.
+    pub(crate) fn message(&self) -> &str {
+        match self {
+            Self::Diverged(message)
+            | Self::Ambiguous(_, message)
+            | Self::Refused(message)
+            | Self::Failed(_, message) => message,
+            Self::Cancelled | Self::Lost | Self::Unavailable => "it was cancelled",
+        }
+    }
+}
+
 /// What the journal knows about a call.
 #[derive(Debug)]
 pub(crate) enum Lookup {
@@ -280,14 +293,39 @@ impl Journal {
         self.deliver(record);
     }
 
+    /// Forgets an outcome that was not written and never will be.
+    pub(crate) fn withdraw(&mut self, seq: i32) {
+        if !self.unwritten.remove(&seq) {
+            return;
+        }
+        self.deliveries.retain(|other| *other != seq);
+        if let Some(record) = self.outcomes.remove(&seq)
+            && let Some(received) = self.received.get_mut(&record.name)
+        {
+            *received = received.saturating_sub(1);
+        }
+    }
+
     /// Queues an outcome for the workflow.
     fn deliver(&mut self, record: Record) {
         if record.result.is_some() {
             let received = self.received.entry(record.name.clone()).or_default();
             *received = received.saturating_add(1);
         }
-        self.deliveries.push_back(record.seq);
-        self.outcomes.insert(record.seq, record);
+        // A transaction on another thread may have come in between: a replay has the order of the
+        // records.
+        let seq = record.seq;
+        let last = self
+            .deliveries
+            .back()
+            .and_then(|seq| self.outcomes.get(seq));
+        let is_early = last.is_some_and(|last| last.ord > record.ord);
+        self.deliveries.push_back(seq);
+        self.outcomes.insert(seq, record);
+        if is_early {
+            let ord = |seq: &i32| self.outcomes.get(seq).map(|record| record.ord);
+            self.deliveries.make_contiguous().sort_by_key(ord);
+        }
     }
 
     /// Returns how many outcomes of this name have a result.

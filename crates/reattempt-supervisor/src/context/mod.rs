@@ -1,12 +1,13 @@
 //! A task as its workflow sees it: steps, timers, signals, and a clock that shows the same time
 //! when the workflow runs again.
 //!
-//! The floors, from the bottom: `journal`, `engine_calls`, `arguments` and `step`; `workflow_context`; `agent`
-//! and `wait`; `call`.
+//! The floors, from the bottom: `journal`, `engine_calls`, `arguments` and `step`; `workflow_context`; `commit`,
+//! `agent` and `wait`; `call`.
 
 mod agent;
 mod arguments;
 mod call;
+mod commit;
 pub(crate) mod engine_calls;
 pub(crate) mod journal;
 pub(crate) mod poll;
@@ -18,6 +19,7 @@ pub(crate) use agent::count_attempt;
 pub use arguments::{StepArguments, UndoArguments};
 pub use call::UndoFn;
 pub(crate) use call::call;
+pub use commit::{Committed, PendingCommit, RecordError};
 pub use step::{Step, StepError, StepFailure, StepSpec};
 pub use workflow_context::{Compensation, CompensationFuture, WorkflowContext};
 pub(crate) use workflow_context::{Inner, Limits, Undo};

@@ -1,10 +1,12 @@
 //! A step: its settings, its errors, and the task as its body sees it.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt::{GiveUpReason, RetryError};
 
+use super::commit::CommitSlot;
 use crate::task::{Fence, Record, TaskId};
 
 /// What `#[step]` knows about its function. Only expansions create it.
@@ -35,6 +37,8 @@ pub struct Step {
     pub(super) task: TaskId,
     pub(super) fence: Fence,
     pub(super) key: String,
+    /// Set if the step has `transaction`.
+    pub(super) commit: Option<Arc<CommitSlot>>,
 }
 
 impl Step {

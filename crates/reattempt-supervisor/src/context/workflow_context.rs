@@ -260,6 +260,14 @@ impl WorkflowContext {
         }
     }
 
+    /// Returns a second handle to the same context.
+    pub(super) fn share(&self) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            undone_step: self.undone_step,
+        }
+    }
+
     /// Returns the context of the compensation of this step.
     pub(crate) fn for_compensation(&self, step: UndoneStep) -> Self {
         Self {
@@ -313,6 +321,7 @@ impl WorkflowContext {
         Step {
             task: self.inner.lease.task,
             fence: self.inner.lease.fence,
+            commit: None,
             key: match self.undone_step {
                 None => key,
                 Some(UndoneStep { is_unknown, .. }) if is_unknown => format!("{key}-undo-unknown"),
@@ -388,6 +397,28 @@ impl WorkflowContext {
         {
             self.inner.journal().mark_written(seq, status.now);
         }
+        self.outcome(seq).await
+    }
+
+    /// Takes note of a record that a transaction of the application has written, and waits until it is
+    /// the workflow's turn to get it.
+    pub(super) async fn finish_committed(&self, record: Record) -> Record {
+        let (seq, at) = (record.seq, record.at);
+        {
+            let mut journal = self.inner.journal();
+            if journal.add_written(&record) {
+                self.inner.progressed.notify_one();
+            }
+            if self.is_compensation() {
+                return record;
+            }
+            journal.mark_written(seq, at);
+        }
+        self.outcome(seq).await
+    }
+
+    /// Waits until it is the workflow's turn to get the outcome of `seq`.
+    async fn outcome(&self, seq: i32) -> Record {
         poll_fn(
             |cx| match self.inner.journal().take_outcome(seq, cx.waker()) {
                 Some(record) => Poll::Ready(record),
@@ -431,9 +462,17 @@ impl WorkflowContext {
     /// Returns an empty record, the next of its task.
     pub(super) fn new_record(&self, seq: i32, kind: RecordKind, name: &str) -> Record {
         Record {
+            ord: self.inner.journal().next_ord(),
+            ..self.placeless_record(seq, kind, name)
+        }
+    }
+
+    /// Returns an empty record without a place among those of its task.
+    pub(super) fn placeless_record(&self, seq: i32, kind: RecordKind, name: &str) -> Record {
+        Record {
             seq,
             kind,
-            ord: self.inner.journal().next_ord(),
+            ord: 0,
             name: name.to_owned(),
             attempts: 0,
             result: None,

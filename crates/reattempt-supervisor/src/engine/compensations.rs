@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use super::command::EngineError;
 use super::entry::Entry;
-use super::start::{prepare_task, start_workflow, stop_message};
+use super::start::{prepare_task, start_workflow};
 use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
 use crate::context::{CompensationFuture, Inner, Undo, WorkflowContext};
@@ -83,7 +83,7 @@ impl Compensations {
         match stop.or(missing.map(Stop::Diverged)) {
             None => {}
             Some(Stop::Failed(_, message)) => return Err(EngineError::Failed(message)),
-            Some(stop) => return Err(EngineError::Parked(stop_message(stop))),
+            Some(stop) => return Err(EngineError::Parked(stop.message().to_owned())),
         }
         let mut undos = std::mem::take(&mut *inner.undos());
         if is_kept {
@@ -140,7 +140,7 @@ impl Compensations {
             return Poll::Ready(Ok(entry.clone()));
         }
         let polled = match poll_once(current.future.as_mut(), cx) {
-            Err(panic) => return failed(stop_message(stop_of_panic(&*panic))),
+            Err(panic) => return failed(stop_of_panic(&*panic).message().to_owned()),
             Ok(polled) => polled,
         };
         while let Some((write, _)) = self.jobs.next() {
@@ -151,7 +151,7 @@ impl Compensations {
             }
         }
         if let Some(stop) = self.inner.journal().stop_reason() {
-            return Poll::Ready(Err(EngineError::Parked(stop_message(stop))));
+            return Poll::Ready(Err(EngineError::Parked(stop.message().to_owned())));
         }
         let calls = self.inner.engine_calls();
         if let Some(message) = calls.and_then(|calls| Some(calls.failure()?.to_owned())) {

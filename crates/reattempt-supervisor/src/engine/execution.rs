@@ -14,7 +14,7 @@ use tokio::task::unconstrained;
 use super::command::{Command, EngineError, EngineTask};
 use super::compensations::Compensations;
 use super::entry::{Entry, What};
-use super::start::{prepare_task, start_workflow, stop_message};
+use super::start::{prepare_task, start_workflow};
 use crate::context::Inner;
 use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
@@ -152,7 +152,7 @@ impl Execution {
             return ended.clone();
         }
         if let Some(stop) = self.inner.journal().stop_reason() {
-            return Command::Park(stop_message(stop));
+            return Command::Park(stop.message().to_owned());
         }
         calls.name_steps();
         let steps = calls.named_steps();
@@ -229,7 +229,7 @@ impl Execution {
     /// Returns an error if no more step will end here.
     fn error(&self, next: Next) -> Option<EngineError> {
         if let Next::Stop(stop) = next {
-            return Some(EngineError::Parked(stop_message(stop)));
+            return Some(EngineError::Parked(stop.message().to_owned()));
         }
         match &self.ended {
             Some(Command::Fail(message)) => return Some(EngineError::Failed(message.clone())),
@@ -419,7 +419,7 @@ impl Execution {
             self.inner.journal().before_poll();
             match poll_once(self.workflow.as_mut(), cx) {
                 Err(panic) => {
-                    self.ended = Some(Command::Fail(stop_message(stop_of_panic(&*panic))));
+                    self.ended = Some(Command::Fail(stop_of_panic(&*panic).message().to_owned()));
                     self.workflow = Box::pin(pending());
                 }
                 Ok(Poll::Ready(ended)) => self.end(ended),

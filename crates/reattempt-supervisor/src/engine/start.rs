@@ -3,7 +3,6 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::context::journal::Stop;
 use crate::context::{Inner, Limits, WorkflowContext};
 use crate::resources::Resources;
 use crate::running::RunningSteps;
@@ -39,15 +38,4 @@ pub(super) fn start_workflow(
 ) -> Pin<Box<dyn Future<Output = WorkflowResult> + Send>> {
     let context = WorkflowContext::new(Arc::clone(inner));
     Box::pin(async move { run_fn(&context, &context.inner.task.input).await })
-}
-
-/// Returns why a task stops, as text.
-pub(super) fn stop_message(stop: Stop) -> String {
-    match stop {
-        Stop::Diverged(message)
-        | Stop::Ambiguous(_, message)
-        | Stop::Refused(message)
-        | Stop::Failed(_, message) => message,
-        Stop::Cancelled | Stop::Lost | Stop::Unavailable => "it was cancelled".to_owned(),
-    }
 }

@@ -48,23 +48,6 @@ impl<W> Submission<W> {
         Ok(new)
     }
 
-    /// Returns the task to store without a client, whose limit nobody knows then.
-    ///
-    /// # Errors
-    ///
-    /// Fails also if the arguments are larger than the limit of a client that has no other one.
-    #[cfg(any(feature = "postgres", feature = "sqlite"))]
-    pub(crate) fn into_small_task(self) -> Result<NewTask, StoreError> {
-        use crate::payload::{MAX_PAYLOAD, too_large};
-
-        let new = self.into_new_task()?;
-        let (what, size) = (format!("the input of `{}`", new.workflow), new.input.len());
-        match too_large(&what, size, MAX_PAYLOAD, " and use `Client::submit`") {
-            Some(message) => Err(StoreError::lasting(message)),
-            None => Ok(new),
-        }
-    }
-
     /// Returns whether other arguments under the same key are an error.
     pub(crate) const fn is_strict(&self) -> bool {
         self.is_strict

@@ -266,8 +266,9 @@ async fn a_submission_that_waits_for_the_application_delays_nobody() {
     let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
     let (mut application, connection) = connecting.await.unwrap();
     tokio::spawn(connection);
-    let transaction = application.transaction().await.unwrap();
-    let id = Postgres::submit_in(&transaction, long(99).key("K"));
+    let mut transaction = application.transaction().await.unwrap();
+    let tasks = &world.client;
+    let id = tasks.submit_in(&mut transaction, long(99).key("K"));
     let id = id.await.unwrap().id;
     let client = world.client.clone();
     let waiting = tokio::spawn(async move { client.submit(long(99).key("K")).await.unwrap().id() });

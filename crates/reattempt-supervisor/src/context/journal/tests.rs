@@ -149,6 +149,30 @@ fn a_result_comes_when_it_is_written() {
 }
 
 #[test]
+fn a_transaction_of_another_thread_comes_in_the_order_of_its_record() {
+    let mut journal = journal(Vec::new());
+    let mut open = vec![(0, "a"), (1, "b"), (2, "c")];
+    assert_eq!(poll(&mut journal, &mut open), (vec![], Next::Rest));
+    for (seq, ord) in [(2, 2), (0, 0), (1, 1)] {
+        journal.add_unwritten(done(seq, ord, "any"));
+        journal.mark_written(seq, Time::default());
+    }
+    // What is on disk stays.
+    journal.withdraw(1);
+    journal.before_poll();
+    assert!(journal.take_outcome(2, Waker::noop()).is_none());
+    assert!(journal.take_outcome(0, Waker::noop()).is_some());
+    journal.before_poll();
+    assert!(journal.take_outcome(1, Waker::noop()).is_some());
+    // It was rolled back, so nobody waits for it.
+    journal.add_unwritten(done(3, 3, "d"));
+    journal.withdraw(3);
+    journal.before_poll();
+    assert!(journal.take_outcome(2, Waker::noop()).is_some());
+    assert_eq!(journal.count_received("d"), 0);
+}
+
+#[test]
 fn a_task_that_goes_back_begins_nothing_and_hands_over_what_was_done() {
     let history = vec![done(0, 0, "a"), done(1, 1, "b")];
     let undone = Record {

@@ -248,7 +248,7 @@ pub(super) fn of_workflows(workflows: &[(String, i32)]) -> (Vec<&str>, Vec<i32>)
 
 /// Returns a duration in microseconds, bounded so that its sum with the time of the server cannot
 /// overflow.
-pub(super) fn micros(duration: Duration) -> i64 {
+pub(crate) fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros())
         .unwrap_or(i64::MAX)
         .min(i64::MAX / 2)

@@ -21,21 +21,22 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio_postgres::tls::{MakeTlsConnect, NoTls, TlsConnect};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Config, Socket, Transaction};
+use tokio_postgres::{Config, Socket};
 
 use super::{
     Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep,
     UnknownWorkflow, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
-use crate::store::submission::{Submission, check_arguments};
 use crate::task::{
     FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
     WorkerId,
 };
 use bell::Bell;
+pub(crate) use columns::micros;
 use connection::{Connector, Link, Live, costs_the_connection};
 use pipeline::Sent;
+pub(crate) use sqlstate::error_of_state;
 use sqlstate::store_error;
 
 /// The bytes and the items of a page, and the bytes of an item besides its texts.
@@ -53,8 +54,8 @@ const PAGE: [i64; 3] = [
 /// Tasks in a PostgreSQL database.
 ///
 /// The names of its tables start with `retry_`. They are in the first schema of the `search_path`,
-/// so your application can have tables of its own in the same database. Then it can submit a task
-/// in its own transaction, see [`submit_in`](Self::submit_in).
+/// so your application can have tables of its own in the same database: see
+/// [`transaction`](crate::transaction).
 ///
 /// It has up to six connections: for writes of workers, for writes of others, for heartbeats, for
 /// reads, for supervisors, and for notifications of other processes. It replaces a connection that is lost, or on which an answer
@@ -124,25 +125,6 @@ impl Postgres {
             salt,
         })
     }
-
-    /// Stores a task in a transaction of your application, in the same database and with the same
-    /// `search_path`. The task exists if and only if the transaction is committed. Schedulers find
-    /// it at their next look.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the arguments cannot be written as JSON or have more than 4 MiB, if the submission is
-    /// [`strict`](Submission::strict) and the task has other arguments, or if PostgreSQL fails; then
-    /// you can only roll back the transaction.
-    pub async fn submit_in<W>(
-        transaction: &Transaction<'_>,
-        submission: Submission<W>,
-    ) -> Result<Submitted, StoreError> {
-        let is_strict = submission.is_strict();
-        let new = submission.into_small_task()?;
-        let submitted = write::submit(transaction, &new).await?;
-        check_arguments(submitted, is_strict)
-    }
 }
 
 impl Store for Postgres {
@@ -177,7 +159,7 @@ impl Store for Postgres {
     fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
         Box::pin(async move {
             self.limits.set_lease(lease);
-            let values: [&(dyn ToSql + Sync); 2] = [&worker.0, &columns::micros(lease)];
+            let values: [&(dyn ToSql + Sync); 2] = [&worker.0, &micros(lease)];
             let rows = self.beats.query(sql::BEAT, &values).await?;
             Ok(rows.iter().map(rows::held_of).collect())
         })
@@ -310,7 +292,7 @@ impl Store for Postgres {
     ) -> StoreFuture<'_, Vec<UnknownWorkflow>> {
         Box::pin(async move {
             let (workflows, versions) = columns::of_workflows(&known);
-            let waited = columns::micros(waited);
+            let waited = micros(waited);
             let values: [&(dyn ToSql + Sync); 4] = [&queues, &workflows, &versions, &waited];
             let rows = self.reader.query(sql::UNKNOWN, &values).await?;
             Ok(rows.iter().map(rows::unknown_of).collect())

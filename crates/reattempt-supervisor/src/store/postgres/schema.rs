@@ -8,9 +8,10 @@ use super::sqlstate::store_error;
 use crate::store::{ErrorKind, StoreError};
 
 /// One entry for each revision, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../../migrations/postgres.sql"),
     include_str!("../../../migrations/postgres-2.sql"),
+    include_str!("../../../migrations/postgres-3.sql"),
 ];
 
 /// The version of the tables. It rises when a release before cannot work with them any more. Additions

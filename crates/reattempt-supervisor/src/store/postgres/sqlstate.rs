@@ -59,7 +59,7 @@ const LOCKED: &str = "55P03";
 const TIMED_OUT: &str = "57014";
 
 /// Lasting errors that need an explanation.
-const LASTING: [(&str, &str); 6] = [
+const LASTING: [(&str, &str); 8] = [
     (
         "28",
         "PostgreSQL refuses this user; check the user, the password and `pg_hba.conf`",
@@ -71,6 +71,14 @@ const LASTING: [(&str, &str); 6] = [
     (
         "42501",
         "the user has too few rights; grant it rights to the tables `retry_...` and their sequences, and the right to create them in the schema",
+    ),
+    (
+        "RS003",
+        "the transaction is not in the database of the store; use a pool with its database and its `search_path`",
+    ),
+    (
+        "42883",
+        "the transaction finds no function of the store; use a pool with its database and its `search_path`",
     ),
     (
         "22021",
@@ -101,20 +109,28 @@ fn without_table(error: Error) -> StoreError {
             StoreError::lasting("PostgreSQL").because(error_source(error))
         };
     };
+    error_of_state(&code, error_source(error))
+}
+
+/// Converts an error with this SQLSTATE, of any driver.
+pub(crate) fn error_of_state(
+    code: &str,
+    source: Box<dyn std::error::Error + Send + Sync>,
+) -> StoreError {
     if code == LOCKED {
         let message = "another transaction holds a lock for too long; commit it, or end it with `pg_terminate_backend`";
-        return StoreError::locked(message).because(error_source(error));
+        return StoreError::locked(message).because(source);
     }
     if code == TIMED_OUT {
-        return limits::timed_out().because(error_source(error));
+        return limits::timed_out().because(source);
     }
     let fits = |(start, _): &&(&str, &str)| code.starts_with(start);
     if let Some((_, message)) = PASSING.iter().find(fits) {
-        StoreError::passing(*message).because(error_source(error))
+        StoreError::passing(*message).because(source)
     } else {
         let known = LASTING.iter().find(fits);
         let message = known.map_or("PostgreSQL", |(_, message)| message);
-        StoreError::lasting(message).because(error_source(error))
+        StoreError::lasting(message).because(source)
     }
 }
 

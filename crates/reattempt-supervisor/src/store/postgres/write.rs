@@ -2,21 +2,18 @@
 
 use std::time::Duration;
 
-use tokio_postgres::GenericClient;
 use tokio_postgres::types::ToSql;
 
-use super::columns::Columns;
 use super::connection::Live;
 use super::pipeline::Sent;
 use super::plan::{self, Stage, StageKind};
 use super::results::{
     LockStatuses, lock_statuses, missing, set_record_results, set_results, set_submit_results,
 };
+use super::sql;
 use super::sqlstate::store_error;
 use super::statement::{Place, statement};
-use super::{columns, rows, sql};
-use crate::store::{StoreError, Submitted, Wake, Write, WriteResult};
-use crate::task::{NewTask, TaskId};
+use crate::store::{StoreError, Wake, Write, WriteResult};
 
 /// How long a transaction waits for a lock, if it has writes that may wait for a transaction of the
 /// application. Such a write is then repeated alone, so that it delays nobody else.
@@ -84,31 +81,4 @@ fn needs_no_lock(write: &Write) -> bool {
         Write::Change(_, change) => matches!(change.wake, Wake::In(_)),
         _ => false,
     }
-}
-
-/// Stores one task in a transaction of the application.
-pub(super) async fn submit(
-    client: &impl GenericClient,
-    new: &NewTask,
-) -> Result<Submitted, StoreError> {
-    let submits = columns::Submits::of(std::iter::once(new));
-    let rows = client
-        .query(sql::SUBMIT, &submits.values())
-        .await
-        .map_err(store_error)?;
-    if let Some(row) = rows.first() {
-        return Ok(Submitted::new(TaskId(row.get(2))));
-    }
-    let (workflows, keys) = ([new.workflow.as_str()], [new.key.as_str()]);
-    let values: [&(dyn ToSql + Sync); 2] = [&workflows.as_slice(), &keys.as_slice()];
-    let rows = client
-        .query(sql::BY_KEY, &values)
-        .await
-        .map_err(store_error)?;
-    let row = rows.first().ok_or_else(|| {
-        StoreError::passing(
-            "another transaction has stored a task with this key, and this one cannot see it; begin the transaction again",
-        )
-    })?;
-    Ok(rows::earlier_of(row, new))
 }

@@ -169,7 +169,7 @@ fn report_running(
 
 /// Adds a record. Returns whether somebody has asked to cancel the task; `None` if the lease is
 /// lost.
-fn record(
+pub(super) fn record(
     connection: &Connection,
     lease: Lease,
     record: &Record,

@@ -9,6 +9,7 @@ mod queries;
 mod result_code;
 mod row;
 mod thread;
+mod transaction;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,14 +22,14 @@ use super::{
     Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep,
     UnknownWorkflow, Write, WriteResult,
 };
-use crate::store::submission::{Submission, check_arguments};
 use crate::task::{
-    FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
-    WorkerId,
+    FailingStep, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task,
+    TaskId, WorkerId,
 };
 use crate::time::Time;
 use result_code::store_error;
 use thread::Thread;
+pub(crate) use transaction::Recorded;
 
 /// The oldest supported version. Older ones can lose committed data: a reset of the write-ahead log
 /// may overtake a checkpoint.
@@ -37,9 +38,8 @@ const OLDEST: i32 = 3_051_003;
 /// Tasks in a SQLite database.
 ///
 /// The names of its tables start with `retry_`, so your application can have tables of its own in
-/// the same file. Then it can submit a task in its own transaction, see
-/// [`submit_in`](Self::submit_in).
-#[derive(Debug)]
+/// the same file: see [`transaction`](crate::transaction). Clones are cheap and share the connections.
+#[derive(Debug, Clone)]
 pub struct Sqlite {
     writer: Thread,
     reader: Thread,
@@ -73,22 +73,20 @@ impl Sqlite {
         })
     }
 
-    /// Stores a task in a transaction of your application, on its own connection to the same file.
-    /// The task exists if and only if the transaction is committed. Schedulers find it at their
-    /// next look.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the arguments cannot be written as JSON or have more than 4 MiB, if the submission is
-    /// [`strict`](Submission::strict) and the task has other arguments, or if SQLite fails.
-    pub fn submit_in<W>(
-        transaction: &Connection,
-        submission: Submission<W>,
+    /// Stores a task in a transaction of the application.
+    pub(crate) fn submit(
+        connection: &Connection,
+        salt: u64,
+        new: &NewTask,
     ) -> Result<Submitted, StoreError> {
-        let is_strict = submission.is_strict();
-        let new = submission.into_small_task()?;
-        let submitted = apply::submit(transaction, &new, Time::of_this_machine());
-        check_arguments(submitted.map_err(store_error)?, is_strict)
+        let sql = "SELECT value FROM retry_meta WHERE key = 'salt'";
+        let own = connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        if own.ok() != Some(salt.cast_signed()) {
+            return Err(StoreError::lasting(
+                "the transaction is not in the file of the store",
+            ));
+        }
+        apply::submit(connection, new, Time::of_this_machine()).map_err(store_error)
     }
 }
 

@@ -1,0 +1,156 @@
+//! Submissions in a transaction of the application.
+
+use std::sync::Arc;
+
+use super::{Client, SubmitError};
+use crate::store::submission::Submission;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+use crate::store::{Submitted, submission::check_arguments};
+use crate::task::NewTask;
+use crate::workflow::Workflow;
+
+impl Client {
+    /// Returns the task of a submission that a store may keep, and whether it is strict.
+    pub(super) fn new_task<W: Workflow>(
+        &self,
+        submission: Submission<W>,
+    ) -> Result<(NewTask, bool), SubmitError> {
+        let is_strict = submission.is_strict();
+        let new = submission.into_new_task().map_err(Arc::new)?;
+        self.check_size(&format!("the input of `{}`", new.workflow), &new.input)?;
+        let headers = new.headers.as_deref().unwrap_or_default();
+        self.check_size(&format!("the headers of `{}`", new.workflow), headers)?;
+        Ok((new, is_strict))
+    }
+
+    /// Stores a task in a transaction of your application, on its own connection to the file of the
+    /// store. The task exists if and only if the transaction is committed. Schedulers find it at
+    /// their next look.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`submit`](Self::submit) does, or if the connection is one to another file; then you
+    /// can go on with the transaction.
+    #[cfg(feature = "sqlite")]
+    pub fn submit_in_sqlite<W: Workflow>(
+        &self,
+        transaction: &rusqlite::Connection,
+        submission: Submission<W>,
+    ) -> Result<Submitted, SubmitError> {
+        let (new, is_strict) = self.new_task(submission)?;
+        let salt = self.store().salt();
+        let submitted = crate::store::sqlite::Sqlite::submit(transaction, salt, &new);
+        let submitted = submitted.and_then(|submitted| check_arguments(submitted, is_strict));
+        Ok(submitted.map_err(Arc::new)?)
+    }
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use super::check_arguments;
+    use super::{Arc, Client, NewTask, Submission, SubmitError, Submitted, Workflow};
+    use crate::store::StoreError;
+    use crate::store::postgres::{error_of_state, micros};
+    use crate::task::TaskId;
+    use crate::transaction::{CHECK, SUBMIT, Transaction};
+
+    impl Client {
+        /// Stores a task in a transaction of your application, in the database of the store. The task
+        /// exists if and only if the transaction is committed. Schedulers find it at their next look.
+        ///
+        /// # Errors
+        ///
+        /// Fails as [`submit`](Self::submit) does, or if the transaction is not in the database of the
+        /// store. If PostgreSQL fails, you can only roll back the transaction.
+        pub async fn submit_in<W: Workflow>(
+            &self,
+            transaction: &mut impl Transaction,
+            submission: Submission<W>,
+        ) -> Result<Submitted, SubmitError> {
+            let (new, is_strict) = self.new_task(submission)?;
+            let answer = call(transaction, SUBMIT, self.text_of(&new)).await?;
+            let submitted = submitted_of(&answer, &new)
+                .and_then(|submitted| check_arguments(submitted, is_strict));
+            Ok(submitted.map_err(Arc::new)?)
+        }
+
+        /// Returns the text of a submission for `SELECT retry_submit($1)` in a transaction of your
+        /// application, for drivers without an adapter: see [`transaction`](crate::transaction).
+        ///
+        /// # Errors
+        ///
+        /// Fails as [`submit`](Self::submit) does, without the store.
+        pub fn submission_text<W: Workflow>(
+            &self,
+            submission: Submission<W>,
+        ) -> Result<String, SubmitError> {
+            let (new, _) = self.new_task(submission)?;
+            Ok(self.text_of(&new))
+        }
+
+        /// Checks that a transaction of your pool is in the database of the store. Call it when your
+        /// program starts.
+        ///
+        /// # Errors
+        ///
+        /// Fails if it is another database, or has another `search_path`, or if PostgreSQL fails.
+        pub async fn check_database(
+            &self,
+            transaction: &mut impl Transaction,
+        ) -> Result<(), SubmitError> {
+            let salt = self.store().salt().cast_signed();
+            call(transaction, CHECK, salt.to_string()).await.map(drop)
+        }
+
+        fn text_of(&self, new: &NewTask) -> String {
+            serde_json::json!({
+                "store": self.store().salt().cast_signed(),
+                "workflow": new.workflow,
+                "version": new.version,
+                "queue": new.queue,
+                "priority": new.priority,
+                "key": new.key,
+                "delay": micros(new.delay),
+                "complete_in": new.complete_by.map(micros),
+                "max_failures": new.max_failures,
+                "input": new.input,
+                "headers": new.headers,
+                "on_failure": new.on_failure.number(),
+                "nonce": new.nonce,
+            })
+            .to_string()
+        }
+    }
+
+    /// Calls one of the functions, and explains its errors.
+    async fn call<X: Transaction>(
+        transaction: &mut X,
+        sql: &'static str,
+        text: String,
+    ) -> Result<String, SubmitError> {
+        let answer = transaction.query_text(sql, text).await;
+        Ok(answer.map_err(|error| {
+            Arc::new(match X::sqlstate(&error) {
+                Some(code) => error_of_state(&code, Box::new(error)),
+                None => StoreError::passing("the transaction has no answer").because(error),
+            })
+        })?)
+    }
+
+    /// Reads the answer of `retry_submit`.
+    fn submitted_of(answer: &str, new: &NewTask) -> Result<Submitted, StoreError> {
+        #[derive(serde::Deserialize)]
+        struct Answer {
+            id: i64,
+            version: Option<i32>,
+            input: Option<String>,
+        }
+        let Answer { id, version, input } = serde_json::from_str(answer)
+            .map_err(|error| StoreError::lasting("`retry_submit`").because(error))?;
+        let id = TaskId(id);
+        Ok(match (version, input) {
+            (Some(version), Some(input)) => Submitted::earlier(id, version, &input, new),
+            _ => Submitted::new(id),
+        })
+    }
+}

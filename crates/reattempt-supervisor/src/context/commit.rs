@@ -1,0 +1,456 @@
+//! A step in a transaction of the application: its record is committed with what the step writes.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::agent::attempts;
+use super::journal::Stop;
+use super::step::Step;
+use super::workflow_context::WorkflowContext;
+use crate::payload::{Payload, too_large};
+use crate::task::Record;
+
+/// The value of a step whose transaction is committed. A step with `#[step(transaction)]` returns it.
+#[derive(Debug)]
+pub struct Committed<T>(T);
+
+impl<T> Committed<T> {
+    /// Returns the value.
+    pub fn into_value(self) -> T {
+        self.0
+    }
+}
+
+/// The commit of a step, while its transaction runs.
+pub(crate) struct CommitSlot {
+    context: WorkflowContext,
+    /// The record of the step, without its result and its place.
+    template: Record,
+    /// When the step must be done.
+    #[cfg_attr(
+        not(any(feature = "postgres", feature = "sqlite")),
+        expect(dead_code, reason = "only transactions of these ask")
+    )]
+    deadline: Option<Instant>,
+    state: Mutex<CommitState>,
+}
+
+#[derive(Debug, Default)]
+struct CommitState {
+    phase: Phase,
+    stop: Option<Stop>,
+    waker: Option<Waker>,
+}
+
+/// How far the transaction has come.
+#[derive(Debug, Default)]
+enum Phase {
+    /// It is not recorded.
+    #[default]
+    Open,
+    /// Nobody knows whether it is committed.
+    Sent(Box<Record>),
+    /// It is committed.
+    Done(Box<Record>),
+}
+
+impl fmt::Debug for CommitSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CommitSlot").field(&*self.state()).finish()
+    }
+}
+
+/// What became of a transaction when its step has ended.
+pub(super) enum Settled {
+    /// It was rolled back, or there was none.
+    Open,
+    /// It is committed, with this record.
+    Done(Record),
+    /// Nobody knows yet.
+    Unknown,
+}
+
+impl CommitSlot {
+    pub(super) fn new(
+        context: &WorkflowContext,
+        template: Record,
+        limit: Option<Duration>,
+    ) -> Arc<Self> {
+        let limit = limit.into_iter().chain(context.time_left()).min();
+        Arc::new(Self {
+            context: context.share(),
+            template,
+            deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
+            state: Mutex::default(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, CommitState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what became of the transaction.
+    pub(super) fn settled(&self) -> Settled {
+        match &self.state().phase {
+            Phase::Open => Settled::Open,
+            Phase::Sent(_) => Settled::Unknown,
+            Phase::Done(record) => Settled::Done((**record).clone()),
+        }
+    }
+
+    /// Returns why the step cannot go on, or wakes the caller when there is a reason.
+    pub(super) fn take_stop(&self, waker: &Waker) -> Option<Stop> {
+        let mut state = self.state();
+        state.waker = Some(waker.clone());
+        state.stop.take()
+    }
+
+    /// Stops the step, whatever its body does.
+    fn stop(&self, stop: Stop) {
+        let mut state = self.state();
+        state.stop.get_or_insert(stop);
+        if let Some(waker) = state.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Returns why the step must run again: the record decides then.
+    pub(super) fn unsettled(&self) -> Stop {
+        let Record { seq, name, .. } = &self.template;
+        let message = format!(
+            "the answer to the COMMIT of step {seq} `{name}` was lost; when the task runs again, the record says whether it took place"
+        );
+        Stop::Failed(Some(*seq), message)
+    }
+
+    /// Begins to record the step with this result. Nobody may record it twice.
+    fn begin(&self, json: String) -> Result<Record, Stop> {
+        let Record { seq, name, .. } = &self.template;
+        let inner = &self.context.inner;
+        let limit = inner.limits.max_payload;
+        let what = format!("the result of step {seq} `{name}`");
+        let fix = "; then resubmit the task, which runs the step again";
+        if let Some(message) = too_large(&what, json.len(), limit, fix) {
+            return Err(Stop::Refused(message));
+        }
+        if inner.engine_calls().is_some() {
+            return Err(Stop::Refused(format!(
+                "step {seq} `{name}` has `transaction`, and an engine keeps its record elsewhere; drop `transaction`"
+            )));
+        }
+        let mut state = self.state();
+        if !matches!(state.phase, Phase::Open) {
+            return Err(self.unsettled());
+        }
+        let mut journal = inner.journal();
+        let record = Record {
+            ord: journal.next_ord(),
+            result: Some(json),
+            at: inner.store_now(),
+            attempts: i32::try_from(attempts()).unwrap_or(i32::MAX),
+            ..self.template.clone()
+        };
+        // In its place from here on: what comes later waits for it.
+        if !self.context.is_compensation() {
+            journal.add_unwritten(record.clone());
+        }
+        state.phase = Phase::Sent(Box::new(record.clone()));
+        Ok(record)
+    }
+
+    fn end(&self, is_committed: bool) {
+        let mut state = self.state();
+        state.phase = match std::mem::take(&mut state.phase) {
+            Phase::Sent(record) if is_committed => Phase::Done(record),
+            Phase::Sent(record) => {
+                if !self.context.is_compensation() {
+                    self.context.inner.journal().withdraw(record.seq);
+                }
+                Phase::Open
+            }
+            other => other,
+        };
+    }
+
+    /// Returns the record as the text that the store takes.
+    fn text(&self, record: &Record) -> String {
+        let Record {
+            seq,
+            kind,
+            ord,
+            name,
+            attempts,
+            result,
+            at,
+            fence,
+            args_hash,
+            args,
+            undo,
+            ..
+        } = record;
+        serde_json::json!({
+            "store": self.context.inner.salt.cast_signed(),
+            "task": self.context.inner.task.id,
+            "fence": fence,
+            "seq": seq,
+            "kind": kind.number(),
+            "ord": ord,
+            "name": name,
+            "attempts": attempts,
+            "result": result,
+            "at": at.as_micros(),
+            "args_hash": args_hash,
+            "args": args,
+            "undo": undo,
+        })
+        .to_string()
+    }
+}
+
+/// A step that is recorded in a transaction, before its `COMMIT`. If it is dropped, nobody knows
+/// whether the transaction is committed: the task fails once and runs again, and the record decides.
+#[derive(Debug)]
+#[must_use = "say whether the transaction is committed"]
+pub struct PendingCommit<T> {
+    slot: Arc<CommitSlot>,
+    text: String,
+    value: T,
+}
+
+impl<T> PendingCommit<T> {
+    /// Returns the text for `SELECT retry_record($1)`, the last statement before `COMMIT`.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Says that the database has answered that the transaction is committed.
+    pub fn succeeded(self) -> Committed<T> {
+        self.slot.end(true);
+        Committed(self.value)
+    }
+
+    /// Says that the transaction is rolled back for certain: the step may try again.
+    pub fn rolled_back(self) {
+        self.slot.end(false);
+    }
+}
+
+/// The result of a step cannot be recorded. The task stops, whatever the step returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordError(String);
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RecordError {}
+
+impl Step {
+    /// Begins to record this step in a transaction of the application, for drivers without an adapter:
+    /// see [`transaction`](crate::transaction).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the step has no `transaction` key, if it has another transaction that is committed or
+    /// may be, or if the value cannot be written as JSON or is too large.
+    pub fn record<T: Payload>(&self, value: T) -> Result<PendingCommit<T>, RecordError> {
+        let slot = self.commit.as_ref().ok_or_else(|| {
+            RecordError("this step has no transaction; write `#[step(transaction)]`".to_owned())
+        })?;
+        let json = serde_json::to_string(&value).map_err(|error| {
+            let name = &slot.template.name;
+            Stop::Diverged(format!(
+                "the result of step `{name}` cannot be written as JSON ({error})"
+            ))
+        });
+        match json.and_then(|json| slot.begin(json)) {
+            Ok(record) => Ok(PendingCommit {
+                text: slot.text(&record),
+                slot: Arc::clone(slot),
+                value,
+            }),
+            Err(stop) => {
+                let message = stop.message().to_owned();
+                slot.stop(stop);
+                Err(RecordError(message))
+            }
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use super::{Committed, Payload, Step, Stop};
+    use crate::transaction::{LIMIT, RECORD, Refusal, Transaction, is_rolled_back, refusal};
+
+    /// The largest limit that PostgreSQL knows, in milliseconds.
+    const LONGEST: u128 = 2_147_483_647;
+
+    impl Step {
+        /// Limits the statements of a transaction, and the time between two of them, to what is left
+        /// of `complete_by`. Without it the server may go on with a statement whose step is over.
+        ///
+        /// # Errors
+        ///
+        /// Fails as the driver does.
+        pub async fn limit<X: Transaction>(&self, transaction: &mut X) -> Result<(), X::Error> {
+            let slot = self.commit.as_ref();
+            let Some(deadline) = slot.and_then(|slot| slot.deadline) else {
+                return Ok(());
+            };
+            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+            // 0 would stand for no limit.
+            let left = left.as_millis().saturating_add(1).min(LONGEST).to_string();
+            transaction.query_text(LIMIT, left).await.map(drop)
+        }
+
+        /// Records this step with its value in a transaction of the application, and commits it.
+        ///
+        /// Never returns if the task has changed hands, or if nobody knows whether the transaction is
+        /// committed: then the scheduler drops the step.
+        ///
+        /// # Errors
+        ///
+        /// Fails if the database refuses the transaction, which is rolled back.
+        ///
+        /// # Cancel safety
+        ///
+        /// If the future is dropped, the transaction is committed or not, and the step counts as
+        /// unfinished. When the task runs again, the record says which.
+        pub async fn commit<T: Payload, X: Transaction>(
+            &self,
+            mut transaction: X,
+            value: T,
+        ) -> Result<Committed<T>, X::Error> {
+            let (Ok(pending), Some(slot)) = (self.record(value), &self.commit) else {
+                drop(transaction);
+                return std::future::pending().await;
+            };
+            let recorded = transaction.query_text(RECORD, pending.text.clone()).await;
+            if let Err(error) = recorded {
+                let sqlstate = X::sqlstate(&error);
+                let stop = match refusal(sqlstate.as_deref()) {
+                    None => {
+                        // It was not committed: nobody has said so.
+                        pending.rolled_back();
+                        return Err(error);
+                    }
+                    Some(Refusal::Lost) => Stop::Lost,
+                    Some(Refusal::Recorded) => slot.unsettled(),
+                    Some(Refusal::Never(why)) => {
+                        let name = &slot.template.name;
+                        Stop::Refused(format!("step `{name}` cannot be recorded: {why}"))
+                    }
+                };
+                if !matches!(stop, Stop::Failed(..)) {
+                    pending.rolled_back();
+                }
+                drop(transaction);
+                slot.stop(stop);
+                return std::future::pending().await;
+            }
+            match transaction.commit().await {
+                Ok(()) => Ok(pending.succeeded()),
+                Err(error) if is_rolled_back(X::sqlstate(&error).as_deref()) => {
+                    pending.rolled_back();
+                    Err(error)
+                }
+                Err(_) => {
+                    slot.stop(slot.unsettled());
+                    std::future::pending().await
+                }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::panic::resume_unwind;
+    use std::sync::Arc;
+
+    use tokio::time::Instant;
+
+    use super::{Committed, Payload, Phase, Step, Stop};
+    use crate::store::sqlite::{Recorded, Sqlite};
+
+    impl Step {
+        /// Runs the transaction of this step on the thread of the store that writes, and records the
+        /// step in it. `store` is a clone of the store of the [`Client`](crate::Client).
+        ///
+        /// Nothing else is written to the store meanwhile, heartbeats included: statements end after a
+        /// quarter of the default lease, 2.5 s, and `work` must not wait for anything else.
+        ///
+        /// # Errors
+        ///
+        /// Fails if `work` does, or SQLite; then the transaction is rolled back.
+        ///
+        /// # Panics
+        ///
+        /// Panics if `work` does, after the transaction is rolled back.
+        ///
+        /// # Cancel safety
+        ///
+        /// As [`commit`](Self::commit).
+        pub async fn commit_on<T, E>(
+            &self,
+            store: &Sqlite,
+            work: impl FnOnce(&rusqlite::Transaction<'_>) -> Result<T, E> + Send + 'static,
+        ) -> Result<Committed<T>, E>
+        where
+            T: Payload,
+            E: From<rusqlite::Error> + Send + 'static,
+        {
+            let Some(slot) = self.commit.clone() else {
+                // Nothing can be recorded, and this says so.
+                let message = "this step has no transaction; write `#[step(transaction)]`";
+                let error = rusqlite::Error::InvalidParameterName(message.to_owned());
+                return Err(error.into());
+            };
+            let lease = slot.context.inner.lease;
+            let salt = slot.context.inner.salt;
+            if store.has_salt(salt) {
+                let (own, deadline) = (Arc::clone(&slot), slot.deadline);
+                let record = move |value: &T| {
+                    let json = serde_json::to_string(value).map_err(|error| {
+                        Stop::Diverged(format!("the result cannot be written as JSON ({error})"))
+                    });
+                    json.and_then(|json| own.begin(json))
+                };
+                let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+                match store.transaction(lease, left, work, record).await {
+                    Ok(Recorded::Committed(value)) => {
+                        slot.end(true);
+                        return Ok(Committed(value));
+                    }
+                    Ok(Recorded::RolledBack(error)) => {
+                        slot.end(false);
+                        return Err(error);
+                    }
+                    Ok(Recorded::Panicked(panic)) => resume_unwind(panic),
+                    Ok(Recorded::Lost) => {
+                        slot.end(false);
+                        slot.stop(Stop::Lost);
+                    }
+                    Ok(Recorded::Refused(stop)) => slot.stop(stop),
+                    Err(_) if matches!(slot.state().phase, Phase::Open) => {
+                        slot.stop(Stop::Unavailable);
+                    }
+                    Err(_) => slot.stop(slot.unsettled()),
+                }
+            } else {
+                let name = &slot.template.name;
+                slot.stop(Stop::Refused(format!(
+                    "step `{name}` cannot be recorded: its transaction is not in the file of the store"
+                )));
+            }
+            std::future::pending().await
+        }
+    }
+}

@@ -1,0 +1,512 @@
+//! Steps that are transactions of the application: they happen with their record or not at all.
+#![cfg(feature = "sqlx09")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::unused_async,
+    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
+)]
+
+#[path = "../../../examples/servers/mod.rs"]
+mod servers;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use reattempt_supervisor::{
+    Client, Committed, Memory, Postgres, RecordKind, Scheduler, Sqlite, State, Step, StepError,
+    Task, WorkflowContext, step, workflow,
+};
+use servers::Server;
+use sqlx::PgPool;
+use sqlx::postgres::PgPoolOptions;
+
+/// How often something goes wrong.
+#[derive(Clone, Default)]
+struct Faults(Arc<AtomicU32>);
+
+impl Faults {
+    fn are_left(&self) -> bool {
+        let one_less = |left: u32| left.checked_sub(1);
+        self.0
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+            .is_ok()
+    }
+}
+
+async fn insert(
+    transaction: &mut sqlx::PgTransaction<'_>,
+    sql: &'static str,
+    what: &str,
+) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(sql)
+        .bind(what)
+        .fetch_one(&mut **transaction)
+        .await
+}
+
+const BOOK: &str = "INSERT INTO booking (what) VALUES ($1) RETURNING id";
+const CANCEL: &str = "INSERT INTO cancelled (what) VALUES ($1) RETURNING 0::bigint";
+
+#[step(transaction, complete_by = "10s", undo = cancel)]
+async fn book(
+    step: &Step,
+    #[with] pool: &PgPool,
+    what: &str,
+) -> Result<Committed<i64>, sqlx::Error> {
+    let mut transaction = pool.begin().await?;
+    step.limit(&mut transaction).await?;
+    let id = insert(&mut transaction, BOOK, what).await?;
+    step.commit(transaction, id).await
+}
+
+#[step(transaction)]
+async fn cancel(
+    step: &Step,
+    #[with] pool: &PgPool,
+    what: &str,
+    id: &i64,
+) -> Result<Committed<()>, sqlx::Error> {
+    let mut transaction = pool.begin().await?;
+    insert(&mut transaction, CANCEL, &format!("{what} {}", *id > 0)).await?;
+    step.commit(transaction, ()).await
+}
+
+/// Books, and then goes wrong in its own way.
+#[step(transaction, retry(max = 2, base = "1ms", on(_)), complete_by = "1s", undo = cancel)]
+async fn book_badly(
+    step: &Step,
+    #[with] pool: &PgPool,
+    #[with] faults: &Faults,
+    what: &str,
+) -> Result<Committed<i64>, sqlx::Error> {
+    let mut transaction = pool.begin().await?;
+    step.limit(&mut transaction).await?;
+    let id = insert(&mut transaction, BOOK, what).await?;
+    if !faults.are_left() {
+        return step.commit(transaction, id).await;
+    }
+    match what {
+        "panic" => panic!("no seat"),
+        "error" => Err(sqlx::Error::RowNotFound),
+        "slow" => {
+            sqlx::query("SELECT pg_sleep(60)")
+                .execute(&mut *transaction)
+                .await?;
+            Err(sqlx::Error::RowNotFound)
+        }
+        // It fails at the COMMIT.
+        "deferred" => {
+            insert(
+                &mut transaction,
+                "INSERT INTO once (what) VALUES ($1) RETURNING 0::bigint",
+                what,
+            )
+            .await?;
+            step.commit(transaction, id).await
+        }
+        // The step says that it has failed, and the transaction is committed.
+        "liar" => {
+            step.commit(transaction, id).await?;
+            Err(sqlx::Error::RowNotFound)
+        }
+        "nested" => {
+            let nested = sqlx::Acquire::begin(&mut transaction).await?;
+            step.commit(nested, id).await
+        }
+        // Somebody takes the task meanwhile.
+        "lost" => {
+            let sql =
+                "UPDATE retry_run SET fence = fence + 1, state = 0, owner = NULL WHERE id = $1";
+            sqlx::query(sql).bind(step.task().0).execute(pool).await?;
+            step.commit(transaction, id).await
+        }
+        other => panic!("{other}"),
+    }
+}
+
+/// What a driver without an adapter does.
+#[step(transaction)]
+async fn book_by_hand(
+    step: &Arc<Step>,
+    #[with] pool: &PgPool,
+    what: &str,
+) -> Result<Committed<i64>, String> {
+    let mut transaction = pool.begin().await.map_err(|error| error.to_string())?;
+    let id = insert(&mut transaction, BOOK, what)
+        .await
+        .map_err(|error| error.to_string())?;
+    let pending = step.record(id).map_err(|error| error.to_string())?;
+    let recorded = sqlx::query("SELECT retry_record($1)")
+        .bind(pending.text())
+        .execute(&mut *transaction);
+    recorded.await.map_err(|error| error.to_string())?;
+    transaction
+        .commit()
+        .await
+        .map_err(|error| error.to_string())?;
+    if what == "forgotten" {
+        // Nobody says that it is committed.
+        drop(pending);
+        return Err("forgotten".to_owned());
+    }
+    Ok(pending.succeeded())
+}
+
+#[step]
+async fn fails(_: &Step) -> Result<(), String> {
+    Err("no money".to_owned())
+}
+
+#[workflow]
+async fn trip(context: &WorkflowContext, what: String) -> Result<i64, StepError> {
+    let (one, two) = tokio::try_join!(book(context, &what), book_by_hand(context, &what))?;
+    Ok(one.max(two) - one.min(two))
+}
+
+#[workflow]
+async fn unpaid(context: &WorkflowContext, what: String) -> Result<i64, StepError> {
+    let id = book(context, &what).await?;
+    fails(context).await?;
+    Ok(id)
+}
+
+#[workflow]
+async fn bad(context: &WorkflowContext, what: String) -> Result<i64, StepError> {
+    book_badly(context, &what).await
+}
+
+struct World {
+    pool: PgPool,
+    client: Client,
+    faults: Faults,
+    _server: Server,
+}
+
+impl World {
+    async fn new() -> Option<Self> {
+        let server = Server::postgres()?;
+        let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+        let client = Client::new(Postgres::connect(&url).await.unwrap());
+        let pool = PgPoolOptions::new()
+            .max_connections(4)
+            .connect(&url)
+            .await
+            .unwrap();
+        let sql = "CREATE TABLE booking (id BIGSERIAL, what TEXT); CREATE TABLE cancelled (what TEXT);
+             CREATE TABLE once (what TEXT UNIQUE DEFERRABLE INITIALLY DEFERRED); INSERT INTO once VALUES ('deferred')";
+        sqlx::raw_sql(sql).execute(&pool).await.unwrap();
+        Some(Self {
+            pool,
+            client,
+            faults: Faults::default(),
+            _server: server,
+        })
+    }
+
+    fn scheduler(&self) -> Scheduler {
+        Scheduler::new(&self.client)
+            .register(trip)
+            .register(unpaid)
+            .register(bad)
+            .with(self.pool.clone())
+            .with(self.faults.clone())
+            .poll(Duration::from_millis(20))
+            .delays(
+                reattempt::Policy::new()
+                    .unlimited()
+                    .base(Duration::from_millis(1))
+                    .cap(Duration::from_millis(5)),
+            )
+    }
+
+    /// Runs a task of `bad` that goes wrong so often.
+    async fn run(&self, what: &str, faults: u32) -> Task {
+        self.faults.0.store(faults, Ordering::SeqCst);
+        let task = self.client.submit(bad(what.to_owned())).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(60), task.follow(|_| {}))
+            .await
+            .unwrap()
+            .unwrap()
+    }
+
+    async fn count(&self, table: &str, what: &str) -> i64 {
+        let sql = format!("SELECT count(*) FROM {table} WHERE what LIKE $1");
+        let query = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(what);
+        query.fetch_one(&self.pool).await.unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_happens_with_its_record_or_not_at_all() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let mut transaction = world.pool.begin().await.unwrap();
+    world.client.check_database(&mut transaction).await.unwrap();
+    drop(transaction);
+    let running = world.scheduler().start().unwrap();
+    // Side by side, and by hand.
+    let task = world.client.submit(trip("train".to_owned())).await.unwrap();
+    assert_eq!(task.wait().await.unwrap(), 1);
+    let progress = task.progress().await.unwrap();
+    let kinds: Vec<_> = progress
+        .history
+        .iter()
+        .map(|record| (record.kind, record.ord))
+        .collect();
+    assert_eq!(kinds, [(RecordKind::Done, 0), (RecordKind::Done, 1)]);
+    assert_eq!(world.count("booking", "train").await, 2);
+    // It is undone once, in a transaction as well.
+    let task = world
+        .client
+        .submit(unpaid("boat".to_owned()))
+        .await
+        .unwrap();
+    assert_eq!(task.follow(|_| {}).await.unwrap().state, State::Compensated);
+    assert_eq!(world.count("cancelled", "boat true").await, 1);
+    // What was rolled back has never happened, and is not undone.
+    for (what, faults, state) in [
+        ("error", 2, State::Processed),
+        ("panic", 1, State::Processed),
+        ("slow", 1, State::Processed),
+        ("deferred", 1, State::Processed),
+        ("liar", 1, State::Processed),
+        ("lost", 1, State::Processed),
+        ("error", 1_000, State::Error),
+    ] {
+        let before = world.count("booking", what).await;
+        let task = world.run(what, faults).await;
+        assert_eq!(task.state, state, "{what}: {task:?}");
+        let booked = world.count("booking", what).await - before;
+        assert_eq!(booked, i64::from(state == State::Processed), "{what}");
+        assert_eq!(
+            world.count("cancelled", &format!("{what}%")).await,
+            0,
+            "{what}"
+        );
+    }
+    let task = world.run("nested", 1).await;
+    assert_eq!(task.state, State::Parked);
+    assert!(task.error.unwrap().contains("nested in another one"));
+    assert_eq!(world.count("booking", "nested").await, 0);
+    // Nobody said that it was committed: the record does.
+    let task = world
+        .client
+        .submit(trip("forgotten".to_owned()))
+        .await
+        .unwrap();
+    task.wait().await.unwrap();
+    assert_eq!(world.count("booking", "forgotten").await, 2);
+    running.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_database_is_refused() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let other = Client::new(Memory::new());
+    let mut transaction = world.pool.begin().await.unwrap();
+    let error = other
+        .check_database(&mut transaction)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("not in the database of the store"),
+        "{error}"
+    );
+    drop(transaction);
+    let mut transaction = world.pool.begin().await.unwrap();
+    sqlx::query("SET LOCAL search_path = nobody")
+        .execute(&mut *transaction)
+        .await
+        .unwrap();
+    let error = world
+        .client
+        .check_database(&mut transaction)
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("its `search_path`"), "{error}");
+    drop(transaction);
+    let scheduler = Scheduler::new(&other)
+        .register(unpaid)
+        .with(world.pool.clone());
+    let running = scheduler.start().unwrap();
+    let task = other.submit(unpaid("plane".to_owned())).await.unwrap();
+    let end = task.follow(|_| {}).await.unwrap();
+    assert_eq!(end.state, State::Parked);
+    assert!(
+        end.error
+            .unwrap()
+            .contains("not in the database of the store")
+    );
+    assert_eq!(world.count("booking", "plane").await, 0);
+    running.stop(Duration::from_secs(1)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_are_submitted_in_transactions_of_sqlx() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let task = |what: &str| {
+        bad(what.to_owned())
+            .key("k")
+            .headers("{\"a\":1}")
+            .delay(Duration::from_secs(3_600))
+    };
+    let mut transaction = world.pool.begin().await.unwrap();
+    let submitted = world
+        .client
+        .submit_in(&mut transaction, task("a"))
+        .await
+        .unwrap();
+    assert!(submitted.is_new);
+    let again = world
+        .client
+        .submit_in(&mut transaction, task("b"))
+        .await
+        .unwrap();
+    assert_eq!(
+        (again.id, again.same_arguments),
+        (submitted.id, Some(false))
+    );
+    let strict = world
+        .client
+        .submit_in(&mut transaction, task("b").strict())
+        .await;
+    assert!(strict.unwrap_err().to_string().contains("other arguments"));
+    let text = world.client.submission_text(task("a")).unwrap();
+    let answer = sqlx::query_scalar::<_, String>("SELECT retry_submit($1)").bind(text);
+    let answer = answer.fetch_one(&mut *transaction).await.unwrap();
+    assert!(
+        answer.contains(&format!("\"id\" : {}", submitted.id)),
+        "{answer}"
+    );
+    assert!(
+        world
+            .client
+            .task::<i64>(submitted.id)
+            .progress()
+            .await
+            .is_err()
+    );
+    transaction.commit().await.unwrap();
+    // It is the same task as one that the client submits.
+    let own = world
+        .client
+        .submit(task("a").key("own"))
+        .await
+        .unwrap()
+        .progress()
+        .await
+        .unwrap()
+        .task;
+    let it = world
+        .client
+        .task::<i64>(submitted.id)
+        .progress()
+        .await
+        .unwrap()
+        .task;
+    assert!(it.nonce.is_some() && it.wake_at > it.created_at);
+    let same = Task {
+        id: own.id,
+        key: own.key.clone(),
+        nonce: own.nonce,
+        wake_at: own.wake_at,
+        created_at: own.created_at,
+        updated_at: own.updated_at,
+        ..it
+    };
+    assert_eq!(same, own);
+}
+
+#[step(transaction, complete_by = "10s", undo = release)]
+async fn reserve(
+    step: &Step,
+    #[with] store: &Sqlite,
+    #[with] faults: &Faults,
+    what: &str,
+) -> Result<Committed<i64>, rusqlite::Error> {
+    let (what, is_bad) = (what.to_owned(), faults.are_left());
+    let work = move |transaction: &rusqlite::Transaction<'_>| {
+        transaction.execute("INSERT INTO booking (what) VALUES (?1)", [&what])?;
+        match &*what {
+            "panic" if is_bad => panic!("no seat"),
+            "error" if is_bad => Err(rusqlite::Error::QueryReturnedNoRows),
+            // SQLite would count for hours.
+            "endless" if is_bad => transaction.query_row(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
+                [],
+                |row| row.get(0),
+            ),
+            _ => Ok(transaction.last_insert_rowid()),
+        }
+    };
+    step.commit_on(store, work).await
+}
+
+#[step(transaction)]
+async fn release(
+    step: &Step,
+    #[with] store: &Sqlite,
+    _what: &str,
+    id: &i64,
+) -> Result<Committed<()>, rusqlite::Error> {
+    let id = *id;
+    let work = move |transaction: &rusqlite::Transaction<'_>| {
+        let sql = "UPDATE booking SET what = 'released' WHERE rowid = ?1";
+        transaction.execute(sql, [id]).map(drop)
+    };
+    step.commit_on(store, work).await
+}
+
+#[workflow]
+async fn seat(context: &WorkflowContext, what: String) -> Result<i64, StepError> {
+    let id = reserve(context, &what).await?;
+    if what == "unpaid" {
+        fails(context).await?;
+    }
+    Ok(id)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_is_a_transaction_of_the_file() {
+    let file = std::env::temp_dir().join(format!("retry-transactions-{}.db", std::process::id()));
+    let _ = std::fs::remove_file(&file);
+    let store = Sqlite::open(&file).await.unwrap();
+    let own = rusqlite::Connection::open(&file).unwrap();
+    own.execute_batch("CREATE TABLE booking (what TEXT)")
+        .unwrap();
+    let (client, faults) = (Client::new(store.clone()), Faults::default());
+    let scheduler = Scheduler::new(&client)
+        .register(seat)
+        .with(store)
+        .with(faults.clone());
+    let delays = reattempt::Policy::new()
+        .unlimited()
+        .base(Duration::from_millis(1));
+    let running = scheduler.delays(delays).start().unwrap();
+    for (what, bad, state, left) in [
+        ("good", 0, State::Processed, 1),
+        ("panic", 1, State::Processed, 1),
+        ("error", 1, State::Error, 0),
+        ("endless", 1, State::Error, 0),
+        ("unpaid", 0, State::Compensated, 0),
+    ] {
+        faults.0.store(bad, Ordering::SeqCst);
+        let task = client.submit(seat(what.to_owned())).await.unwrap();
+        let end = task.follow(|_| {}).await.unwrap();
+        assert_eq!(end.state, state, "{what}: {end:?}");
+        let sql = "SELECT count(*) FROM booking WHERE what = ?1";
+        let rows: i64 = own.query_row(sql, [what], |row| row.get(0)).unwrap();
+        assert_eq!(rows, left, "{what}");
+    }
+    running.stop(Duration::from_secs(1)).await;
+    let _ = std::fs::remove_file(&file);
+}
