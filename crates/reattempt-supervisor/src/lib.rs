@@ -25,7 +25,7 @@
 // 5. `context`: a task as its workflow sees it
 // 6. `workflow`
 // 7. `client`
-// 8. `supervisor`, `engine`, `page`, and `private` for the expansions of the attributes
+// 8. `supervisor`, `engine`, `page`, `replay`, and `private` for the expansions of the attributes
 // 9. `scheduler`
 
 mod client;
@@ -41,6 +41,7 @@ pub mod page;
 mod payload;
 #[doc(hidden)]
 pub mod private;
+pub mod replay;
 mod resources;
 mod running;
 mod scheduler;

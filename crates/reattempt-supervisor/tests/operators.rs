@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use reattempt::Policy;
+use reattempt_supervisor::replay::Replay;
 use reattempt_supervisor::{
     Client, Scheduler, Sqlite, Step, StepError, TaskId, WorkflowContext, step, workflow,
 };
@@ -203,6 +204,37 @@ async fn the_program_lists_shows_and_commands() {
 }
 
 /// Returns what a browser would get.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_exports_what_a_replay_reads() {
+    let place = Place::new("export").await;
+    let replay = Replay::new().register(good).register(bad);
+    for arguments in [
+        &["export"][..],
+        &["export", "--redact", "0"],
+        &["export", "2", "1"],
+    ] {
+        let lines = place.says(arguments);
+        assert_eq!(lines.lines().count(), 2, "{lines}");
+        let report = replay.run(lines.as_bytes()).unwrap();
+        report.assert_unchanged();
+        assert_eq!(
+            lines.contains("[\"hello\"]"),
+            arguments.len() != 3 || arguments[1] == "2",
+            "{lines}"
+        );
+    }
+    let lines = place.says(&["export", "--sample", "1", "--state", "processed"]);
+    assert!(
+        lines.lines().count() == 1 && lines.contains("processed"),
+        "{lines}"
+    );
+    assert!(
+        place
+            .refuses(&["export", "99"])
+            .contains("there is no task 99")
+    );
+}
+
 async fn get(address: std::net::SocketAddr, path: &str) -> String {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: tasks\r\nconnection: close\r\n\r\n");

@@ -64,6 +64,8 @@ pub(crate) struct Inner {
     journal: Mutex<Journal>,
     /// Set if an engine keeps the record and the time.
     engine_calls: Option<Mutex<EngineCalls>>,
+    /// Set in a replay: the calls that are not recorded. They never start.
+    new_calls: Option<Mutex<Vec<(i32, String)>>>,
     undos: Mutex<Vec<Undo>>,
     signals: Mutex<Vec<Signal>>,
     /// Notified when signals have come in.
@@ -130,6 +132,7 @@ impl Inner {
             steps,
             journal: Mutex::new(Journal::new(task.direction, task.created_at)),
             engine_calls: None,
+            new_calls: None,
             undos: Mutex::default(),
             signals: Mutex::default(),
             changed: Notify::new(),
@@ -148,6 +151,21 @@ impl Inner {
             engine_calls: Some(Mutex::default()),
             ..self
         }
+    }
+
+    /// Lets no call start that is not recorded.
+    pub(crate) fn for_replay(self) -> Self {
+        Self {
+            new_calls: Some(Mutex::default()),
+            ..self
+        }
+    }
+
+    /// Returns the first call of a replay that is not recorded.
+    pub(crate) fn first_new_call(&self) -> Option<(i32, String)> {
+        let calls = self.new_calls.as_ref()?;
+        let calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.iter().min().cloned()
     }
 
     /// Returns the calls that wait for an engine, if one runs this task.
@@ -348,6 +366,11 @@ impl WorkflowContext {
         }
         poll_fn(|cx| {
             let lookup = (self.inner.journal()).look_up(seq, name, args_hash, cx.waker());
+            if let (Lookup::New(_), Some(calls)) = (&lookup, &self.inner.new_calls) {
+                let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+                calls.push((seq, name.to_owned()));
+                return Poll::Pending;
+            }
             match (&lookup, self.inner.engine_calls()) {
                 (Lookup::Wait, _) => Poll::Pending,
                 (Lookup::New(_), Some(mut calls)) if !calls.may_begin(seq) => {

@@ -1,5 +1,6 @@
 //! The program for operators: it shows tasks and their records, and carries out commands.
 
+mod export;
 mod show;
 
 use std::error::Error;
@@ -68,6 +69,8 @@ enum Command {
         /// The number of the task.
         task: TaskId,
     },
+    /// Prints the histories of tasks as lines of JSON, for a replay with the code of today.
+    Export(export::Options),
     /// Counts the tasks in each state.
     Counts,
     /// Continues parked or failed tasks; the step that failed runs again.
@@ -197,6 +200,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             show::list(&client.list(filter).await?, json)
         }
         Command::Show { task } => show::task(&client.task::<()>(task).progress().await?, json),
+        Command::Export(options) => export::print(&client, options).await,
         Command::Counts => show::counts(&client.store().counts().await?, json),
         Command::Resubmit { tasks, signature } => {
             for task in tasks {

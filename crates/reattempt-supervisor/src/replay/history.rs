@@ -1,0 +1,298 @@
+//! The history of a task as one line of JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::client::{Client, Progress, SubmitError};
+use crate::task::{
+    DEFAULT_QUEUE, Direction, Fence, OnFailure, Record, RecordKind, State, Task, TaskId,
+};
+use crate::time::Time;
+
+/// A text of JSON, kept as it is written.
+type Json = Box<RawValue>;
+
+/// The history of a task: what a replay needs of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct History {
+    task: i64,
+    workflow: String,
+    version: i32,
+    key: String,
+    state: String,
+    input: Json,
+    output: Option<Json>,
+    headers: Option<Json>,
+    created_at: i64,
+    nonce: Option<i64>,
+    salt: u64,
+    records: Vec<Line>,
+}
+
+/// One record.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Line {
+    seq: i32,
+    kind: String,
+    ord: i32,
+    name: String,
+    attempts: i32,
+    result: Option<Json>,
+    error: Option<String>,
+    due_at: Option<i64>,
+    at: i64,
+    args_hash: Option<String>,
+    args: Option<Json>,
+    undo: Option<String>,
+}
+
+/// Reads the history of a task from the store of a client.
+///
+/// # Errors
+///
+/// Fails if there is no such task, if its arguments or results are not JSON, or if the store has an
+/// error.
+pub async fn export(client: &Client, task: TaskId) -> Result<History, SubmitError> {
+    let Progress { task, history, .. } = client.task::<()>(task).progress().await?;
+    History::new(task, history, client.store().salt()).map_err(SubmitError::Json)
+}
+
+fn json(text: Option<String>) -> serde_json::Result<Option<Json>> {
+    text.map(RawValue::from_string).transpose()
+}
+
+impl History {
+    fn new(task: Task, history: Vec<Record>, salt: u64) -> serde_json::Result<Self> {
+        let line = |record: Record| {
+            Ok(Line {
+                seq: record.seq,
+                kind: record.kind.as_str().to_owned(),
+                ord: record.ord,
+                name: record.name,
+                attempts: record.attempts,
+                result: json(record.result)?,
+                error: record.error,
+                due_at: record.due_at.map(Time::as_micros),
+                at: record.at.as_micros(),
+                args_hash: record.args_hash,
+                args: json(record.args)?,
+                undo: record.undo,
+            })
+        };
+        Ok(Self {
+            task: task.id.0,
+            workflow: task.workflow,
+            version: task.version,
+            key: task.key,
+            state: task.state.as_str().to_owned(),
+            input: RawValue::from_string(task.input)?,
+            output: json(task.output)?,
+            headers: json(task.headers)?,
+            created_at: task.created_at.as_micros(),
+            nonce: task.nonce,
+            salt,
+            records: history.into_iter().map(line).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Returns the number of the task.
+    pub const fn task(&self) -> TaskId {
+        TaskId(self.task)
+    }
+
+    /// Returns the name of its workflow.
+    pub fn workflow(&self) -> &str {
+        &self.workflow
+    }
+
+    /// Returns the version of its workflow.
+    pub const fn version(&self) -> i32 {
+        self.version
+    }
+
+    /// Hides values in arguments, results, signals and headers: those of fields with one of these
+    /// names, at any depth, and the arguments of the workflow with one of these numbers, from 0.
+    /// Strings become `"redacted"`, wherever else they occur, and numbers 0; `null`, `true` and `false`
+    /// stay. The key of the task and the texts of errors are hidden, too.
+    ///
+    /// The hashes of arguments go with them, so a replay cannot find other arguments.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value is not JSON.
+    pub fn redact(&mut self, fields: &[String]) -> serde_json::Result<()> {
+        let mut hidden = Hidden::default();
+        let input = |value: &mut Value, hidden: &mut Hidden| {
+            if let Value::Array(arguments) = value {
+                for (nth, argument) in arguments.iter_mut().enumerate() {
+                    if fields.contains(&nth.to_string()) {
+                        hidden.hide(argument);
+                    }
+                }
+            }
+        };
+        change(&mut self.input, |value| input(value, &mut hidden))?;
+        self.change_all(|value| hidden.hide_fields(value, fields))?;
+        self.change_all(|value| hidden.hide_known(value))?;
+        "redacted".clone_into(&mut self.key);
+        for line in &mut self.records {
+            line.args_hash = None;
+            line.error = line.error.take().map(|_| "redacted".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Changes all values of JSON.
+    fn change_all(&mut self, mut with: impl FnMut(&mut Value)) -> serde_json::Result<()> {
+        let values = [&mut self.output, &mut self.headers];
+        let records = self.records.iter_mut();
+        let recorded = records.flat_map(|line| [&mut line.result, &mut line.args]);
+        let optional = values.into_iter().chain(recorded).flatten();
+        for text in std::iter::once(&mut self.input).chain(optional) {
+            change(text, &mut with)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the state of the task when it was exported.
+    pub(super) fn state(&self) -> Option<State> {
+        self.state.parse().ok()
+    }
+
+    /// Returns the recorded result of the workflow.
+    pub(super) fn output(&self) -> Option<&str> {
+        self.output.as_ref().map(|output| output.get())
+    }
+
+    pub(super) const fn salt(&self) -> u64 {
+        self.salt
+    }
+
+    /// Returns the task as a worker in this direction would hold it.
+    pub(super) fn to_task(&self, direction: Direction) -> Task {
+        let at = Time::from_micros(self.created_at);
+        Task {
+            id: self.task(),
+            workflow: self.workflow.clone(),
+            version: self.version,
+            queue: DEFAULT_QUEUE.to_owned(),
+            priority: 0,
+            key: self.key.clone(),
+            state: State::Processing,
+            direction,
+            wake_at: at,
+            complete_by: None,
+            step_by: None,
+            owner: None,
+            fence: Fence::default(),
+            failures: 0,
+            max_failures: 0,
+            cancel_requested: false,
+            input: self.input.get().to_owned(),
+            output: None,
+            error: None,
+            headers: self.headers.as_ref().map(|text| text.get().to_owned()),
+            nonce: self.nonce,
+            on_failure: OnFailure::Undo,
+            deaths: 0,
+            failed_ord: -1,
+            failed_seq: None,
+            created_at: at,
+            updated_at: at,
+        }
+    }
+
+    /// Returns the records of what the task did forward.
+    pub(super) fn to_records(&self) -> Vec<Record> {
+        let records = self.records.iter().filter_map(Line::to_record);
+        let records = records.filter(|record| record.kind != RecordKind::Undone);
+        records.collect()
+    }
+}
+
+impl Line {
+    fn to_record(&self) -> Option<Record> {
+        let kinds = (0..=3).filter_map(RecordKind::from_number);
+        let kind = kinds.into_iter().find(|kind| kind.as_str() == self.kind)?;
+        let text = |json: &Option<Json>| json.as_ref().map(|json| json.get().to_owned());
+        Some(Record {
+            seq: self.seq,
+            kind,
+            ord: self.ord,
+            name: self.name.clone(),
+            attempts: self.attempts,
+            result: text(&self.result),
+            error: self.error.clone(),
+            due_at: self.due_at.map(Time::from_micros),
+            at: Time::from_micros(self.at),
+            fence: Fence::default(),
+            args_hash: self.args_hash.clone(),
+            args: text(&self.args),
+            undo: self.undo.clone(),
+        })
+    }
+}
+
+/// Changes a value, and writes it again.
+fn change(text: &mut Json, with: impl FnOnce(&mut Value)) -> serde_json::Result<()> {
+    let mut value = serde_json::from_str(text.get())?;
+    with(&mut value);
+    *text = serde_json::value::to_raw_value(&value)?;
+    Ok(())
+}
+
+/// The strings that are hidden: they may occur in other places, too.
+#[derive(Default)]
+struct Hidden(Vec<String>);
+
+impl Hidden {
+    fn hide_fields(&mut self, value: &mut Value, fields: &[String]) {
+        match value {
+            Value::Object(object) => {
+                for (name, value) in object {
+                    if fields.contains(name) {
+                        self.hide(value);
+                    } else {
+                        self.hide_fields(value, fields);
+                    }
+                }
+            }
+            Value::Array(values) => {
+                for value in values {
+                    self.hide_fields(value, fields);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Hides a value and everything in it.
+    fn hide(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                let old = std::mem::replace(text, "redacted".to_owned());
+                // A shorter one is in many words.
+                if old.len() > 2 && old != *text {
+                    self.0.push(old);
+                }
+            }
+            Value::Number(number) => *number = 0.into(),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.hide(value)),
+            Value::Object(object) => object.values_mut().for_each(|value| self.hide(value)),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// Hides every string that has a hidden one in it.
+    fn hide_known(&self, value: &mut Value) {
+        match value {
+            Value::String(text) if self.0.iter().any(|hidden| text.contains(hidden)) => {
+                "redacted".clone_into(text);
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.hide_known(value)),
+            Value::Object(object) => object.values_mut().for_each(|value| self.hide_known(value)),
+            _ => {}
+        }
+    }
+}
