@@ -111,7 +111,7 @@ impl Client {
     }
 
     /// Returns an error for a value that is too large.
-    fn check_size(&self, what: &str, text: &str) -> Result<(), SubmitError> {
+    pub(crate) fn check_size(&self, what: &str, text: &str) -> Result<(), SubmitError> {
         let limit = self.0.max_payload();
         match too_large(what, text.len(), limit, "") {
             Some(message) => Err(SubmitError::TooLarge(message)),
@@ -287,7 +287,7 @@ impl Client {
     }
 
     /// Reads from the store, and reads again while the store has a passing error.
-    async fn read<T>(
+    pub(crate) async fn read<T>(
         &self,
         ask: impl for<'a> Fn(&'a dyn Store) -> StoreFuture<'a, T>,
     ) -> Result<T, Arc<StoreError>> {
@@ -304,7 +304,7 @@ impl Client {
     }
 
     /// Writes through the writer, and waits for the result up to [`PATIENCE`].
-    async fn write(&self, write: Write) -> Reply {
+    pub(crate) async fn write(&self, write: Write) -> Reply {
         let reply = tokio::time::timeout(PATIENCE, self.0.writer.send(write)).await;
         reply.unwrap_or_else(|_| {
             let silent = format!("the store has not answered for {PATIENCE:?}");
@@ -344,7 +344,7 @@ impl Shared {
     }
 }
 
-fn unexpected_result(result: &WriteResult) -> Arc<StoreError> {
+pub(crate) fn unexpected_result(result: &WriteResult) -> Arc<StoreError> {
     Arc::new(StoreError::lasting(format!(
         "the store returned an unexpected result: {result:?}"
     )))
@@ -544,6 +544,8 @@ pub enum SubmitError {
     Json(serde_json::Error),
     /// A value is larger than [`Client::max_payload`].
     TooLarge(String),
+    /// A schedule cannot be stored, or there is none of this name.
+    Schedule(String),
     /// There is no task with this number.
     UnknownTask(TaskId),
     /// The task has no such step that has failed, or whose outcome is unknown.
@@ -559,7 +561,7 @@ impl fmt::Display for SubmitError {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::Json(error) => write!(f, "the JSON does not fit: {error}"),
-            Self::TooLarge(message) => f.write_str(message),
+            Self::TooLarge(message) | Self::Schedule(message) => f.write_str(message),
             Self::UnknownTask(task) => write!(f, "there is no task {task}"),
             Self::UnknownStep(task) => write!(
                 f,

@@ -17,7 +17,7 @@
 
 // The floors, from the bottom. A module imports only from floors below its own.
 //
-// 1. `time`, `resources`, `payload`, `transaction`
+// 1. `time`, and `cron`, `resources`, `payload`, `transaction` on it
 // 2. `task`: what a store keeps
 // 3. `store`: the trait, its writes, its implementations, and submissions; `conformance` checks a
 //    store
@@ -25,13 +25,16 @@
 // 5. `context`: a task as its workflow sees it
 // 6. `workflow`
 // 7. `client`
-// 8. `supervisor`, `engine`, `page`, `replay`, and `private` for the expansions of the attributes
-// 9. `scheduler`
+// 8. `operator`, `engine`, `page`, `replay`, and `private` for the expansions of the attributes
+// 9. `schedule`, and `supervisor` on it
+// 10. `scheduler`
 
 mod client;
 #[cfg(any(test, feature = "test-util"))]
 pub mod conformance;
 mod context;
+#[cfg(feature = "cron")]
+mod cron;
 pub mod engine;
 mod events;
 mod local;
@@ -44,6 +47,8 @@ pub mod private;
 pub mod replay;
 mod resources;
 mod running;
+#[cfg(feature = "cron")]
+mod schedule;
 mod scheduler;
 pub mod store;
 mod supervisor;
@@ -130,10 +135,13 @@ pub use reattempt_supervisor_macros::step;
 /// # }
 /// ```
 pub use reattempt_supervisor_macros::workflow;
+#[cfg(feature = "cron")]
+pub use schedule::Schedule;
 pub use scheduler::{Scheduler, SchedulerHandle, SetupError};
 pub use store::memory::Memory;
 #[cfg(feature = "postgres")]
 pub use store::postgres::Postgres;
+pub use store::schedules::Missed;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;
 pub use store::submission::Submission;

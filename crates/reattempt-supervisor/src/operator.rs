@@ -8,9 +8,9 @@ use crate::task::TaskId;
 /// [`OperatorNote`](crate::OperatorNote). [`Client::operator`] makes one.
 #[derive(Debug, Clone)]
 pub struct Operator {
-    client: Client,
-    by: String,
-    why: String,
+    pub(crate) client: Client,
+    pub(crate) by: String,
+    pub(crate) why: String,
 }
 
 impl Client {

@@ -1,5 +1,5 @@
-//! A supervisor reclaims tasks whose worker or whose time is gone. It does not know what the tasks
-//! do.
+//! A supervisor reclaims tasks whose worker or whose time is gone, and submits the tasks of
+//! schedules. It does not know what the tasks do.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(crate) const DELAYS: Policy = Policy::new()
     .cap(Duration::from_secs(300))
     .jitter(Jitter::Equal);
 
-/// Reclaims tasks whose worker or whose time is gone.
+/// Reclaims tasks whose worker or whose time is gone, and submits the tasks of schedules.
 ///
 /// Any number of supervisors may look at the same store. They have no leader, and each task is
 /// reclaimed once. A scheduler starts one, unless it is
@@ -88,12 +88,20 @@ impl Supervisor {
         SupervisorHandle { stop, work }
     }
 
-    /// Looks once, and returns how many tasks it has reclaimed.
+    /// Looks once, and returns how many tasks it has reclaimed. It also submits the tasks of schedules
+    /// (feature `cron`).
     ///
     /// # Errors
     ///
     /// Fails if the store has an error.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
+        let count = self.reclaim().await?;
+        self.submit_scheduled().await?;
+        Ok(count)
+    }
+
+    /// Reclaims tasks once, and returns how many.
+    async fn reclaim(&self) -> Result<usize, StoreError> {
         let shared = self.client.shared();
         let sweep = Sweep {
             limit: self.limit,
@@ -111,12 +119,44 @@ impl Supervisor {
         Ok(count)
     }
 
-    /// Looks for expired tasks until it is stopped.
-    async fn watch(self, mut stop: watch::Receiver<bool>) {
-        let full = usize::try_from(self.limit).unwrap_or(usize::MAX);
+    /// Submits the tasks of schedules whose time has come.
+    async fn submit_scheduled(&self) -> Result<(), StoreError> {
+        #[cfg(feature = "cron")]
+        crate::schedule::submit_due(&self.client).await?;
+        Ok(())
+    }
+
+    /// Looks until it is stopped. Writes of schedules may wait, and reclaiming does not wait for them.
+    async fn watch(self, stop: watch::Receiver<bool>) {
+        let mut is_stopped = stop.clone();
+        let submit = async {
+            tokio::select! {
+                () = self.repeat(Look::Schedules, stop.clone()) => {}
+                _ = is_stopped.wait_for(|stop| *stop) => {}
+            }
+        };
+        tokio::join!(self.repeat(Look::Reclaim, stop.clone()), submit);
+    }
+
+    /// Looks once. Returns whether there is more.
+    async fn look(&self, look: Look) -> Result<bool, StoreError> {
+        match look {
+            Look::Reclaim => {
+                let full = usize::try_from(self.limit).unwrap_or(usize::MAX);
+                Ok(self.reclaim().await? >= full)
+            }
+            Look::Schedules => {
+                self.submit_scheduled().await?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Looks again and again until it is stopped: at once if there is more.
+    async fn repeat(&self, look: Look, mut stop: watch::Receiver<bool>) {
         loop {
-            let more = match self.sweep().await {
-                Ok(count) => count >= full,
+            let more = match self.look(look).await {
+                Ok(more) => more,
                 Err(error) => {
                     self.client.shared().emit_store_error(&error);
                     false
@@ -133,6 +173,13 @@ impl Supervisor {
             }
         }
     }
+}
+
+/// What a supervisor looks for.
+#[derive(Debug, Clone, Copy)]
+enum Look {
+    Reclaim,
+    Schedules,
 }
 
 /// A handle to a running supervisor. If it is dropped, the supervisor runs until its runtime ends.

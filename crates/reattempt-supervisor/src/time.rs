@@ -1,6 +1,8 @@
 //! Times on the clock of a store, which several machines share.
 
 use std::fmt;
+#[cfg(feature = "sqlite")]
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A time on the clock of the store.
@@ -45,6 +47,29 @@ impl Time {
     pub fn since(self, earlier: Self) -> Duration {
         let micros = self.0.saturating_sub(earlier.0);
         Duration::from_micros(u64::try_from(micros).unwrap_or_default())
+    }
+}
+
+/// What a store takes for the time.
+#[cfg(feature = "sqlite")]
+#[derive(Clone)]
+pub(crate) struct Clock(Arc<dyn Fn() -> Time + Send + Sync>);
+
+#[cfg(feature = "sqlite")]
+impl Clock {
+    pub(crate) fn new(clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
+        Self(Arc::new(clock))
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        (self.0)()
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Clock").field(&self.now()).finish()
     }
 }
 

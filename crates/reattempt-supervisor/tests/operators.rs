@@ -9,7 +9,7 @@ use std::time::Duration;
 use reattempt::Policy;
 use reattempt_supervisor::replay::Replay;
 use reattempt_supervisor::{
-    Client, Scheduler, Sqlite, Step, StepError, TaskId, WorkflowContext, step, workflow,
+    Client, Schedule, Scheduler, Sqlite, Step, StepError, TaskId, WorkflowContext, step, workflow,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -201,6 +201,46 @@ async fn the_program_lists_shows_and_commands() {
         unknown.contains("`lost` is not a state; the states are pending, processing"),
         "{unknown}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_pauses_schedules() {
+    let place = Place::new("schedules").await;
+    let schedule = Schedule::new("nightly", "30 2 * * * Europe/Berlin", good(String::new()));
+    place.client.schedule(schedule).await.unwrap();
+    let list = place.says(&["schedules"]);
+    assert!(
+        list.starts_with("schedule  times                     missed  revision  state   next"),
+        "{list}"
+    );
+    assert!(
+        list.contains("nightly   30 2 * * * Europe/Berlin  run     1         active  2"),
+        "{list}"
+    );
+    let pause = [
+        "schedules",
+        "pause",
+        "nightly",
+        "--by",
+        "Ada",
+        "--why",
+        "audit",
+    ];
+    assert_eq!(place.says(&pause), "the schedule `nightly` is paused\n");
+    assert!(place.says(&["schedules"]).trim().ends_with("Ada audit"));
+    let json: serde_json::Value =
+        serde_json::from_str(&place.says(&["schedules", "--json"])).unwrap();
+    assert_eq!(json[0]["state"], "paused");
+    assert_eq!(
+        place.says(&["schedules", "resume", "nightly"]),
+        "the schedule `nightly` goes on\n"
+    );
+    assert_eq!(
+        place.says(&["schedules", "remove", "nightly"]),
+        "the schedule `nightly` is removed\n"
+    );
+    let refused = place.refuses(&["schedules", "resume", "nightly"]);
+    assert_eq!(refused, "error: there is no schedule `nightly`\n");
 }
 
 /// Returns what a browser would get.

@@ -12,6 +12,7 @@ mod claims;
 mod commands;
 mod leases;
 mod reads;
+mod schedules;
 mod signals;
 mod submits;
 mod sweeps;
@@ -58,6 +59,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         workers::SENTENCES,
         sweeps::SENTENCES,
         reads::SENTENCES,
+        schedules::SENTENCES,
     ];
     for (sentence, check) in files.into_iter().flatten() {
         let bench = Bench::new(make().await);

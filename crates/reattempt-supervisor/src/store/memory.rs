@@ -1,5 +1,7 @@
 //! A store without a disk, for tests. It uses the clock of tokio, which a test may pause.
 
+mod schedules;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,8 +16,9 @@ use super::outage::Sweeps;
 use super::unknown::OldestTasks;
 use super::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, Expiry, Failure, Filter, HeldTask,
-    LeaseStatus, NextState, Overdue, Reclaimed, Resolution, SignalResult, Store, StoreFuture,
-    Submitted, Sweep, UnknownWorkflow, Verdict, Wake, Write, WriteResult,
+    LeaseStatus, NextState, Overdue, Reclaimed, Resolution, Schedules, SignalResult, Store,
+    StoreFuture, StoredSchedule, Submitted, Sweep, UnknownWorkflow, Verdict, Wake, Write,
+    WriteResult,
 };
 use crate::task::{
     Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep,
@@ -45,6 +48,7 @@ struct Tables {
     nonces: BTreeSet<(TaskId, i64)>,
     /// When the lease of each worker ends, and how long it is.
     leases: BTreeMap<WorkerId, (Time, Duration)>,
+    schedules: BTreeMap<String, StoredSchedule>,
     sweeps: Sweeps,
     last_task: i64,
     last_signal: i64,
@@ -180,6 +184,11 @@ impl Store for Memory {
         Box::pin(async { Ok(unknown) })
     }
 
+    fn schedules(&self, due: Option<u32>) -> StoreFuture<'_, Schedules> {
+        let schedules = self.tables().schedules(due, self.now());
+        Box::pin(async { Ok(schedules) })
+    }
+
     fn wait_for_work(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(self.stored.notified())
     }
@@ -288,6 +297,7 @@ impl Tables {
             Write::Admin(task, command) => {
                 WriteResult::Signaled(self.apply_command(task, command, now))
             }
+            Write::Schedule(write) => WriteResult::Scheduled(self.store_schedule(*write, now)),
             Write::Prune(age, limit) => WriteResult::Pruned(self.prune(age, limit, now)),
         }
     }

@@ -13,6 +13,7 @@ pub(crate) mod page;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod reclaim;
+pub(crate) mod schedules;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub(crate) mod submission;
@@ -35,6 +36,7 @@ pub use expiry::{Expiry, Overdue};
 pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
 pub use reclaim::{Reclaimed, Sweep};
+pub use schedules::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
 pub use unknown::UnknownWorkflow;
 pub use writes::{
     AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, Resolution, SignalResult,
@@ -144,6 +146,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         known: Vec<(String, i32)>,
         waited: Duration,
     ) -> StoreFuture<'_, Vec<UnknownWorkflow>>;
+
+    /// Returns the schedules and the time of the store: all, or those that are active and whose time
+    /// has come, at most `due`, the earliest first.
+    fn schedules(&self, due: Option<u32>) -> StoreFuture<'_, Schedules>;
 
     /// Waits until another process may have stored a task that workers can claim. A store without
     /// notifications never returns; workers also look at intervals.

@@ -48,6 +48,21 @@ impl<W> Submission<W> {
         Ok(new)
     }
 
+    /// Returns a task whose key a schedule sets.
+    ///
+    /// # Errors
+    ///
+    /// Fails also if the caller gave it a key.
+    #[cfg(feature = "cron")]
+    pub(crate) fn into_task_without_key(self) -> Result<NewTask, StoreError> {
+        if self.new.as_ref().is_ok_and(|new| !new.key.is_empty()) {
+            return Err(StoreError::lasting(
+                "a schedule sets the keys of its tasks; leave out `key`",
+            ));
+        }
+        self.into_new_task()
+    }
+
     /// Returns whether other arguments under the same key are an error.
     pub(crate) const fn is_strict(&self) -> bool {
         self.is_strict

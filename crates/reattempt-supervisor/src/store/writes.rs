@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::next_state::Counts;
+use super::schedules::ScheduleWrite;
 use crate::task::{
     Direction, FailingStep, Lease, NewTask, Record, RunningStep, State, Task, TaskId, WorkerId,
 };
@@ -53,6 +54,8 @@ pub enum Write {
     },
     /// Carries out the command of an operator. Returns [`WriteResult::Signaled`].
     Admin(TaskId, AdminCommand),
+    /// Stores a schedule with the tasks of its times. Returns [`WriteResult::Scheduled`].
+    Schedule(Box<ScheduleWrite>),
     /// Deletes tasks that ended at least this long ago, at most this many. Returns
     /// [`WriteResult::Pruned`].
     Prune(Duration, u32),
@@ -68,6 +71,7 @@ impl Write {
             | Self::Leave(_)
             | Self::Signal { .. }
             | Self::Admin(..) => true,
+            Self::Schedule(write) => !write.tasks.is_empty(),
             Self::Claim(_)
             | Self::Record(..)
             | Self::Running { .. }
@@ -90,7 +94,7 @@ impl Write {
     pub const fn may_wait_for_others(&self) -> bool {
         matches!(
             self,
-            Self::Submit(_) | Self::Signal { .. } | Self::Admin(..)
+            Self::Submit(_) | Self::Schedule(_) | Self::Signal { .. } | Self::Admin(..)
         )
     }
 }
@@ -109,6 +113,8 @@ pub enum WriteResult {
     Lost,
     /// Whether the task took the signal or the command.
     Signaled(SignalResult),
+    /// Whether the schedule was stored; otherwise somebody has written it since it was read.
+    Scheduled(bool),
     /// The number of deleted tasks.
     Pruned(u64),
     /// The write is done and has nothing to return.

@@ -72,6 +72,7 @@ macro_rules! pass_on {
             signals(id: TaskId) -> Vec<Signal>;
             list(filter: Filter) -> Vec<Task>;
             counts() -> Vec<(State, u64)>;
+            schedules(due: Option<u32>) -> Schedules;
             unknown_workflows(queues: Vec<String>, known: Vec<(String, i32)>, waited: Duration) -> Vec<UnknownWorkflow>;
         }
 

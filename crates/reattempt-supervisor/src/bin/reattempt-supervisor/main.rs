@@ -1,6 +1,7 @@
 //! The program for operators: it shows tasks and their records, and carries out commands.
 
 mod export;
+mod schedules;
 mod show;
 
 use std::error::Error;
@@ -143,6 +144,11 @@ enum Command {
         #[arg(long, default_value = "parked by an operator")]
         why: String,
     },
+    /// Lists schedules, and pauses, resumes or removes one.
+    Schedules {
+        #[command(subcommand)]
+        command: Option<schedules::Command>,
+    },
     /// Deletes tasks that ended long ago.
     Prune {
         /// How many days ago the tasks must have ended.
@@ -259,6 +265,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             }
             Ok(())
         }
+        Command::Schedules { command } => schedules::run(&client, command, json).await,
         Command::Prune { days, limit } => {
             let age = Duration::from_secs(days.saturating_mul(86_400));
             println!("deleted {} tasks", client.prune(age, limit).await?);

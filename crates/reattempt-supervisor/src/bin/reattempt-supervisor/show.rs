@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use reattempt_supervisor::store::StoredSchedule;
 use reattempt_supervisor::{FailingStep, OperatorNote, Progress, Record, RunningStep, State, Task};
 use serde::Serialize;
 
@@ -46,6 +47,31 @@ pub(crate) fn counts(counts: &[(State, u64)], as_json: bool) -> PrintResult {
         counts
             .iter()
             .map(|(state, count)| [state.to_string(), count.to_string()]),
+    );
+    Ok(())
+}
+
+/// Prints a list of schedules.
+pub(crate) fn schedules(schedules: &[StoredSchedule], as_json: bool) -> PrintResult {
+    if as_json {
+        return json(&schedules);
+    }
+    let rows = schedules.iter().map(|schedule| {
+        [
+            schedule.name.clone(),
+            schedule.cron.clone(),
+            schedule.missed.as_str().to_owned(),
+            schedule.revision.to_string(),
+            schedule.state.as_str().to_owned(),
+            schedule.next_at.to_string(),
+            [&*schedule.by, &*schedule.why].join(" ").trim().to_owned(),
+        ]
+    });
+    table(
+        [
+            "schedule", "times", "missed", "revision", "state", "next", "by",
+        ],
+        rows,
     );
     Ok(())
 }

@@ -7,6 +7,7 @@ mod pipeline;
 mod plan;
 mod results;
 mod rows;
+mod schedules;
 mod schema;
 mod sql;
 mod sqlstate;
@@ -24,7 +25,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket};
 
 use super::{
-    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep,
+    Filter, HeldTask, Page, Reclaimed, Schedules, Store, StoreError, StoreFuture, Submitted, Sweep,
     UnknownWorkflow, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
@@ -299,6 +300,19 @@ impl Store for Postgres {
         })
     }
 
+    fn schedules(&self, due: Option<u32>) -> StoreFuture<'_, Schedules> {
+        Box::pin(async move {
+            let rows = match due {
+                None => self.reader.query(schedules::ALL, &[]).await?,
+                Some(limit) => {
+                    let limit = i64::from(limit);
+                    self.reader.query(schedules::DUE, &[&limit]).await?
+                }
+            };
+            schedules::schedules_of(&rows)
+        })
+    }
+
     fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(self.bell.wait())
     }
@@ -326,7 +340,7 @@ fn ended_by((result, write): (&WriteResult, &Write)) -> Option<TaskId> {
 /// Returns whether other processes may find something to claim after a write.
 fn adds_work((result, write): (&WriteResult, &Write)) -> bool {
     match (write, result) {
-        (_, WriteResult::Lost)
+        (_, WriteResult::Lost | WriteResult::Scheduled(false))
         | (Write::Submit(_), WriteResult::Submitted(Submitted { is_new: false, .. })) => false,
         (Write::Change(_, change), _) => change.state == State::Pending,
         _ => write.may_add_work(),

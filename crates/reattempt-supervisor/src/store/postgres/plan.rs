@@ -70,7 +70,9 @@ impl<'a> Stage<'a> {
             Write::Signal { task, .. } => (StageKind::Signals, Some(*task)),
             Write::Admin(task, command) => (StageKind::AdminCommand(command), Some(*task)),
             Write::Claim(_) => (StageKind::Claim, None),
-            Write::GiveBack(_) | Write::Leave(_) | Write::Prune(..) => (StageKind::Single, None),
+            Write::GiveBack(_) | Write::Leave(_) | Write::Schedule(_) | Write::Prune(..) => {
+                (StageKind::Single, None)
+            }
         };
         let line = match write {
             Write::Record(Lease { task, .. }, record) => {

@@ -173,7 +173,7 @@ fn on_failure(number: i16) -> Result<OnFailure, StoreError> {
 }
 
 /// Returns the error for a number without a meaning: other programs may have changed the store.
-fn unknown(what: &str, number: i16) -> StoreError {
+pub(super) fn unknown(what: &str, number: i16) -> StoreError {
     StoreError::lasting(format!(
         "{number} is not a {what} that this release knows; update this program"
     ))

@@ -8,10 +8,11 @@ use super::sqlstate::store_error;
 use crate::store::{ErrorKind, StoreError};
 
 /// One entry for each revision, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../../migrations/postgres.sql"),
     include_str!("../../../migrations/postgres-2.sql"),
     include_str!("../../../migrations/postgres-3.sql"),
+    include_str!("../../../migrations/postgres-schedules.sql"),
 ];
 
 /// The version of the tables. It rises when a release before cannot work with them any more. Additions
@@ -140,8 +141,8 @@ async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
                     .await
                     .map_err(store_error)?;
             }
-        } else {
-            // The release before may still use the tables.
+        } else if applied == 1 {
+            // The first release may still use the tables.
             let now = crate::time::Time::of_this_machine().as_micros();
             set_value(&transaction, "old_seen", now).await?;
         }

@@ -128,6 +128,8 @@ macro_rules! submit {
     };
 }
 
+pub(super) use submit;
+
 pub(super) const SUBMIT: &str = submit!("");
 
 /// Stores tasks in a transaction of its own.
@@ -614,6 +616,7 @@ pub(super) const WRITES: &[&str] = &[
     UNDO,
     RESOLVE,
     SIGN,
+    super::schedules::STORE,
     PRUNE,
 ];
 
@@ -632,6 +635,8 @@ pub(super) const READS: &[&str] = &[
     SIGNALS_PAGE,
     COUNTS,
     UNKNOWN,
+    super::schedules::ALL,
+    super::schedules::DUE,
     NOTIFY,
     NOTIFY_ENDS,
 ];

@@ -8,7 +8,7 @@ use super::columns::micros;
 use super::connection::{Check, Live};
 use super::pipeline::{self, Sent};
 use super::plan::{Stage, StageKind};
-use super::{columns, sql};
+use super::{columns, schedules, sql};
 use crate::store::{AdminCommand, Write};
 use crate::task::TaskId;
 
@@ -133,6 +133,7 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
                 .map(|_| Vec::new())
         }
         Write::Admin(task, command) => give(live, task, command).await,
+        Write::Schedule(write) => schedules::send(live, write).await,
         Write::Prune(age, limit) => {
             let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];
             live.query(sql::PRUNE, &values).await

@@ -6,6 +6,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::claims;
 use super::row::{query_one, unknown_number};
+use super::schedules;
 use crate::store::{
     AdminCommand, Change, HeldTask, LeaseStatus, Resolution, SignalResult, Submitted, Verdict,
     Wake, Write, WriteResult,
@@ -13,15 +14,16 @@ use crate::store::{
 use crate::task::{
     FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, TaskId, WorkerId,
 };
-use crate::time::Time;
+use crate::time::{Clock, Time};
 
 /// Carries out all writes in one transaction.
 pub(super) fn apply_all(
     connection: &mut Connection,
     writes: &[Write],
+    clock: &Clock,
 ) -> rusqlite::Result<Vec<WriteResult>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let now = Time::of_this_machine();
+    let now = clock.now();
     // Nobody else writes meanwhile, and most steps end before they are reported.
     let sql = "SELECT 1 FROM retry_running LIMIT 1";
     let has_lines = query_one(&transaction, sql, [], |_| Ok(()))?.is_some()
@@ -85,6 +87,7 @@ fn apply(
         Write::Admin(task, command) => {
             WriteResult::Signaled(apply_command(connection, *task, command, now)?)
         }
+        Write::Schedule(write) => WriteResult::Scheduled(schedules::store(connection, write, now)?),
         Write::Prune(age, limit) => WriteResult::Pruned(prune(connection, *age, *limit, now)?),
     })
 }
@@ -319,9 +322,10 @@ pub(super) fn heartbeat(
     connection: &mut Connection,
     worker: &WorkerId,
     lease: Duration,
+    clock: &Clock,
 ) -> rusqlite::Result<Vec<HeldTask>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let held = renew_lease(&transaction, worker, lease, Time::of_this_machine())?;
+    let held = renew_lease(&transaction, worker, lease, clock.now())?;
     transaction.commit()?;
     Ok(held)
 }

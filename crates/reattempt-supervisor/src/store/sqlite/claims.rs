@@ -103,7 +103,7 @@ pub(super) fn unknown_workflows(
     connection: &Connection,
     queues: &[String],
     known: &[(String, i32)],
-    waited: Duration,
+    (now, waited): (Time, Duration),
 ) -> rusqlite::Result<Vec<UnknownWorkflow>> {
     let mut oldest = OldestTasks::new(known);
     for queue in queues {
@@ -113,7 +113,7 @@ pub(super) fn unknown_workflows(
             level = next;
         }
     }
-    Ok(oldest.waiting(Time::of_this_machine(), waited))
+    Ok(oldest.waiting(now, waited))
 }
 
 /// Returns the next workflow, version and priority of a queue, with the earliest wake-up time of its
@@ -169,7 +169,8 @@ mod tests {
     /// Returns how many operations a claim and a look take beside such a crowd.
     fn operations(crowd: u32) -> [u64; 2] {
         let mut connection = Connection::open_in_memory().unwrap();
-        migration::migrate(&mut connection).unwrap();
+        let now = Time::of_this_machine();
+        migration::migrate(&mut connection, now).unwrap();
         connection.execute(CROWD, [crowd]).unwrap();
         let count = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&count);
@@ -187,10 +188,11 @@ mod tests {
             limit: 9,
             suspects: None,
         };
-        let claimed = claim(&connection, &mine, Time::of_this_machine()).unwrap();
+        let claimed = claim(&connection, &mine, now).unwrap();
         assert_eq!(claimed.len(), 1);
         let of_claim = count.swap(0, Ordering::Relaxed);
-        let unknown = unknown_workflows(&connection, &queues, &known, Duration::ZERO).unwrap();
+        let unknown =
+            unknown_workflows(&connection, &queues, &known, (now, Duration::ZERO)).unwrap();
         assert_eq!(unknown.len(), 2);
         [of_claim, count.load(Ordering::Relaxed)]
     }

@@ -9,7 +9,7 @@ use crate::store::next_state::failures_of;
 use crate::store::outage::{Sweeps, Watch};
 use crate::store::{Expiry, Failure, NextState, Overdue, Reclaimed, Sweep};
 use crate::task::{Task, WorkerId};
-use crate::time::Time;
+use crate::time::{Clock, Time};
 
 /// The conditions of expired tasks, each with an index of its own; ?1 is now, ?2 the largest number
 /// of tasks.
@@ -54,8 +54,11 @@ fn next_due(connection: &Connection, task: &Task) -> rusqlite::Result<Option<(Ti
 }
 
 /// Returns whether there is anything to write.
-pub(super) fn has_expired(connection: &mut Connection, sweep: &Sweep) -> rusqlite::Result<bool> {
-    let now = Time::of_this_machine();
+pub(super) fn has_expired(
+    connection: &mut Connection,
+    sweep: &Sweep,
+    now: Time,
+) -> rusqlite::Result<bool> {
     if watch(connection, now, sweep)?.note.is_some() {
         return Ok(true);
     }
@@ -78,9 +81,10 @@ pub(super) fn has_expired(connection: &mut Connection, sweep: &Sweep) -> rusqlit
 pub(super) fn reclaim_all(
     connection: &mut Connection,
     sweep: &Sweep,
+    clock: &Clock,
 ) -> rusqlite::Result<Vec<Reclaimed>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let now = Time::of_this_machine();
+    let now = clock.now();
     let watch = watch(&transaction, now, sweep)?;
     if let Some(Sweeps { last, judge_from }) = watch.note {
         let sql = "INSERT OR REPLACE INTO retry_meta (key, value) VALUES ('last_sweep', ?1), ('judge_from', ?2)";

@@ -6,9 +6,10 @@ use super::row::query_one;
 use crate::time::Time;
 
 /// One entry for each revision, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../../migrations/sqlite.sql"),
     include_str!("../../../migrations/sqlite-2.sql"),
+    include_str!("../../../migrations/sqlite-schedules.sql"),
 ];
 
 /// The version of the tables. It rises when a release before cannot work with them any more. Additions
@@ -17,7 +18,7 @@ const VERSION: i64 = 1;
 
 /// Brings the tables up to date, even if other processes do so at the same time. Returns the salt
 /// of this store.
-pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<u64> {
+pub(super) fn migrate(connection: &mut Connection, now: Time) -> rusqlite::Result<u64> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(
         "CREATE TABLE IF NOT EXISTS retry_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
@@ -53,9 +54,9 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<u64> {
     }
     let mut insert =
         transaction.prepare("INSERT OR REPLACE INTO retry_meta (key, value) VALUES (?1, ?2)")?;
-    if (1..MIGRATIONS.len()).contains(&applied) {
-        // The release before may still use the tables.
-        insert.execute(("old_seen", Time::of_this_machine().as_micros()))?;
+    if applied == 1 {
+        // The first release may still use the tables.
+        insert.execute(("old_seen", now.as_micros()))?;
     }
     insert.execute(("version", VERSION))?;
     let newest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);

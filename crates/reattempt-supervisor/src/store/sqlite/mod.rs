@@ -8,6 +8,7 @@ mod migration;
 mod queries;
 mod result_code;
 mod row;
+mod schedules;
 mod thread;
 mod transaction;
 
@@ -19,14 +20,14 @@ use reattempt::retry;
 use rusqlite::Connection;
 
 use super::{
-    Filter, HeldTask, Page, Reclaimed, Store, StoreError, StoreFuture, Submitted, Sweep,
+    Filter, HeldTask, Page, Reclaimed, Schedules, Store, StoreError, StoreFuture, Submitted, Sweep,
     UnknownWorkflow, Write, WriteResult,
 };
 use crate::task::{
     FailingStep, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task,
     TaskId, WorkerId,
 };
-use crate::time::Time;
+use crate::time::{Clock, Time};
 use result_code::store_error;
 use thread::Thread;
 pub(crate) use transaction::Recorded;
@@ -43,6 +44,7 @@ const OLDEST: i32 = 3_051_003;
 pub struct Sqlite {
     writer: Thread,
     reader: Thread,
+    clock: Clock,
     salt: u64,
 }
 
@@ -55,6 +57,19 @@ impl Sqlite {
     /// Fails if the file cannot be opened, is not a database or is damaged, if its tables come from
     /// a newer release, or if SQLite is older than 3.51.3.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with_clock(path, Time::of_this_machine).await
+    }
+
+    /// Opens a file as [`open`](Self::open) does, with a clock: a test may set it. All processes that
+    /// use the file need the same clock.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`open`](Self::open) does.
+    pub async fn open_with_clock(
+        path: impl AsRef<Path>,
+        clock: impl Fn() -> Time + Send + Sync + 'static,
+    ) -> Result<Self, StoreError> {
         if rusqlite::version_number() < OLDEST {
             return Err(StoreError::lasting(format!(
                 "SQLite {} can lose committed data (the WAL-reset bug); link 3.51.3 or newer, as the feature `bundled` \
@@ -64,11 +79,13 @@ impl Sqlite {
         }
         let path = path.as_ref().to_owned();
         let writer = Thread::open(path.clone(), "retry-store", None).await?;
-        let salt = create_tables(&writer).await?;
+        let clock = Clock::new(clock);
+        let salt = create_tables(&writer, &clock).await?;
         let reader = Thread::open(path, "retry-reads", Some(writer.clone())).await?;
         Ok(Self {
             writer,
             reader,
+            clock,
             salt,
         })
     }
@@ -92,14 +109,18 @@ impl Sqlite {
 
 /// Creates the tables; other processes may do so at the same time.
 #[retry(max = 20, base = "20ms", cap = "500ms", nested = "multiply")]
-async fn create_tables(writer: &Thread) -> Result<u64, StoreError> {
-    writer.call_without_limit(migration::migrate).await
+async fn create_tables(writer: &Thread, clock: &Clock) -> Result<u64, StoreError> {
+    let clock = clock.clone();
+    writer
+        .call_without_limit(move |connection| migration::migrate(connection, clock.now()))
+        .await
 }
 
 impl Store for Sqlite {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+        let clock = self.clock.clone();
         self.writer
-            .call(move |connection| apply::apply_all(connection, &writes))
+            .call(move |connection| apply::apply_all(connection, &writes, &clock))
     }
 
     fn settle(&self) -> StoreFuture<'_, ()> {
@@ -108,22 +129,25 @@ impl Store for Sqlite {
     }
 
     fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+        let clock = self.clock.clone();
         self.writer
-            .call(move |connection| apply::heartbeat(connection, &worker, lease))
+            .call(move |connection| apply::heartbeat(connection, &worker, lease, &clock))
     }
 
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         Box::pin(async move {
+            let clock = self.clock.clone();
+            let now = clock.now();
             // If there is nothing to do, do not wait for the writer.
             if !self
                 .reader
-                .call(move |connection| expired::has_expired(connection, &sweep))
+                .call(move |connection| expired::has_expired(connection, &sweep, now))
                 .await?
             {
                 return Ok(Vec::new());
             }
             self.writer
-                .call(move |connection| expired::reclaim_all(connection, &sweep))
+                .call(move |connection| expired::reclaim_all(connection, &sweep, &clock))
                 .await
         })
     }
@@ -187,8 +211,16 @@ impl Store for Sqlite {
         known: Vec<(String, i32)>,
         waited: Duration,
     ) -> StoreFuture<'_, Vec<UnknownWorkflow>> {
+        let now = self.clock.now();
+        self.reader.call(move |connection| {
+            claims::unknown_workflows(connection, &queues, &known, (now, waited))
+        })
+    }
+
+    fn schedules(&self, due: Option<u32>) -> StoreFuture<'_, Schedules> {
+        let now = self.clock.now();
         self.reader
-            .call(move |connection| claims::unknown_workflows(connection, &queues, &known, waited))
+            .call(move |connection| schedules::read(connection, due, now))
     }
 
     fn salt(&self) -> u64 {

@@ -1,0 +1,87 @@
+//! Schedules.
+
+use rusqlite::{Connection, Row, params};
+
+use super::apply;
+use super::row::unknown_number;
+use crate::store::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
+use crate::time::Time;
+
+/// Stores a schedule, and submits its tasks. Returns `false` if somebody has written it since.
+pub(super) fn store(
+    connection: &Connection,
+    write: &ScheduleWrite,
+    now: Time,
+) -> rusqlite::Result<bool> {
+    let new = &write.schedule;
+    let sql = "INSERT INTO retry_schedule (name, version, revision, cron, missed, task, state, next_at, last_at, operator, why)
+         SELECT ?1, ?2 + 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+         WHERE ?2 = 0 OR EXISTS (SELECT 1 FROM retry_schedule WHERE name = ?1)
+         ON CONFLICT (name) DO UPDATE SET version = excluded.version, revision = excluded.revision, cron = excluded.cron,
+             missed = excluded.missed, task = excluded.task, state = excluded.state, next_at = excluded.next_at,
+             last_at = excluded.last_at, operator = excluded.operator, why = excluded.why
+         WHERE retry_schedule.version = ?2 AND retry_schedule.revision <= ?3";
+    let changed = connection.prepare_cached(sql)?.execute(params![
+        new.name,
+        new.version,
+        new.revision,
+        new.cron,
+        new.missed.number(),
+        new.task,
+        new.state.number(),
+        new.next_at.as_micros(),
+        new.last_at.map(Time::as_micros),
+        new.by,
+        new.why,
+    ])?;
+    if changed == 0 {
+        return Ok(false);
+    }
+    for task in &write.tasks {
+        apply::submit(connection, task, now)?;
+    }
+    Ok(true)
+}
+
+/// Reads all schedules, or those whose time has come.
+pub(super) fn read(
+    connection: &Connection,
+    due: Option<u32>,
+    now: Time,
+) -> rusqlite::Result<Schedules> {
+    const COLUMNS: &str =
+        "name, version, revision, cron, missed, task, state, next_at, last_at, operator, why";
+    let sql = match due {
+        None => {
+            format!("SELECT {COLUMNS} FROM retry_schedule WHERE ?1 = ?1 ORDER BY name LIMIT ?2")
+        }
+        Some(_) => format!(
+            "SELECT {COLUMNS} FROM retry_schedule WHERE state = 0 AND next_at <= ?1 ORDER BY next_at, name LIMIT ?2"
+        ),
+    };
+    let limit = due.map_or(-1, i64::from);
+    let mut rows = connection.prepare_cached(&sql)?;
+    let all = rows.query_map(params![now.as_micros(), limit], schedule_of)?;
+    let mut all = all.collect::<rusqlite::Result<Vec<_>>>()?;
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(Schedules { now, all })
+}
+
+fn schedule_of(row: &Row<'_>) -> rusqlite::Result<StoredSchedule> {
+    let (missed, state) = (row.get(4)?, row.get(6)?);
+    Ok(StoredSchedule {
+        name: row.get(0)?,
+        version: row.get(1)?,
+        revision: row.get(2)?,
+        cron: row.get(3)?,
+        missed: Missed::from_number(missed)
+            .ok_or_else(|| unknown_number("choice for missed times", missed))?,
+        task: row.get(5)?,
+        state: ScheduleState::from_number(state)
+            .ok_or_else(|| unknown_number("state of a schedule", state))?,
+        next_at: Time::from_micros(row.get(7)?),
+        last_at: row.get::<_, Option<i64>>(8)?.map(Time::from_micros),
+        by: row.get(9)?,
+        why: row.get(10)?,
+    })
+}
