@@ -14,6 +14,10 @@ use crate::task::{Lease, RunningStep, WorkerId};
 /// The store learns of steps that take longer: a report costs a write.
 const REPORTED_AFTER: Duration = Duration::from_millis(250);
 
+/// How long the record of a reported step may wait for the store before a report says that the step
+/// has ended: a supervisor would take it for overdue. Shorter than its grace.
+const RECORDED_WITHIN: Duration = Duration::from_millis(250);
+
 /// The steps that one worker runs.
 #[derive(Debug, Clone)]
 pub(crate) struct RunningSteps {
@@ -27,6 +31,8 @@ struct Steps {
     entries: BTreeMap<u64, Entry>,
     /// Reported steps that were dropped: no record removes their lines.
     dropped: Vec<(Lease, i32)>,
+    /// Reported steps that have ended, and since when they wait for their record.
+    unrecorded: Vec<(Lease, i32, Instant)>,
 }
 
 #[derive(Debug)]
@@ -92,6 +98,29 @@ impl RunningSteps {
         }
     }
 
+    /// Notes that a step has its record.
+    pub(crate) fn recorded(&self, lease: Lease, seq: i32) {
+        let mut steps = self.lock();
+        steps
+            .unrecorded
+            .retain(|step| (step.0, step.1) != (lease, seq));
+    }
+
+    /// Takes the steps that have waited too long for their record.
+    pub(crate) fn take_late(&self) -> Vec<(Lease, i32)> {
+        let mut steps = self.lock();
+        let is_late = |step: &mut (Lease, i32, Instant)| step.2.elapsed() >= RECORDED_WITHIN;
+        let late = steps.unrecorded.extract_if(.., is_late);
+        late.map(|(lease, seq, _)| (lease, seq)).collect()
+    }
+
+    /// Puts steps back that could not be reported.
+    pub(crate) fn put_back(&self, late: &[(Lease, i32)]) {
+        let now = Instant::now();
+        let late = late.iter().map(|(lease, seq)| (*lease, *seq, now));
+        self.lock().unrecorded.extend(late);
+    }
+
     /// Returns the steps whose bodies have a thread now.
     pub(crate) fn polled(&self) -> Vec<RunningStep> {
         let steps = self.lock();
@@ -141,11 +170,14 @@ impl StepEntry {
 impl Drop for StepEntry {
     fn drop(&mut self) {
         let mut steps = self.all.lock();
-        if let Some(entry) = steps.entries.remove(&self.key)
-            && entry.is_reported
-            && !self.has_ended
-        {
-            steps.dropped.push((entry.step.lease(), entry.step.seq));
+        let entry = steps.entries.remove(&self.key);
+        if let Some(entry) = entry.filter(|entry| entry.is_reported) {
+            let (lease, seq) = (entry.step.lease(), entry.step.seq);
+            if self.has_ended {
+                steps.unrecorded.push((lease, seq, Instant::now()));
+            } else {
+                steps.dropped.push((lease, seq));
+            }
         }
     }
 }

@@ -166,6 +166,7 @@ struct Gate {
     is_open: tokio::sync::watch::Receiver<bool>,
     refuses: Refuses,
     is_readable: tokio::sync::watch::Receiver<bool>,
+    may_record: tokio::sync::watch::Receiver<bool>,
 }
 
 impl Store for Gate {
@@ -173,9 +174,15 @@ impl Store for Gate {
         if writes.iter().any(self.refuses) {
             return Box::pin(async { Err(StoreError::lasting("it is too large")) });
         }
-        let mut is_open = self.is_open.clone();
+        let (mut is_open, mut may_record) = (self.is_open.clone(), self.may_record.clone());
+        let is_record = |write: &Write| matches!(write, Write::Record(..));
+        let has_record = writes.iter().any(is_record);
         Box::pin(async move {
             is_open.wait_for(|is_open| *is_open).await.unwrap();
+            may_record
+                .wait_for(|may| *may || !has_record)
+                .await
+                .unwrap();
             self.store.write(writes).await
         })
     }
@@ -218,6 +225,7 @@ struct World {
     log: Log,
     opens: tokio::sync::watch::Sender<bool>,
     reads: tokio::sync::watch::Sender<bool>,
+    records: tokio::sync::watch::Sender<bool>,
     scheduler: SchedulerHandle,
 }
 
@@ -232,6 +240,7 @@ impl World {
     fn refusing(refuses: Refuses) -> Self {
         let (opens, is_open) = tokio::sync::watch::channel(true);
         let (reads, is_readable) = tokio::sync::watch::channel(true);
+        let (records, may_record) = tokio::sync::watch::channel(true);
         let log = Log::default();
         let seen = log.clone();
         let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| match event {
@@ -245,6 +254,7 @@ impl World {
             is_open,
             refuses,
             is_readable,
+            may_record,
         };
         let client = Client::with_observers(gate, [observer]);
         let scheduler = Scheduler::new(&client)
@@ -263,6 +273,7 @@ impl World {
             log,
             opens,
             reads,
+            records,
             scheduler,
         }
     }
@@ -509,6 +520,22 @@ async fn the_limit_of_a_step_is_not_that_of_the_next() {
     assert_eq!(world.log.take(), ["ship"]);
     let progress = task.progress().await.unwrap();
     assert_eq!((progress.task.fence.0, progress.running.len()), (1, 0));
+}
+
+/// The record of a step that was in time waits for the store: nobody takes the step for overdue.
+#[tokio::test(start_paused = true)]
+async fn a_step_whose_record_waits_is_not_overdue() {
+    let world = World::new();
+    let task = world.client.submit(short_then_long()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    world.records.send_replace(false);
+    // It has ended after half a second, and its limit is a second.
+    tokio::time::sleep(5 * LEASE).await;
+    assert_eq!(world.log.take(), ["hurries"]);
+    world.records.send_replace(true);
+    assert_eq!(end(&task).await.0, State::Processed);
+    assert_eq!(world.log.take(), ["ship"]);
+    assert_eq!(task.progress().await.unwrap().task.fence.0, 1);
 }
 
 /// N1: two steps that run beside each other have a limit each, also the one of their workflow.

@@ -9,7 +9,8 @@ use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, counts, lease,
     new, record, running, sentences, sweep, sweep_at_once, to_message, unless_busy,
 };
-use crate::store::{AdminCommand, Change, Counts, Expiry, Reclaimed, Sweep, Write};
+use crate::store::expiry::GRACE;
+use crate::store::{AdminCommand, Change, Counts, Expiry, Reclaimed, Sweep, Write, WriteResult};
 use crate::task::{Direction, NewTask, OnFailure, Record, RecordKind, State, WorkerId};
 use crate::time::Time;
 
@@ -26,6 +27,8 @@ sentences! {
     "an outcome of a step starts the counts of failures and deaths anew, and nothing else does" => progress_resets,
     "a task whose workers die more than 20 times in a row is parked; nothing is undone" => deaths,
     "a sweep judges no lease before everybody could renew it, if nobody has swept for half of the longest lease" => after_outage,
+    "a sweep judges no held task before its worker could record what has ended, either" => steps_after_outage,
+    "a step whose worker says that it has ended does not expire, although its record is not there" => unrecorded,
     "the silence of one worker is not an outage" => silent_worker,
     "a sweep reclaims at most `limit` tasks" => at_most,
     "sweeps at the same time reclaim different tasks" => at_once,
@@ -467,6 +470,56 @@ async fn after_outage(bench: &Bench) -> CheckResult {
         "its owner had a whole lease after the outage",
         task.updated_at >= over.after(LEASE),
     )
+}
+
+async fn steps_after_outage(bench: &Bench) -> CheckResult {
+    let watchful = Sweep {
+        every: Duration::ZERO,
+        ..sweep_at_once(9)
+    };
+    bench.one.sweep(watchful).await.map_err(to_message)?;
+    bench.heartbeat("a", LONG).await?;
+    bench
+        .submit(NewTask {
+            complete_by: Some(SHORT),
+            ..new("late")
+        })
+        .await?;
+    let late = bench.claim_one("a").await?;
+    // It is over during the outage, and the worker waits to record it.
+    let held = bench.claim_new("a").await?;
+    let due = Some(held.now);
+    bench.report([running(lease(&held), 0, due)]).await?;
+    bench.heartbeat("a", LEASE).await?;
+    let over = bench.now().await?.after(LEASE).after(GRACE);
+    bench.wait_until_past(over).await?;
+    let found = bench.other.sweep(watchful).await.map_err(to_message)?;
+    check_equal("what is found after the outage", found, Vec::new())?;
+    bench
+        .write_held(record(lease(&held), 0, RecordKind::Done))
+        .await?;
+    let end = change(lease(&late), change_to(State::Processed));
+    bench.write_held(end).await.map(drop)
+}
+
+async fn unrecorded(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let own = lease(&held);
+    bench.report([running(own, 0, Some(held.now))]).await?;
+    bench.wait_until_past(held.now).await?;
+    let ended = Write::Running {
+        started: Vec::new(),
+        ended: vec![(own, 0)],
+    };
+    let said = bench.other.write([ended].into()).await;
+    check_equal(
+        "the result",
+        said.map_err(to_message)?,
+        vec![WriteResult::Done],
+    )?;
+    check_equal("reclaimed", bench.sweep(9).await?.len(), 0)?;
+    let late = bench.write_held(record(own, 0, RecordKind::Done)).await;
+    late.map(drop)
 }
 
 async fn silent_worker(bench: &Bench) -> CheckResult {

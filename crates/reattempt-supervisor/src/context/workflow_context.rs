@@ -457,6 +457,7 @@ impl WorkflowContext {
         let write = Write::Record(self.inner.lease, Box::new(record.clone()));
         match self.inner.writer.send(write).await {
             Ok(WriteResult::Written(status)) => {
+                self.inner.steps.recorded(self.inner.lease, record.seq);
                 if self.inner.journal().add_written(&record) {
                     self.inner.progressed.notify_one();
                 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::client::Client;
 use crate::events::Event;
 use crate::running::RunningSteps;
+use crate::store::Write;
 
 /// The longest pause between two reports.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -54,8 +55,30 @@ impl Watch {
         loop {
             *self.ticked.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
             self.report();
+            self.report_late();
             tokio::time::sleep(self.pause()).await;
         }
+    }
+
+    /// Reports steps that have ended and whose records wait, past the writer: the records may wait for
+    /// it.
+    fn report_late(&self) {
+        let late = self.steps.take_late();
+        if late.is_empty() {
+            return;
+        }
+        let (client, steps) = (self.client.clone(), self.steps.clone());
+        tokio::spawn(async move {
+            let ended = Write::Running {
+                started: Vec::new(),
+                ended: late.clone(),
+            };
+            let reported = client.shared().store().write([ended].into()).await;
+            // The writer has trouble, too, and emits it.
+            if reported.is_err_and(|error| error.is_passing()) {
+                steps.put_back(&late);
+            }
+        });
     }
 
     fn report(&self) {

@@ -41,18 +41,20 @@ impl Expiry {
 }
 
 /// Returns the part of a task that has expired at `now`, if any. `due` is the earliest limit of its
-/// running steps; workers of the release before write it into the task.
+/// running steps; workers of the release before write it into the task. After an outage nothing of a
+/// held task is judged: its worker may wait to record a step, or the end of the task, that was in time.
 pub(crate) fn find_expiry(
     task: &Task,
     due: Option<Time>,
     now: Time,
+    may_judge: bool,
     is_alive: impl FnOnce(&WorkerId) -> bool,
 ) -> Option<Expiry> {
     let is_over = |by: Option<Time>| by.is_some_and(|by| by < now);
     let is_held = task.state == State::Processing;
     let grace = if is_held { GRACE } else { Duration::ZERO };
     let complete_by = task.complete_by.map(|by| by.after(grace));
-    if task.state.is_final() {
+    if task.state.is_final() || is_held && !may_judge {
         None
     } else if is_held && !task.owner.as_ref().is_some_and(is_alive) {
         Some(Expiry::Owner)

@@ -650,10 +650,9 @@ impl Tables {
                 break;
             }
             let leases = &self.leases;
-            let is_alive = |worker: &WorkerId| {
-                !watch.may_judge || leases.get(worker).is_some_and(|(until, _)| *until > now)
-            };
-            let Some(expiry) = find_expiry(task, due, now, is_alive) else {
+            let is_alive =
+                |worker: &WorkerId| leases.get(worker).is_some_and(|(until, _)| *until > now);
+            let Some(expiry) = find_expiry(task, due, now, watch.may_judge, is_alive) else {
                 continue;
             };
             let records = self.records.get(&task.id);

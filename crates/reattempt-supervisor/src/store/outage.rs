@@ -1,4 +1,5 @@
-//! Outages of a whole store: no lease is judged before everybody could renew it.
+//! Outages of a whole store: nothing that a worker holds is judged before everybody could renew a
+//! lease, and record what has ended.
 
 use std::time::Duration;
 
@@ -11,14 +12,14 @@ use crate::time::Time;
 pub(crate) struct Sweeps {
     /// When somebody noted a sweep last.
     pub(crate) last: Option<Time>,
-    /// No lease is judged before this time.
+    /// No held task is judged before this time.
     pub(crate) judge_from: Time,
 }
 
 /// What a sweep finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Watch {
-    /// Whether the sweep may judge leases.
+    /// Whether the sweep may judge held tasks.
     pub(crate) may_judge: bool,
     /// What it notes, unless the last note is new enough.
     pub(crate) note: Option<Sweeps>,

@@ -28,7 +28,8 @@ pub enum Write {
     Running {
         /// The steps that run.
         started: Vec<RunningStep>,
-        /// The steps that do not run any more, without a record.
+        /// The steps that do not run any more, without a record. A write of nothing else should not
+        /// wait for other writes: their records may wait among those.
         ended: Vec<(Lease, i32)>,
     },
     /// Forgets how many workers have died while they held the task. Returns

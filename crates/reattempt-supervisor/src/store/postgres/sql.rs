@@ -273,12 +273,22 @@ pub(super) const CLEAR_DEATHS: &str = concat!(
     now!()
 );
 
+// Forgets steps under these leases.
+macro_rules! ended {
+    ($tasks:literal, $fences:literal, $seqs:literal) => {
+        concat!(
+            "DELETE FROM retry_running AS line USING unnest($", $tasks, "::bigint[], $", $fences, "::bigint[], $", $seqs, "::int[]) AS ended (run_id, fence, seq)
+             WHERE line.run_id = ended.run_id AND line.seq = ended.seq AND line.fence = ended.fence"
+        )
+    };
+}
+
 /// Keeps the steps that run under a lease that is held, and forgets those that were dropped, after
 /// [`LOCK`] has locked their tasks.
-pub(super) const RUNNING: &str = "WITH gone AS (
-         DELETE FROM retry_running AS line USING unnest($8::bigint[], $9::bigint[], $10::int[]) AS ended (run_id, fence, seq)
-         WHERE line.run_id = ended.run_id AND line.seq = ended.seq AND line.fence = ended.fence
-     )
+pub(super) const RUNNING: &str = concat!(
+    "WITH gone AS (",
+    ended!("8", "9", "10"),
+    ")
      INSERT INTO retry_running (run_id, seq, fence, worker, name, since, due)
      SELECT given.* FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
          AS given (run_id, seq, fence, worker, name, since, due)
@@ -286,7 +296,11 @@ pub(super) const RUNNING: &str = "WITH gone AS (
          SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 OFFSET 0
      ) AS held
      ON CONFLICT (run_id, seq) DO UPDATE SET fence = excluded.fence, worker = excluded.worker, name = excluded.name,
-         since = excluded.since, due = excluded.due";
+         since = excluded.since, due = excluded.due"
+);
+
+/// Forgets steps that have ended. It may take effect late, because no step runs again under its lease.
+pub(super) const ENDED: &str = ended!("1", "2", "3");
 
 // Changes the states of tasks, and stores the failures of their steps. A change that looks at signals
 // needs an earlier lock: by itself it would see the signals from before its wait for the lock. A
@@ -621,7 +635,7 @@ pub(super) const WRITES: &[&str] = &[
 ];
 
 /// The prepared statements of the connection for heartbeats.
-pub(super) const BEATS: &[&str] = &[BEAT];
+pub(super) const BEATS: &[&str] = &[BEAT, ENDED];
 
 /// The prepared statements of the connection for reads.
 pub(super) const READS: &[&str] = &[

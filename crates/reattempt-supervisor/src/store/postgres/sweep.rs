@@ -237,8 +237,8 @@ pub(super) async fn reclaim_all(
         let mut expired = Vec::new();
         for (task, progress) in &tasks {
             let (due, overdue) = due.get(&task.id.0).copied().unzip();
-            let is_alive = |owner: &WorkerId| !may_judge || alive.contains(owner.0.as_str());
-            if let Some(expiry) = find_expiry(task, due, now, is_alive) {
+            let is_alive = |owner: &WorkerId| alive.contains(owner.0.as_str());
+            if let Some(expiry) = find_expiry(task, due, now, may_judge, is_alive) {
                 let overdue = overdue.filter(|_| expiry == Expiry::Step);
                 let before = Failure::before(task, *progress, overdue);
                 let next =

@@ -117,8 +117,8 @@ pub(super) fn reclaim_all(
                 Ok(())
             })?;
             let (due, overdue) = next_due(&transaction, &task)?.unzip();
-            let is_alive = |_: &WorkerId| !watch.may_judge || owner_row.is_some();
-            let Some(expiry) = find_expiry(&task, due, now, is_alive) else {
+            let is_alive = |_: &WorkerId| owner_row.is_some();
+            let Some(expiry) = find_expiry(&task, due, now, watch.may_judge, is_alive) else {
                 continue;
             };
             let progress = queries::progress(&transaction, task.id)?;
