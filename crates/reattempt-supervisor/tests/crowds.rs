@@ -14,9 +14,10 @@ mod servers;
 
 use std::time::Duration;
 
-use reattempt_supervisor::store::{Store as _, Write, WriteResult};
+use reattempt_supervisor::store::{Change, Counts, Store as _, Wake, Write, WriteResult};
 use reattempt_supervisor::{
-    Client, Event, Memory, Postgres, Scheduler, StepError, WorkflowContext, workflow,
+    Client, Direction, Event, Lease, Memory, Postgres, Scheduler, State, StepError, Supervisor,
+    WorkflowContext, workflow,
 };
 use servers::Server;
 
@@ -76,7 +77,7 @@ async fn a_claim_and_a_look_read_no_task_of_others() {
     admin.batch_execute(CROWD).await.unwrap();
     admin.batch_execute(MINE).await.unwrap();
     admin
-        .batch_execute("ANALYZE retry_run; SELECT pg_stat_reset()")
+        .batch_execute("ANALYZE retry_run, retry_ready; SELECT pg_stat_reset()")
         .await
         .unwrap();
     let known = vec![("mine".to_owned(), 1)];
@@ -99,8 +100,8 @@ async fn a_claim_and_a_look_read_no_task_of_others() {
         "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'",
     )
     .await;
-    let read = "SELECT (SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relname = 'retry_run'),
-        (SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'retry_run')";
+    let read = "SELECT (SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relname IN ('retry_run', 'retry_ready')),
+        (SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname IN ('retry_run', 'retry_ready'))";
     let read = admin.query_one(read, &[]).await.unwrap();
     let (entries, scans) = (read.get::<_, i64>(0), read.get::<_, i64>(1));
     assert!(
@@ -118,8 +119,9 @@ async fn create_old_tables(client: &tokio_postgres::Client) {
     client.batch_execute(meta).await.unwrap();
 }
 
-const VALID: &str = "SELECT count(*) = 2 FROM pg_index WHERE indisvalid
-    AND indexrelid IN ('retry_run_claim'::regclass, 'retry_run_suspects'::regclass)";
+/// How many indexes of `retry_run` only the releases without the small tables read.
+const OLD_INDEXES: &str =
+    "SELECT count(*) FROM pg_index WHERE indrelid = 'retry_run'::regclass AND NOT indisunique";
 
 #[tokio::test]
 async fn the_tables_change_between_the_transactions_of_others() {
@@ -143,26 +145,117 @@ async fn the_tables_change_between_the_transactions_of_others() {
         .await
         .unwrap()
         .unwrap();
-    wait_for(&others, VALID).await;
+    wait_for(&others, kit::SMALL_TABLES_FIT).await;
     drop(store);
 }
 
 #[tokio::test]
-async fn an_index_whose_build_was_ended_is_built_anew() {
+async fn small_tables_whose_filling_was_ended_are_filled_by_the_next_processes() {
     let Some(server) = Server::postgres() else {
         return;
     };
     let admin = connect(&server).await;
     create_old_tables(&admin).await;
     let connecting = async || Postgres::connect(&url(&server)).await.unwrap();
+    // Somebody who had rights before there were small tables.
+    let grant =
+        "CREATE ROLE app; GRANT ALL ON retry_run TO app; GRANT ALL ON SEQUENCE retry_run_id TO app";
+    admin.batch_execute(grant).await.unwrap();
     drop(tokio::join!(connecting(), connecting(), connecting()));
-    wait_for(&admin, VALID).await;
-    let end =
-        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'retry_run_claim'::regclass;
-        DROP INDEX retry_run_suspects";
+    for sql in ["SET ROLE app", CROWD, "RESET ROLE"] {
+        admin.batch_execute(sql).await.unwrap();
+    }
+    // As if a process had ended after the newest of them, and others had gone on.
+    let end = "DELETE FROM retry_ready WHERE run_id < 50000;
+        INSERT INTO retry_meta VALUES ('fill_from', 55000);
+        UPDATE retry_run SET state = 3 WHERE id % 7 = 0;
+        DELETE FROM retry_run WHERE id % 11 = 0;
+        UPDATE retry_run SET complete_by = 5, deaths = 2 WHERE id % 13 = 0;
+        UPDATE retry_run SET state = 1, owner = 'one', step_by = 9 WHERE id % 17 = 0";
     admin.batch_execute(end).await.unwrap();
     drop(tokio::join!(connecting(), connecting(), connecting()));
-    wait_for(&admin, VALID).await;
+    wait_for(&admin, kit::SMALL_TABLES_FIT).await;
+    admin.batch_execute("TRUNCATE retry_run").await.unwrap();
+    wait_for(&admin, kit::SMALL_TABLES_FIT).await;
+}
+
+#[tokio::test]
+async fn indexes_of_releases_before_stay_until_nobody_has_used_them_for_a_day() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    create_old_tables(&admin).await;
+    let left = async || {
+        let store = Postgres::connect(&url(&server)).await.unwrap();
+        drop(store);
+        let left = admin.query_one(OLD_INDEXES, &[]).await.unwrap();
+        left.get::<_, i64>(0)
+    };
+    assert_eq!(left().await, 6);
+    let later = async |seconds: i64| {
+        let sql =
+            "UPDATE retry_meta SET value = value - $1::bigint * 1000000 WHERE key = 'unready_seen'";
+        admin.execute(sql, &[&seconds]).await.unwrap();
+    };
+    later(23 * 60 * 60).await;
+    assert_eq!(left().await, 6);
+    // A worker that does not know the small tables is alive.
+    let alive = "INSERT INTO retry_worker VALUES ('old', 9000000000000000, 10000000, 2)";
+    admin.batch_execute(alive).await.unwrap();
+    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    Supervisor::new(&client).sweep().await.unwrap();
+    later(23 * 60 * 60).await;
+    assert_eq!(left().await, 6);
+    later(2 * 60 * 60).await;
+    assert_eq!(left().await, 0);
+}
+
+/// Returns the change of a task whose workflow has returned.
+fn end(lease: Lease) -> Write {
+    let change = Change {
+        state: State::Processed,
+        direction: Direction::Forward,
+        counts: Counts::NONE,
+        failing_step: None,
+        wake: Wake::In(Duration::ZERO),
+        output: Some("null".to_owned()),
+        error: None,
+        failed_seq: None,
+    };
+    Write::Change(lease, Box::new(change))
+}
+
+#[tokio::test]
+async fn a_change_of_a_task_writes_no_index_of_the_tasks() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    let store = Postgres::connect(&url(&server)).await.unwrap();
+    for group in 0..10 {
+        let submit = |nth| Write::Submit(Box::new(kit::plain(&format!("{group} {nth}"))));
+        let mut writes: Vec<_> = (0..50).map(submit).collect();
+        writes.push(Write::Claim(kit::claim("one", "plain", 50)));
+        let results = store.write(writes.into()).await.unwrap();
+        let Some(WriteResult::Claimed(claimed)) = results.last() else {
+            panic!("{results:?}");
+        };
+        assert_eq!(claimed.len(), 50);
+        let end = claimed.iter().map(|one| {
+            end(Lease {
+                task: one.task.id,
+                fence: one.task.fence,
+            })
+        });
+        store.write(end.collect()).await.unwrap();
+    }
+    drop(store);
+    let counted = "SELECT n_tup_upd = 1000 FROM pg_stat_user_tables WHERE relname = 'retry_run'";
+    wait_for(&admin, counted).await;
+    let updates = "SELECT n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'retry_run'";
+    let in_place: i64 = admin.query_one(updates, &[]).await.unwrap().get(0);
+    assert!(in_place >= 900, "{in_place} of 1000");
 }
 
 #[workflow]

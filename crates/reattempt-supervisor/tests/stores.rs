@@ -7,6 +7,8 @@
 )]
 
 #[cfg(feature = "postgres")]
+mod kit;
+#[cfg(feature = "postgres")]
 #[path = "../../../examples/servers/mod.rs"]
 mod servers;
 
@@ -73,5 +75,11 @@ async fn postgres_keeps_the_contract() {
     };
     if let Err(broken) = conformance::check(make).await {
         panic!("{broken}");
+    }
+    for nth in 0..count.load(Ordering::Relaxed) {
+        let schema = format!("SET search_path = s{nth}");
+        client.batch_execute(&schema).await.unwrap();
+        let fit = client.query_one(kit::SMALL_TABLES_FIT, &[]).await.unwrap();
+        assert!(fit.get::<_, bool>(0), "in schema s{nth}");
     }
 }

@@ -117,6 +117,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
         failures.extend(seat.worker.kill().await);
     }
     let found = judge::all(&client, &ledger, &orders).await;
+    place.check_small_tables().await;
     let number = |hits: &AtomicU32| hits.load(Ordering::SeqCst);
     let cuts = [
         ("before the send", number(&hits.before_the_send)),

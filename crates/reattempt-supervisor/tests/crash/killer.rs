@@ -128,6 +128,7 @@ pub(crate) async fn run(place: &Place, options: &Options) {
     wait_for_all(&client, &orders).await;
     last.kill().await;
     let seen = judge::all(&client, &ledger, &orders).await;
+    place.check_small_tables().await;
     println!(
         "{}: {} workers killed ({} before a write, {} after one, {} at random), {} tasks ended, {seen}; {:?}",
         place.kind,

@@ -60,6 +60,7 @@ pub(crate) async fn run(place: &Place, before: &Path, seed: u64) {
         worker.kill().await;
     }
     let found = judge::all(&client, &ledger, &orders).await;
+    place.check_small_tables().await;
     println!(
         "{}: the release before and this one beside each other, seed {seed}, {} tasks, {KILLS} kills; {found}; {:?}",
         place.kind,

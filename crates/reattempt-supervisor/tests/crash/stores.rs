@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::kit::pass_on;
+use crate::kit::{SMALL_TABLES_FIT, pass_on};
 use reattempt_supervisor::store::{
     Filter, HeldTask, Reclaimed, Schedules, Store, StoreFuture, Sweep, UnknownWorkflow, Write,
     WriteResult,
@@ -90,6 +90,15 @@ impl Place {
             let connection = tokio::spawn(connection);
             client.batch_execute(sql).await.unwrap();
             connection.abort();
+        }
+    }
+
+    /// Checks that the small tables of a server say what its tasks say.
+    pub(crate) async fn check_small_tables(&self) {
+        if self.is_server() {
+            let fit = SMALL_TABLES_FIT;
+            let check = format!("DO $$ BEGIN ASSERT ({fit}), 'the small tables differ'; END $$");
+            self.execute(&check).await;
         }
     }
 

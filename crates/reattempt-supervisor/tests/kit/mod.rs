@@ -60,6 +60,21 @@ pub(crate) fn done(lease: Lease, seq: i32, result: Option<String>) -> Write {
     Write::Record(lease, Box::new(record))
 }
 
+/// Asks a PostgreSQL whether its small tables say what the tasks say.
+pub(crate) const SMALL_TABLES_FIT: &str = "WITH wanted (small, run_id, line) AS (
+        SELECT 'ready', id, ROW(queue, workflow, version, priority, wake_at, deaths >= 2, state)::text FROM retry_run WHERE state IN (0, 2)
+        UNION ALL SELECT 'held', id, ROW(owner, step_by)::text FROM retry_run WHERE state = 1
+        UNION ALL SELECT 'limited', id, complete_by::text FROM retry_run WHERE state < 3 AND direction = 0 AND complete_by IS NOT NULL
+        UNION ALL SELECT 'ended', id, ROW(state, updated_at)::text FROM retry_run WHERE state > 2
+    ), found AS (
+        SELECT 'ready', run_id, ROW(queue, workflow, version, priority, wake_at, is_suspect, state)::text FROM retry_ready
+        UNION ALL SELECT 'held', run_id, ROW(owner, step_by)::text FROM retry_held
+        UNION ALL SELECT 'limited', run_id, complete_by::text FROM retry_limited
+        UNION ALL SELECT 'ended', run_id, ROW(state, at)::text FROM retry_ended
+    )
+    SELECT NOT EXISTS (TABLE wanted EXCEPT ALL TABLE found) AND NOT EXISTS (TABLE found EXCEPT ALL TABLE wanted)
+        AND NOT EXISTS (SELECT FROM retry_meta WHERE key = 'fill_from')";
+
 /// Methods of a store that pass everything on to the field `store`.
 macro_rules! pass_on {
     // What tests do not change.

@@ -179,17 +179,26 @@ pub(super) fn unknown(what: &str, number: i16) -> StoreError {
     ))
 }
 
-/// Returns the statement that lists tasks. It has the state as text, because the planner uses a
-/// partial index only if it sees the state.
+/// Returns the statement that lists tasks. Those that failed or are parked are rare among what has
+/// ended, and have an index. The planner uses it only if it sees the state.
 pub(super) fn list_sql(filter: &Filter) -> String {
-    let state = filter.state.map_or(String::new(), |state| {
-        format!(" AND state = {}", state.number())
-    });
+    let (tasks, order) = match filter.state.map(State::number) {
+        Some(state) if state > State::Processed.number() => (
+            format!(
+                "(SELECT run_id FROM retry_ended WHERE state = {state} AND run_id < $1 ORDER BY run_id DESC OFFSET 0) AS ended
+                 CROSS JOIN LATERAL (SELECT * FROM retry_run WHERE id = run_id OFFSET 0) AS run WHERE true"
+            ),
+            "run_id",
+        ),
+        Some(state) => (format!("retry_run WHERE id < $1 AND state + 0 = {state}"), "id"),
+        None => ("retry_run WHERE id < $1".to_owned(), "id"),
+    };
     format!(
         concat!(
-            "SELECT ", columns!(), " FROM retry_run WHERE id < $1{} AND ($2::text IS NULL OR workflow = $2) AND ($3::text IS NULL OR queue = $3)
-             ORDER BY id DESC LIMIT $4"
+            "SELECT ",
+            columns!(),
+            " FROM {} AND ($2::text IS NULL OR workflow = $2) AND ($3::text IS NULL OR queue = $3) ORDER BY {} DESC LIMIT $4"
         ),
-        state
+        tasks, order
     )
 }

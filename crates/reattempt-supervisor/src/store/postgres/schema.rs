@@ -6,13 +6,15 @@ use tokio_postgres::{Client, Transaction};
 
 use super::sqlstate::store_error;
 use crate::store::{ErrorKind, StoreError};
+use crate::time::Time;
 
 /// One entry for each revision, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../../migrations/postgres.sql"),
     include_str!("../../../migrations/postgres-2.sql"),
     include_str!("../../../migrations/postgres-3.sql"),
     include_str!("../../../migrations/postgres-schedules.sql"),
+    include_str!("../../../migrations/postgres-ready.sql"),
 ];
 
 /// The version of the tables. It rises when a release before cannot work with them any more. Additions
@@ -22,21 +24,21 @@ const VERSION: i64 = 1;
 /// The advisory lock of migrations: "retry-su" as a number.
 const LOCK: i64 = 0x7265_7472_792d_7375;
 
-/// The indexes of the second revision: their names, and what they index. Claims read the tasks of one
-/// workflow and version, so that others cost nothing; they read suspects apart.
-///
-/// On tables that are in use they are built beside the work. A release that is not used beside the
-/// first one may drop `retry_run_ready`.
-const INDEXES: [(&str, &str); 2] = [
-    (
-        "retry_run_claim",
-        "retry_run (queue, workflow, version, priority, wake_at, id) WHERE state IN (0, 2) AND deaths < 2",
-    ),
-    (
-        "retry_run_suspects",
-        "retry_run (queue, workflow, version, priority, wake_at, id) WHERE state IN (0, 2) AND deaths >= 2",
-    ),
+/// The indexes of `retry_run` that only releases without the small tables read. A change of a task
+/// writes all of its indexes if one of these is there.
+const OLD_INDEXES: [&str; 8] = [
+    "retry_run_ready",
+    "retry_run_owner",
+    "retry_run_step_by",
+    "retry_run_complete_by",
+    "retry_run_ended",
+    "retry_run_failed",
+    "retry_run_claim",
+    "retry_run_suspects",
 ];
+
+/// How long no worker of such a release was seen when they are dropped, in microseconds.
+const UNREADY_FOR: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// How long a change of the tables waits for their users. Meanwhile everybody else waits for it.
 const LOCKED_WITHIN: &str = "2s";
@@ -44,8 +46,8 @@ const LOCKED_WITHIN: &str = "2s";
 /// How long it lets others work before it tries again.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How often building an index may fail.
-const FAILURES: u32 = 10;
+/// How many tasks of the releases before one transaction puts into the small tables.
+const FILLED: i64 = 2_000;
 
 /// Brings the tables up to date, even if other processes do so at the same time. Returns the salt
 /// of this store.
@@ -56,37 +58,101 @@ pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
             result => break result?,
         }
     };
-    for (name, indexed) in INDEXES {
-        build_index(client, name, indexed).await?;
-    }
-    Ok(salt)
-}
-
-/// Builds an index beside the work of others, unless it is there or somebody is at it: without it
-/// claims are slow, and correct. A build that somebody has ended starts anew.
-async fn build_index(client: &Client, name: &str, indexed: &str) -> Result<(), StoreError> {
-    let state = "SELECT indisvalid OR EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid)
-         FROM pg_index WHERE indexrelid = to_regclass($1)";
-    let mut failures: u32 = 0;
     loop {
-        let state = client.query_opt(state, &[&name]).await;
-        if state.map_err(store_error)?.is_some_and(|row| row.get(0)) {
-            return Ok(());
-        }
-        let drop = format!("DROP INDEX CONCURRENTLY IF EXISTS {name}");
-        let create = format!("CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {indexed}");
-        for sql in ["SET statement_timeout = 0", &*drop, &*create] {
-            match client.batch_execute(sql).await.map_err(store_error) {
-                // Processes that begin at the same moment get in each other's way.
-                Err(_) if failures < FAILURES && !client.is_closed() => {
-                    failures = failures.saturating_add(1);
-                    tokio::time::sleep(PAUSE).await;
+        match fill(client).await {
+            Err(error) if error.kind() == ErrorKind::Locked => tokio::time::sleep(PAUSE).await,
+            result => {
+                if !result? {
                     break;
                 }
-                result => result?,
             }
         }
     }
+    drop_old_indexes(client).await?;
+    Ok(salt)
+}
+
+/// Puts some tasks into the small tables that were stored before there was a trigger. Several
+/// processes take turns. Returns whether there may be more.
+async fn fill(client: &mut Client) -> Result<bool, StoreError> {
+    let transaction = client.transaction().await.map_err(store_error)?;
+    let limits =
+        format!("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '{LOCKED_WITHIN}'");
+    transaction
+        .batch_execute(&limits)
+        .await
+        .map_err(store_error)?;
+    // Most processes find nothing, and may have no right to lock it.
+    if value(&transaction, "fill_from").await?.is_none() {
+        return Ok(false);
+    }
+    let from = "SELECT value FROM retry_meta WHERE key = 'fill_from' FOR UPDATE";
+    let from = transaction
+        .query_opt(from, &[])
+        .await
+        .map_err(store_error)?;
+    let Some(from) = from.map(|row| row.get::<_, i64>(0)) else {
+        return Ok(false);
+    };
+    // The newest tasks come first, because most of those that go on are among them: an update without
+    // a change makes the trigger place them. Everybody locks tasks in the order of their numbers.
+    let fill = "WITH part AS MATERIALIZED (SELECT id FROM retry_run WHERE id < $1 ORDER BY id DESC LIMIT $2),
+             run AS MATERIALIZED (
+                 SELECT id, state, updated_at FROM retry_run WHERE id >= (SELECT min(id) FROM part) AND id < $1 ORDER BY id FOR NO KEY UPDATE
+             ), ended AS (
+                 INSERT INTO retry_ended SELECT id, state, updated_at FROM run WHERE state > 2 ON CONFLICT DO NOTHING
+             ), others AS (
+                 UPDATE retry_run SET state = state WHERE id = ANY (ARRAY(SELECT id FROM run WHERE state < 3))
+             )
+         SELECT min(id), count(*) FROM part";
+    let filled = transaction
+        .query_one(fill, &[&from, &FILLED])
+        .await
+        .map_err(store_error)?;
+    let is_last = filled.get::<_, i64>(1) < FILLED;
+    let (sql, next) = if is_last {
+        (
+            "DELETE FROM retry_meta WHERE key = 'fill_from' AND $1::bigint IS NULL",
+            None,
+        )
+    } else {
+        let sql = "UPDATE retry_meta SET value = $1 WHERE key = 'fill_from'";
+        (sql, filled.get::<_, Option<i64>>(0))
+    };
+    transaction
+        .execute(sql, &[&next])
+        .await
+        .map_err(store_error)?;
+    transaction.commit().await.map_err(store_error)?;
+    Ok(!is_last)
+}
+
+/// Drops the indexes of the releases before, beside the work of others, once nobody uses them. What
+/// cannot be dropped now is left for the next process that connects.
+async fn drop_old_indexes(client: &Client) -> Result<(), StoreError> {
+    let unused =
+        "SELECT name FROM unnest($1::text[]) AS old (name) WHERE to_regclass(name) IS NOT NULL
+         AND NOT EXISTS (SELECT FROM retry_meta WHERE key = 'unready_seen' AND value > $2)";
+    let since = Time::of_this_machine()
+        .as_micros()
+        .saturating_sub(UNREADY_FOR);
+    let unused = client
+        .query(unused, &[&OLD_INDEXES.as_slice(), &since])
+        .await;
+    let names: Vec<String> = unused
+        .map_err(store_error)?
+        .iter()
+        .map(|row| row.get(0))
+        .collect();
+    if !names.is_empty() {
+        let wait = format!("SET statement_timeout = 0; SET lock_timeout = '{LOCKED_WITHIN}'");
+        client.batch_execute(&wait).await.map_err(store_error)?;
+    }
+    for name in names {
+        let drop = format!("DROP INDEX CONCURRENTLY IF EXISTS {name}");
+        let _ = client.batch_execute(&drop).await;
+    }
+    Ok(())
 }
 
 async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
@@ -131,20 +197,21 @@ async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
     }
     if applied < newest {
         if applied == 0 {
-            // Nobody of the release before is there who would read it.
-            let drop = "DROP INDEX retry_run_ready";
-            transaction.batch_execute(drop).await.map_err(store_error)?;
-            for (name, indexed) in INDEXES {
-                let create = format!("CREATE INDEX {name} ON {indexed}");
+            // Nobody of a release before is there who would read them.
+            for name in OLD_INDEXES {
+                let drop = format!("DROP INDEX IF EXISTS {name}");
                 transaction
-                    .batch_execute(&create)
+                    .batch_execute(&drop)
                     .await
                     .map_err(store_error)?;
             }
-        } else if applied == 1 {
-            // The first release may still use the tables.
-            let now = crate::time::Time::of_this_machine().as_micros();
-            set_value(&transaction, "old_seen", now).await?;
+        } else {
+            // Releases before may still use the tables.
+            let now = Time::of_this_machine().as_micros();
+            if applied < 2 {
+                set_value(&transaction, "old_seen", now).await?;
+            }
+            set_value(&transaction, "unready_seen", now).await?;
         }
         set_value(&transaction, "version", VERSION).await?;
         let newest = i64::try_from(newest).unwrap_or(i64::MAX);

@@ -144,29 +144,29 @@ pub(super) const BY_KEY: &str =
 // many there are. It takes the first of them all. Others may lock some at the same time, so it looks
 // at a few more. It reads no record: they may be large.
 macro_rules! claim {
-    ($which:literal) => {
+    ($ready:literal, $which:literal) => {
         concat!(
             "WITH RECURSIVE known (queue, workflow, version) AS (
          SELECT DISTINCT queue, workflow, version FROM unnest($2::text[]) AS queues (queue)
          CROSS JOIN unnest($3::text[], $4::int[]) AS workflows (workflow, version)
      ), level (queue, workflow, version, priority) AS (
-         SELECT known.*, (SELECT priority FROM retry_run AS run WHERE run.queue = known.queue AND run.workflow = known.workflow
-             AND run.version = known.version AND state IN (0, 2) AND ", $which, "
+         SELECT known.*, (SELECT priority FROM retry_ready AS ready WHERE ", $ready, " AND ready.queue = known.queue
+             AND ready.workflow = known.workflow AND ready.version = known.version
              ORDER BY queue, workflow, version, priority LIMIT 1)
          FROM known
        UNION ALL
-         SELECT queue, workflow, version, (SELECT priority FROM retry_run AS run WHERE run.queue = level.queue AND run.workflow = level.workflow
-             AND run.version = level.version AND state IN (0, 2) AND ", $which, " AND run.priority > level.priority
+         SELECT queue, workflow, version, (SELECT priority FROM retry_ready AS ready WHERE ", $ready, " AND ready.queue = level.queue
+             AND ready.workflow = level.workflow AND ready.version = level.version AND ready.priority > level.priority
              ORDER BY queue, workflow, version, priority LIMIT 1)
          FROM level WHERE priority IS NOT NULL
      ), first (id) AS (
-         SELECT ready.id FROM level CROSS JOIN LATERAL (
-             SELECT run.priority, run.wake_at, run.id FROM retry_run AS run
-             WHERE run.queue = level.queue AND run.workflow = level.workflow AND run.version = level.version
-                 AND run.priority = level.priority AND state IN (0, 2) AND ", $which, " AND wake_at <= ", now!(), " - $6::bigint
-             ORDER BY run.wake_at, run.id LIMIT $5::bigint * 4 + 16
+         SELECT ready.run_id FROM level CROSS JOIN LATERAL (
+             SELECT ready.priority, ready.wake_at, ready.run_id FROM retry_ready AS ready
+             WHERE ", $ready, " AND ready.queue = level.queue AND ready.workflow = level.workflow AND ready.version = level.version
+                 AND ready.priority = level.priority AND wake_at <= ", now!(), " - $6::bigint
+             ORDER BY ready.wake_at, ready.run_id LIMIT $5::bigint * 4 + 16
          ) AS ready
-         ORDER BY ready.priority, ready.wake_at, ready.id LIMIT $5::bigint * 4 + 16
+         ORDER BY ready.priority, ready.wake_at, ready.run_id LIMIT $5::bigint * 4 + 16
      ), claimed AS (
          UPDATE retry_run SET state = 1, owner = $1, fence = fence + 1, step_by = NULL, updated_at = ", now!(), "
          WHERE id = ANY (ARRAY(
@@ -185,25 +185,25 @@ macro_rules! claim {
 }
 
 /// Claims tasks that are not suspects.
-pub(super) const CLAIM: &str = claim!("deaths < 2");
+pub(super) const CLAIM: &str = claim!("NOT is_suspect", "deaths < 2");
 
 /// Claims suspects.
-pub(super) const CLAIM_SUSPECTS: &str = claim!("deaths >= 2");
+pub(super) const CLAIM_SUSPECTS: &str = claim!("is_suspect", "deaths >= 2");
 
 /// Finds workflows that are not among these, and whose tasks have been ready for so long. Its cost
 /// grows with the number of workflows that have such tasks, not with that of the tasks.
 pub(super) const UNKNOWN: &str = concat!(
     "WITH RECURSIVE level (queue, workflow, version, priority, wake_at) AS (
          SELECT given.queue, head.* FROM unnest($1::text[]) AS given (queue) CROSS JOIN LATERAL (
-             SELECT workflow, version, priority, wake_at FROM retry_run AS run WHERE run.queue = given.queue AND state IN (0, 2) AND deaths < 2
-             ORDER BY run.queue, workflow, version, priority, wake_at LIMIT 1
+             SELECT workflow, version, priority, wake_at FROM retry_ready AS ready WHERE NOT is_suspect AND ready.queue = given.queue
+             ORDER BY ready.queue, workflow, version, priority, wake_at LIMIT 1
          ) AS head
        UNION ALL
          SELECT level.queue, next.* FROM level CROSS JOIN LATERAL (
-             SELECT run.workflow, run.version, run.priority, run.wake_at FROM retry_run AS run
-             WHERE run.queue = level.queue AND state IN (0, 2) AND deaths < 2
-                 AND (run.workflow, run.version, run.priority) > (level.workflow, level.version, level.priority)
-             ORDER BY run.queue, run.workflow, run.version, run.priority, run.wake_at LIMIT 1
+             SELECT ready.workflow, ready.version, ready.priority, ready.wake_at FROM retry_ready AS ready
+             WHERE NOT is_suspect AND ready.queue = level.queue
+                 AND (ready.workflow, ready.version, ready.priority) > (level.workflow, level.version, level.priority)
+             ORDER BY ready.queue, ready.workflow, ready.version, ready.priority, ready.wake_at LIMIT 1
          ) AS next
      )
      SELECT queue, workflow, version, ", now!(), " - min(wake_at) AS waited FROM level
@@ -363,11 +363,11 @@ pub(super) const CHANGE_ALONE: &str = change!(concat!(checked!("18", "19", "20")
 
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
-         INSERT INTO retry_worker (id, lease_until, lease, revision) VALUES ($1, ", now!(), " + $2, $2, 2)
+         INSERT INTO retry_worker (id, lease_until, lease, revision) VALUES ($1, ", now!(), " + $2, $2, 5)
          ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease, revision = excluded.revision
      ), held AS (
          SELECT id, fence, cancel_asked, coalesce((SELECT max(signal.id) FROM retry_signal AS signal WHERE run_id = run.id), 0)
-         FROM retry_run AS run WHERE owner = $1 AND state = 1
+         FROM retry_held CROSS JOIN LATERAL (SELECT * FROM retry_run WHERE id = run_id OFFSET 0) AS run WHERE retry_held.owner = $1
      )
      SELECT * FROM held"
 );
@@ -385,8 +385,9 @@ macro_rules! give_back {
 }
 
 /// Gives back the tasks of a worker that leaves.
-pub(super) const DISOWN: &str =
-    give_back!("SELECT id FROM retry_run WHERE owner = $1 AND state = 1");
+pub(super) const DISOWN: &str = give_back!(
+    "SELECT id FROM retry_run WHERE id = ANY (ARRAY(SELECT run_id FROM retry_held WHERE owner = $1)) AND owner = $1 AND state + 0 = 1"
+);
 
 /// Gives back tasks by their leases.
 pub(super) const GIVE_BACK: &str = give_back!(
@@ -525,10 +526,12 @@ pub(super) const SIGN: &str = concat!(
 
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
-         SELECT id FROM retry_run WHERE state IN (3, 4, 5, 6) AND updated_at <= ",
+         SELECT run.id FROM retry_ended CROSS JOIN LATERAL (
+             SELECT id FROM retry_run WHERE id = run_id AND state + 0 IN (3, 4, 5, 6) FOR UPDATE SKIP LOCKED
+         ) AS run
+         WHERE at <= ",
     now!(),
-    " - $1
-         ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    " - $1 AND retry_ended.state <> 7 ORDER BY at LIMIT $2
      ), steps AS (
          DELETE FROM retry_step WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), failures AS (
@@ -581,7 +584,9 @@ pub(super) const SIGNALS_PAGE: &str =
      WHERE run.id = $1 ORDER BY page.id";
 
 pub(super) const COUNTS: &str =
-    "SELECT state, count(*) FROM retry_run GROUP BY state ORDER BY state";
+    "SELECT state, count(*) FROM (
+         SELECT state FROM retry_ready UNION ALL SELECT 1::smallint FROM retry_held UNION ALL SELECT state FROM retry_ended
+     ) AS task GROUP BY state ORDER BY state";
 
 pub(super) const RUNNING_STEPS: &str = "SELECT run_id, seq, line.fence, worker, name, since, due
      FROM retry_running AS line JOIN retry_run AS run ON run.id = run_id

@@ -26,29 +26,52 @@ macro_rules! progress {
     };
 }
 
-/// Finds expired tasks, each kind by its own index; skips those that another supervisor has locked.
+/// Finds expired tasks, each kind by its own small table; skips those that another supervisor has
+/// locked.
+macro_rules! expired {
+    ($found:expr, $which:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            ", ",
+            now!(),
+            " AS now, ",
+            progress!(),
+            " AS progress FROM (",
+            $found,
+            ") AS found
+             CROSS JOIN LATERAL (SELECT * FROM retry_run WHERE id = run_id AND ",
+            $which,
+            " FOR NO KEY UPDATE SKIP LOCKED) AS retry_run
+             LIMIT $1"
+        )
+    };
+}
+
+/// How many of them find only tasks that a worker holds.
+const HELD: usize = 3;
+
 const EXPIRED: [&str; 4] = [
-    concat!(
-        "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
-         WHERE state = 1 AND NOT EXISTS (SELECT 1 FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ", now!(), ")
-         LIMIT $1 FOR NO KEY UPDATE OF retry_run SKIP LOCKED"
+    expired!(
+        concat!(
+            "SELECT run_id FROM retry_held WHERE NOT EXISTS (
+                 SELECT 1 FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ", now!(), ") OFFSET 0"
+        ),
+        "state + 0 = 1"
     ),
-    concat!(
-        "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
-         WHERE state = 1 AND step_by IS NOT NULL AND step_by < ", now!(), " LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED"
+    expired!(
+        concat!("SELECT run_id FROM retry_held WHERE step_by IS NOT NULL AND step_by < ", now!(), " ORDER BY step_by OFFSET 0"),
+        "state + 0 = 1"
     ),
-    concat!(
-        "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
-         WHERE state + 0 = 1 AND id = ANY (ARRAY(
-             SELECT run_id FROM retry_running AS line WHERE due IS NOT NULL AND due < ", now!(), " AND EXISTS (
-                 SELECT FROM retry_run AS run WHERE run.id = line.run_id AND run.fence = line.fence AND run.state + 0 = 1)
-             ORDER BY due LIMIT $1))
-         FOR NO KEY UPDATE SKIP LOCKED"
+    expired!(
+        concat!("SELECT DISTINCT run_id FROM (SELECT run_id FROM retry_running WHERE due IS NOT NULL AND due < ", now!(), " AND EXISTS (
+                 SELECT FROM retry_run AS run WHERE run.id = run_id AND run.fence = retry_running.fence AND run.state + 0 = 1)
+             ORDER BY due LIMIT $1) AS line OFFSET 0"),
+        "state + 0 = 1"
     ),
-    concat!(
-        "SELECT ", columns!(), ", ", now!(), " AS now, ", progress!(), " AS progress FROM retry_run
-         WHERE state IN (0, 1, 2) AND direction = 0 AND complete_by IS NOT NULL AND complete_by < ", now!(), "
-         LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED"
+    expired!(
+        concat!("SELECT run_id FROM retry_limited WHERE complete_by < ", now!(), " ORDER BY complete_by OFFSET 0"),
+        "state + 0 IN (0, 1, 2) AND direction = 0"
     ),
 ];
 
@@ -100,14 +123,12 @@ const SHORTEN: &str = concat!(
     ") / 2 > lease"
 );
 
-/// Notes that a worker of the release before is alive.
+/// Notes that workers are alive who do not know the nonces of tasks, or not the small tables.
 const OLD_SEEN: &str = concat!(
     "INSERT INTO retry_meta (key, value)
-     SELECT 'old_seen', ",
-    now!(),
-    " WHERE EXISTS (SELECT 1 FROM retry_worker WHERE revision IS NULL AND lease_until > ",
-    now!(),
-    ") ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+     SELECT key, ", now!(), " FROM (VALUES ('old_seen', 2), ('unready_seen', 5)) AS seen (key, since)
+     WHERE EXISTS (SELECT 1 FROM retry_worker WHERE coalesce(revision, 1) < since AND lease_until > ", now!(), ")
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 );
 
 /// Forgets workers that will not come back.
@@ -115,7 +136,7 @@ const FORGET: &str = concat!(
     "DELETE FROM retry_worker WHERE lease_until < ",
     now!(),
     " - 3600000000
-         AND NOT EXISTS (SELECT 1 FROM retry_run WHERE owner = retry_worker.id AND state = 1)"
+         AND NOT EXISTS (SELECT 1 FROM retry_held WHERE owner = retry_worker.id)"
 );
 
 pub(super) const SWEEPS: &[&str] = &[
@@ -197,7 +218,8 @@ pub(super) async fn reclaim_all(
         .map_err(store_error)?;
     let mut tasks: Vec<(Task, i32)> = Vec::new();
     let mut now = Time::default();
-    for sql in EXPIRED.into_iter().skip(usize::from(!may_judge)) {
+    let judged = if may_judge { 0 } else { HELD };
+    for sql in EXPIRED.into_iter().skip(judged) {
         let left = limit.saturating_sub(tasks.len());
         let left = i64::try_from(left).unwrap_or(i64::MAX);
         let rows = prepared
