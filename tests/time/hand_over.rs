@@ -1,12 +1,12 @@
-//! Deadlines handed over to tasks and threads.
+//! Deadlines and nesting handed over to tasks and threads.
 
 use std::time::Duration;
 
 use reattempt::deadline::{self, Deadline};
-use reattempt::{GiveUpReason, RetryError, retry};
+use reattempt::{GiveUpReason, RetryError, nesting, retry};
 use tokio::time::{Instant, sleep};
 
-use crate::support::{assert_nothing_is_left, drive};
+use crate::support::{Still, assert_nothing_is_left, drive};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -128,4 +128,51 @@ fn a_shared_future_taken_out() {
     let shared = deadline::isolate(seen()).shared();
     assert_eq!(drive(deadline::within(SECOND, shared.clone())), None);
     assert_eq!(drive(shared), None);
+}
+
+#[retry(max = 3, on(_), timer = Still)]
+fn inner() -> Result<u32, RetryError<u32>> {
+    Err(deadline::attempt())
+}
+
+fn attempts(answer: Result<u32, RetryError<u32>>) -> u32 {
+    answer.expect_err("always").attempts()
+}
+
+/// An operation that gave up in the attempt before makes one attempt in this one, also where the retry is handed to.
+#[test]
+fn nesting_to_a_thread() {
+    #[retry(max = 2, on(_), timer = Still)]
+    fn outer(seen: &mut Vec<[u32; 3]>) -> Result<u32, u32> {
+        let here = nesting::current();
+        let [with, without] = std::thread::scope(|scope| {
+            let with = scope.spawn(|| nesting::scope_blocking(&here, || attempts(inner())));
+            let without = scope.spawn(|| attempts(inner()));
+            [with, without].map(|thread| thread.join().expect("no panic"))
+        });
+        seen.push([attempts(inner()), with, without]);
+        Err(deadline::attempt())
+    }
+    let mut seen = Vec::new();
+    assert_eq!(outer(&mut seen), Err(2));
+    assert_eq!(seen, [[3, 3, 3], [1, 1, 3]]);
+    assert_nothing_is_left();
+}
+
+#[tokio::test]
+async fn nesting_to_a_task() {
+    #[retry(max = 2, on(_), timer = Still)]
+    async fn outer(seen: &mut Vec<[u32; 3]>) -> Result<u32, u32> {
+        let below = async { (deadline::attempt(), attempts(inner())) };
+        let with = tokio::spawn(nesting::scope(nesting::current(), below));
+        let without = tokio::spawn(async { attempts(inner()) });
+        let (attempt, with) = with.await.expect("no panic");
+        assert_eq!(attempt, deadline::attempt());
+        seen.push([attempts(inner()), with, without.await.expect("no panic")]);
+        Err(attempt)
+    }
+    let mut seen = Vec::new();
+    assert_eq!(outer(&mut seen).await, Err(2));
+    assert_eq!(seen, [[3, 3, 3], [1, 1, 3]]);
+    assert_nothing_is_left();
 }

@@ -341,7 +341,8 @@ impl ScopeMarks {
             began: began(),
         });
         set_published(false);
-        before.unwrap_or(Self {
+        // Not made where it is not needed: dropped at once it would take away what was just shown.
+        before.unwrap_or_else(|| Self {
             visible: Vec::new(),
             published: VecDeque::new(),
             began: 0,
