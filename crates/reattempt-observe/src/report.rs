@@ -103,7 +103,8 @@ struct Reporting;
 impl Reporting {
     fn begin() -> Option<Self> {
         let before = REPORTING.try_with(|reporting| reporting.replace(true));
-        (!before.unwrap_or(false)).then_some(Self)
+        // Made only where nothing is reported yet: one that is dropped ends what is.
+        (!before.unwrap_or(false)).then(|| Self)
     }
 }
 
@@ -158,4 +159,34 @@ fn deliver_to_sinks(event: &Event<'_>) {
     #[cfg(feature = "tracing")]
     crate::to_tracing::report(event);
     let _ = event;
+}
+
+#[cfg(test)]
+mod tests {
+    use core::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::Arc;
+
+    use reattempt_rules::{RuleId, Text};
+
+    use super::{invalid_policy, report};
+    use crate::Event;
+
+    /// Also not after a report that comes without a question whether anybody is there.
+    #[test]
+    fn an_observer_does_not_observe_itself() {
+        let seen = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&seen);
+        let observer = move |_: &Event<'_>| {
+            if count.fetch_add(1, Ordering::Relaxed) < 2 {
+                let violation = Text::new().push("never").breaks(RuleId::X1);
+                invalid_policy("inside", &violation, false);
+                report(&Event::TimeoutIgnored("inside"));
+            }
+        };
+        crate::scope_blocking(Arc::new(observer), || {
+            report(&Event::TimeoutIgnored("first"));
+            report(&Event::TimeoutIgnored("second"));
+        });
+        assert_eq!(seen.load(Ordering::Relaxed), 2);
+    }
 }
