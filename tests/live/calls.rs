@@ -170,6 +170,19 @@ fn a_file_that_is_cut_off_or_gone_leaves_what_was() {
     assert_eq!(config::policy("cut").unwrap().attempts(), Some(5));
 }
 
+/// What was loaded once is not taken for a write that was cut off.
+#[test]
+fn a_file_without_a_last_line_end_is_loaded_and_reloaded() {
+    let (_turn, _time) = sync_turn();
+    let file = File::new("[policies.short]\nmax = 7");
+    config::load(file.path()).unwrap();
+    config::reload().unwrap();
+    assert_eq!(config::policy("short").unwrap().attempts(), Some(7));
+    file.write("[policies.short]\nmax = 9");
+    assert!(config::reload().is_err());
+    assert_eq!(config::policy("short").unwrap().attempts(), Some(7));
+}
+
 #[test]
 fn nothing_to_reload() {
     let (_turn, _time) = sync_turn();

@@ -10,6 +10,7 @@
 mod calls;
 mod kill;
 mod load;
+mod middleware;
 mod names;
 mod precedence;
 mod shapes;

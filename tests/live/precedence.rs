@@ -1,11 +1,11 @@
 //! What holds: the defaults, the keys in the code, the policy of the file, the operation of the file.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reattempt::observe::{self, Event};
+use reattempt::observe::{self, CallInfo, Event};
 use reattempt::{GiveUpReason, config, retry};
 
 use crate::support::{File, install, ms, sync_turn};
@@ -47,6 +47,32 @@ fn each_layer_overrides_what_is_below() {
     assert!(!config::are_retries_on());
     install("");
     assert_eq!(seen(), [(Some(3), ms(10)), (Some(3), ms(20))]);
+}
+
+/// Telemetry names the policy that the file gives to an operation.
+#[test]
+fn events_name_the_policy_of_the_file() {
+    let (_turn, _time) = sync_turn();
+    let named = || {
+        let names = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&names);
+        let observer = move |event: &Event<'_>| {
+            kept.lock()
+                .unwrap()
+                .extend(event.facts().map(CallInfo::policy));
+        };
+        observe::scope_blocking(Arc::new(observer), seen);
+        let mut names = Arc::into_inner(names).unwrap().into_inner().unwrap();
+        names.dedup();
+        names
+    };
+    assert_eq!(named(), ["precedence"]);
+    install("[policies.precedence]\nmax = 2\n");
+    assert_eq!(named(), ["precedence"]);
+    install("[policies.other]\nmax = 2\n[operations.\"precedence.call\"]\npolicy = \"other\"\n");
+    assert_eq!(named(), ["other"]);
+    install("");
+    assert_eq!(named(), ["precedence"]);
 }
 
 #[test]

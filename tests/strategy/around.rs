@@ -271,6 +271,28 @@ fn random_numbers_are_those_of_the_call() {
     assert!(drawn.windows(2).all(|pair| (pair[0] - pair[1]).abs() > 0.0));
 }
 
+/// There is no error where an attempt took too long, or its answer was not final.
+#[tokio::test(start_paused = true)]
+async fn it_sees_an_error_only_where_there_is_one() {
+    type Asked = RefCell<Vec<(u32, Option<Fault>)>>;
+
+    #[retry(on(_), timeout = "1s", until = |answer| *answer > 3, strategy = |failure| {
+        asked.borrow_mut().push((failure.retry(), failure.error().copied()));
+        Decision::Retry(Duration::ZERO)
+    })]
+    async fn fetch(asked: &Asked, service: &Service) -> Result<u32, RetryError<Fault>> {
+        let answer = service.call()?;
+        if answer == 2 {
+            std::future::pending::<()>().await;
+        }
+        Ok(answer)
+    }
+
+    let (asked, service) = (Asked::default(), Service::failing(1));
+    assert_eq!(fetch(&asked, &service).await.ok(), Some(4));
+    assert_eq!(*asked.borrow(), [(0, Some(Fault(1))), (1, None), (2, None)]);
+}
+
 #[test]
 fn a_record_tells_why_it_ended() {
     let record = testing::record();

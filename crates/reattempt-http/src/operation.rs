@@ -128,3 +128,32 @@ fn instance() -> Site {
     static INSTANCES: AtomicU64 = AtomicU64::new(0);
     Site::of_instance(INSTANCES.fetch_add(1, Ordering::Relaxed))
 }
+
+#[cfg(test)]
+#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
+mod tests {
+    use super::*;
+
+    static OURS: Budget = Budget::per_success(0.1);
+    static THEIRS: Budget = Budget::per_success(0.2);
+
+    /// The budget of the client holds unless the policy of a request has one.
+    #[test]
+    fn a_policy_of_a_request_keeps_the_budget_of_the_client() {
+        const POLICY: Policy = Policy::new();
+        for (client, request, expected) in [
+            (POLICY, POLICY, None),
+            (POLICY, POLICY.budget(&THEIRS), Some(&THEIRS)),
+            (POLICY.budget(&OURS), POLICY, Some(&OURS)),
+            (POLICY.budget(&OURS), POLICY.budget(&THEIRS), Some(&THEIRS)),
+        ] {
+            let operation = ClientOperation::new(client).under(request.max(7));
+            let budget = operation.policy().shared_budget();
+            assert_eq!(
+                budget.map(core::ptr::from_ref),
+                expected.map(core::ptr::from_ref)
+            );
+            assert_eq!(operation.policy().attempts(), Some(7));
+        }
+    }
+}

@@ -7,11 +7,14 @@ use core::time::Duration;
 use std::io::{Error, ErrorKind};
 use std::sync::{Arc, Mutex, Weak};
 
+use reattempt_core::Verdict;
 use retry_runtime::Policy;
 use retry_runtime::observe::{self, Event};
 use tower::{Layer as _, Service, ServiceExt as _};
 
 use super::RetryLayer;
+use super::classifier::{FnClassifier, JudgeAnswer};
+use super::idempotency::AlwaysIdempotent;
 
 const POLICY: Policy = Policy::new().base(Duration::from_millis(1));
 
@@ -95,4 +98,26 @@ async fn the_reason_why_a_service_is_not_ready_is_reported() {
     ];
     let expected = expected.map(|(name, message)| (name, Some(message.to_owned())));
     assert_eq!(*seen.lock().unwrap(), expected);
+}
+
+/// What `on` says of an error holds; what it says of an answer matters only where the answer is not final.
+#[test]
+fn a_function_judges_answers_and_errors() {
+    let judged = |answer: &Result<Verdict, Verdict>| {
+        let classifier = FnClassifier {
+            on: |answer: &Result<Verdict, Verdict>| answer.unwrap_or_else(|verdict| verdict),
+            idempotency: AlwaysIdempotent,
+        };
+        JudgeAnswer::<(), _, _>::judge(&classifier, answer)
+    };
+    for verdict in [
+        Verdict::Transient,
+        Verdict::Refused,
+        Verdict::RetryForbidden,
+    ] {
+        assert_eq!(judged(&Ok(verdict)), Some(verdict));
+        assert_eq!(judged(&Err(verdict)), Some(verdict));
+    }
+    assert_eq!(judged(&Ok(Verdict::Permanent)), None);
+    assert_eq!(judged(&Err(Verdict::Permanent)), Some(Verdict::Permanent));
 }
