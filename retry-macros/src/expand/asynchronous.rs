@@ -29,6 +29,7 @@ use quote::quote_spanned;
 use super::parts::Parts;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at};
+use reattempt_syntax::moves::Move;
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
     looped(model, answer, |parts| attempt(parts, body))
@@ -193,6 +194,7 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let found = parts.moves(body);
     let (moved, borrowed) = (parts.moved(&found), parts.borrowed());
     // Where the compiler says that a parameter is moved.
-    let start = found.possible.unwrap_or_else(|| body.span_open());
+    let likely = found.possible.first().map(Move::span);
+    let start = likely.unwrap_or_else(|| body.span_open());
     quote_spanned!(at(start)=> async { #typed #moved #borrowed #statements })
 }

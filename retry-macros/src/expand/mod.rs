@@ -10,6 +10,7 @@ mod future;
 mod hooks;
 mod limits;
 mod methods;
+mod moves;
 mod observe;
 mod outcome;
 mod parts;

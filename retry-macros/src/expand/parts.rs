@@ -9,9 +9,7 @@ use super::policy::is_place;
 use reattempt_syntax::args::Predicate;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at, located};
-use reattempt_syntax::moves::{self, Moves};
 use reattempt_syntax::rename::self_to;
-use retry_runtime::rules::RuleId;
 
 /// What the loops are made of, each as an expression.
 pub(super) struct Parts<'m> {
@@ -203,47 +201,6 @@ impl<'m> Parts<'m> {
                 }
             }
         })
-    }
-
-    /// Never runs: what the body certainly moves has to be `Copy`, or the compiler says at the move what to write.
-    pub(super) fn moved(&self, moves: &Moves) -> Option<TokenStream> {
-        let krate = &self.krate;
-        let checks = moves.certain.iter().map(|moved| {
-            let (name, place) = (&moved.name, &moved.place);
-            let cloned = self.model.clone.iter().map(|(name, _)| name).chain([name]);
-            let cloned: Vec<_> = cloned.map(ToString::to_string).collect();
-            let message = format!(
-                "the body moves `{name}`, and the next attempt needs it; write `clone({})` in the attribute, or borrow `{name}`",
-                cloned.join(", ")
-            );
-            let note = RuleId::S6.footer();
-            let krate = self.model.krate_at(place.span());
-            let check = quote_spanned! {at(place.span())=>
-                CopiedForEachAttempt::check(#krate::__private::Moved(&#place).value());
-            };
-            ours! {{
-                #[diagnostic::on_unimplemented(message = #message, label = "moved here", note = #note)]
-                trait CopiedForEachAttempt {
-                    fn check(&self) {}
-                }
-                #[diagnostic::do_not_recommend]
-                impl<T: ::core::marker::Copy> CopiedForEachAttempt for T {}
-                #check
-            }}
-        });
-        (!moves.certain.is_empty()).then(|| {
-            ours! {
-                if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
-                    use #krate::__private::MovedValue as _;
-                    #(#checks)*
-                }
-            }
-        })
-    }
-
-    /// What the body does with the parameters.
-    pub(super) fn moves(&self, body: &Group) -> Moves {
-        moves::find(&body.stream(), &self.model.owned)
     }
 
     /// The statements of the body, after fresh clones of the parameters it moves.

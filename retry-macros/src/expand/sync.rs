@@ -33,6 +33,7 @@ use super::parts::Parts;
 use reattempt_syntax::args::Predicate;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at};
+use reattempt_syntax::moves::Moves;
 use syn::Expr;
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
@@ -40,11 +41,12 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     if is_bare(&parts) {
         return bare(&parts, body);
     }
+    let found = parts.moves(body);
     let (entered, again) = (parts.entered(), parts.entered_again());
     let (krate, prelude) = (&parts.krate, parts.prelude());
     let (bound, attempted) = (
         parts.context_bound(),
-        parts.attempted(&attempt(&parts, body)),
+        parts.attempted(&attempt(&parts, body, &found)),
     );
     let (progress, uses) = (parts.progress(), parts.uses());
     let (context, gates) = (parts.context(), parts.gates());
@@ -95,7 +97,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
         }
     };
     let looped = parts.used_up(parts.answered(parts.unless_too_late(&looped)));
-    let moved = parts.moved(&parts.moves(body));
+    let moved = parts.moved(&found);
     ours! {
         #uses
         #moved
@@ -148,7 +150,8 @@ fn is_constant(code: &Expr) -> bool {
 }
 
 fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
-    let (krate, prelude, closure) = (&parts.krate, parts.prelude(), closure(parts, body));
+    let (krate, prelude, found) = (&parts.krate, parts.prelude(), parts.moves(body));
+    let closure = parts.runs_again(&found, closure(parts, body));
     let failure = parts.failure_of(&ours!(error));
     let verdict = parts.judgement(&ours!(error));
     let (split, end, give_up) = (parts.splitter(), parts.end(), parts.give_up());
@@ -169,7 +172,7 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
         }
     }};
     let called = parts.used_up(parts.answered(parts.unless_too_late(&called)));
-    let moved = parts.moved(&parts.moves(body));
+    let moved = parts.moved(&found);
     ours!(#moved #prelude #called)
 }
 
@@ -194,8 +197,8 @@ fn closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
     quote_spanned!(at(body_span(&body))=> || -> #ty #body)
 }
 
-fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
-    let closure = closure(parts, body);
+fn attempt(parts: &Parts<'_>, body: &Group, found: &Moves) -> TokenStream {
+    let closure = parts.runs_again(found, closure(parts, body));
     let (krate, context) = (&parts.krate, parts.attempt_context());
     let until = parts.until();
     // Where the compiler says that a timer is none: it points at the whole call.

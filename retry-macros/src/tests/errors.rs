@@ -19,8 +19,8 @@ const BY_THE_COMPILER: &[(RuleId, &str)] = &[
     (RuleId::S6, "types/moved_parameter"),
 ];
 
-/// Its words are the compiler's own, or those of the rule that was broken.
-const IN_OTHER_WORDS: &[RuleId] = &[RuleId::X14, RuleId::S6];
+/// Its words are those of the rule that was broken.
+const IN_OTHER_WORDS: &[RuleId] = &[RuleId::X14];
 
 #[test]
 fn every_entry_has_a_heading() {

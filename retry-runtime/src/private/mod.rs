@@ -65,4 +65,7 @@ pub use reattempt_core::chained::verdict as chain;
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
-pub use value::{Moved, MovedValue, ValueOf, WrongValue, attempts, number};
+pub use value::{
+    Kept, Lacked, Moved, MovedValue, ReborrowedValue, ValueOf, WrongValue, attempts, number,
+    taken_apart, type_of,
+};

@@ -1,6 +1,7 @@
 //! The value of a key in the type that the key takes. It may stand in a constant, where no trait has methods: so what the
 //! type is decides by inherent methods, and a trait that is found after these says what else is expected.
 
+use core::marker::PhantomData;
 use core::time::Duration;
 
 use crate::jitter::Jitter;
@@ -43,24 +44,79 @@ impl ValueOf<Jitter> {
 #[derive(Debug)]
 pub struct Moved<'a, T>(pub &'a T);
 
-impl<T: ?Sized> Moved<'_, &mut T> {
-    /// Returns nothing: a mutable reference is reborrowed where the body seems to move it.
+/// What the next attempt has too: the body copies or reborrows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept;
+
+/// What the next attempt lacks.
+#[derive(Debug, Clone, Copy)]
+pub struct Lacked;
+
+impl<T: Copy> Moved<'_, T> {
+    /// Tells whether the next attempt has the value.
     #[inline(always)]
-    pub const fn value(&self) -> &'static () {
-        &()
+    pub const fn kept_for_next_attempt(self) -> Kept {
+        Kept
     }
 }
 
-/// What is moved unless it is copied.
-pub trait MovedValue<'a, T> {
-    fn value(&self) -> &'a T;
+/// A mutable reference, which is reborrowed where the body seems to move it.
+pub trait ReborrowedValue: Sized {
+    fn kept_for_next_attempt(self) -> Kept {
+        Kept
+    }
 }
 
-impl<'a, T> MovedValue<'a, T> for Moved<'a, T> {
-    #[inline(always)]
-    fn value(&self) -> &'a T {
-        self.0
+impl<T: ?Sized> ReborrowedValue for Moved<'_, &mut T> {}
+
+/// Any other value: found by one more reference.
+pub trait MovedValue: Sized {
+    fn kept_for_next_attempt(self) -> Lacked {
+        Lacked
     }
+}
+
+impl<T> MovedValue for &Moved<'_, T> {}
+
+impl Kept {
+    /// Returns what is known of the next parameter.
+    #[inline(always)]
+    pub fn and<N>(self, next: N) -> N {
+        next
+    }
+
+    /// Returns what is known of the next parameter, as an error about it.
+    #[inline(always)]
+    pub fn or_report<N>(self, next: N) -> N {
+        next
+    }
+}
+
+impl Lacked {
+    /// Returns this.
+    #[inline(always)]
+    #[must_use]
+    pub fn and<N>(self, _: N) -> Self {
+        self
+    }
+
+    /// Returns `Kept`: an error about this parameter has been reported.
+    #[inline(always)]
+    pub fn or_report<N>(self, _: N) -> Kept {
+        Kept
+    }
+}
+
+/// Returns no value of the type that a pattern takes apart.
+#[inline(always)]
+pub const fn taken_apart<T>(_: &T) -> Option<T> {
+    None
+}
+
+/// Returns the type of what a closure returns, without calling it.
+#[inline(always)]
+pub fn type_of<T>(_: impl FnOnce() -> T) -> PhantomData<T> {
+    PhantomData
 }
 
 /// An expression of another type.

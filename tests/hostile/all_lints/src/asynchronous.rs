@@ -253,3 +253,23 @@ pub fn boxed(value: &u32) -> Pin<Box<dyn Future<Output = Result<u32, Fault>> + S
 pub fn elsewhere(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send {
     returned(value)
 }
+
+/// Parameters that look moved, and are copied.
+///
+/// # Errors
+///
+/// For the lints.
+#[inline]
+#[retry(max = 2, on(_))]
+pub async fn copied<T: Copy + Into<u32> + Send + Sync>(
+    found: Option<Fault>,
+    value: T,
+    fault: Fault,
+) -> Result<u32, Fault> {
+    core::future::ready(()).await;
+    match found {
+        Some(other) => Err(other),
+        None if fault == Fault::Busy => Err(fault),
+        None => Ok(value.into()),
+    }
+}

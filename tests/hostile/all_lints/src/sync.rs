@@ -222,3 +222,22 @@ pub fn opaque(value: impl Fn() -> u32) -> Result<impl Iterator<Item = u32>, Faul
         Err(Fault::Busy)
     }
 }
+
+/// Parameters that look moved, and are copied.
+///
+/// # Errors
+///
+/// For the lints.
+#[inline]
+#[retry(max = 2, on(_))]
+pub fn copied<T: Copy + Into<u32>>(
+    found: Option<Fault>,
+    value: T,
+    fault: Fault,
+) -> Result<u32, Fault> {
+    match found {
+        Some(other) => Err(other),
+        None if fault == Fault::Busy => Err(fault),
+        None => Ok(value.into()),
+    }
+}

@@ -1,0 +1,288 @@
+//! Which parameters a body moves, as far as its syntax shows: the next attempt needs them again.
+//!
+//! A certain move is one, unless its type is `Copy`, which the compiler is asked. A possible move depends on more than
+//! that, such as whether a method takes `self` by value.
+
+mod walk;
+mod words;
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
+use syn::parse::Parser as _;
+use syn::spanned::Spanned as _;
+use syn::{Block, FnArg, GenericParam, Pat, ReceiverKind, Signature, Type, WherePredicate};
+
+use self::walk::Walk;
+use crate::item::names;
+
+/// A parameter that is passed by value.
+#[derive(Clone)]
+pub struct Owned {
+    /// Its name, or `self`.
+    pub name: Ident,
+    /// Its type, except that of `self`.
+    ty: Option<Type>,
+    /// Its bounds, where only bounds give it methods: `impl Trait`, or a generic parameter.
+    bounds: Option<TokenStream>,
+}
+
+/// Where a body moves a parameter, or may move it.
+pub struct Move {
+    /// The parameter.
+    pub name: Ident,
+    /// What is moved: the parameter, or a field of it.
+    pub place: TokenStream,
+    /// What moves it.
+    pub by: By,
+    /// Whether the type of the parameter is certainly not `Copy`.
+    pub is_unique: bool,
+}
+
+impl Move {
+    /// Returns where it is.
+    pub fn span(&self) -> Span {
+        self.place.span()
+    }
+}
+
+/// What moves a parameter.
+#[derive(Debug, Clone)]
+pub enum By {
+    /// Its value is taken.
+    Value,
+    /// The variables that a pattern binds.
+    Pattern(TokenStream, Vec<Ident>),
+    /// A call that certainly has one type, such as `url.into_bytes()`.
+    Call,
+    /// Anything else.
+    Other,
+}
+
+/// What the body does with parameters.
+#[derive(Default)]
+pub struct Moves {
+    /// The first certain move of each parameter, and of each field.
+    pub certain: Vec<Move>,
+    /// The likeliest move of each other parameter that may be moved.
+    pub possible: Vec<Move>,
+    /// Whether something follows a statement that ends the body: what stands there moves nothing.
+    pub has_dead_code: bool,
+}
+
+/// Returns the parameters that are passed by value and may not be `Copy`, by the looks of their types.
+///
+/// There are none in a module with `#![no_implicit_prelude]`: the check of moves needs an attribute
+/// of the namespace `diagnostic`, which that module does not have.
+pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
+    let body = body.map(Group::stream);
+    if may_lack_prelude(&quote::quote!(#signature #body)) {
+        return Vec::new();
+    }
+    let owned = signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Receiver(receiver) => match &receiver.kind {
+            ReceiverKind::Value => Some(Owned {
+                name: Ident::new("self", receiver.self_token.span),
+                ty: None,
+                bounds: None,
+            }),
+            _ => None,
+        },
+        FnArg::Typed(typed) => match &*typed.pat {
+            Pat::Ident(pat) if pat.by_ref.is_none() && !is_copied(&typed.ty) => Some(Owned {
+                name: pat.ident.clone(),
+                ty: Some((*typed.ty).clone()),
+                bounds: bounds(signature, &typed.ty),
+            }),
+            _ => None,
+        },
+    });
+    owned.collect()
+}
+
+/// The bounds of a generic parameter, or of an `impl Trait`.
+fn bounds(signature: &Signature, ty: &Type) -> Option<TokenStream> {
+    let name = match ty {
+        Type::ImplTrait(bounds) => return Some(bounds.bounds.to_token_stream()),
+        Type::Path(path) => path.path.get_ident()?,
+        _ => return None,
+    };
+    let mut params = signature.generics.params.iter();
+    let mut found = params.find_map(|param| match param {
+        GenericParam::Type(param) if param.ident == *name => Some(param.bounds.to_token_stream()),
+        _ => None,
+    })?;
+    let predicates = signature.generics.where_clause.iter();
+    for predicate in predicates.flat_map(|clause| &clause.predicates) {
+        if let WherePredicate::Type(predicate) = predicate
+            && predicate.bounded_ty == *ty
+        {
+            predicate.bounds.to_tokens(&mut found);
+        }
+    }
+    Some(found)
+}
+
+/// Whether values of a type are certainly copied, or reborrowed.
+fn is_copied(ty: &Type) -> bool {
+    const NAMES: &[&str] = &[
+        "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64",
+        "i128", "isize", "f32", "f64", "Duration", "Instant",
+    ];
+    match ty {
+        Type::Reference(_) | Type::Ptr(_) | Type::Never(_) => true,
+        Type::Group(group) => is_copied(&group.elem),
+        Type::Paren(paren) => is_copied(&paren.elem),
+        Type::Path(path) => {
+            (path.path.get_ident()).is_some_and(|name| NAMES.contains(&&*name.to_string()))
+        }
+        _ => false,
+    }
+}
+
+/// Finds what a body does with `owned`.
+pub fn find(body: &TokenStream, owned: &[Owned]) -> Moves {
+    let is_used = |owned: &&Owned| names(body, &owned.name);
+    let owned: Vec<_> = owned.iter().filter(is_used).collect();
+    if owned.is_empty() {
+        return Moves::default();
+    }
+    let mut walk = Walk::new(owned, body);
+    match Block::parse_within.parse2(body.clone()) {
+        Ok(statements) => walk.statements(&statements),
+        Err(_) => walk.hidden_by(body),
+    }
+    walk.found()
+}
+
+/// Whether tokens contain a path such as `::core::option::Option`, but no bare name of the prelude.
+/// Attributes such as `#[async_trait]` write such paths too, but they keep the user's names.
+fn may_lack_prelude(tokens: &TokenStream) -> bool {
+    const CRATES: &[&str] = &["alloc", "core", "std"];
+    const PRELUDE: &[&str] = &[
+        "Box", "Clone", "Copy", "Default", "Err", "From", "Into", "None", "Ok", "Option", "Result",
+        "Send", "Some", "String", "Sync", "ToString", "Vec",
+    ];
+    let is_absolute = |name: &str, is_start: bool| !is_start && CRATES.contains(&name);
+    let is_bare = |name: &str, is_start: bool| is_start && PRELUDE.contains(&name);
+    any_name(tokens, &is_absolute) && !any_name(tokens, &is_bare)
+}
+
+/// Whether `test` holds for a name among the tokens, given whether nothing with `::` or `.` is in
+/// front of it.
+fn any_name(tokens: &TokenStream, test: &impl Fn(&str, bool) -> bool) -> bool {
+    let (mut last, mut previous) = (' ', ' ');
+    tokens.clone().into_iter().any(|token| {
+        let (found, next) = match &token {
+            TokenTree::Ident(name) => {
+                let is_start = last != '.' && (last, previous) != (':', ':');
+                (test(&name.to_string(), is_start), ' ')
+            }
+            TokenTree::Group(group) => (any_name(&group.stream(), test), ' '),
+            TokenTree::Punct(punct) => (false, punct.as_char()),
+            TokenTree::Literal(_) => (false, ' '),
+        };
+        (previous, last) = (last, next);
+        found
+    })
+}
+
+fn has_word(tokens: &TokenStream, word: &str) -> bool {
+    names(tokens, &Ident::new(word, Span::call_site()))
+}
+
+/// Whether `#[cfg]` or `#[cfg_attr]` stands somewhere among the tokens.
+fn has_condition(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => is_condition(&group) || has_condition(&group.stream()),
+        _ => false,
+    })
+}
+
+/// Whether one of them is among the attributes in front of the tokens.
+fn begins_with_condition(tokens: &TokenStream) -> bool {
+    let is_attribute = |token: &TokenTree| match token {
+        TokenTree::Punct(punct) => punct.as_char() == '#',
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Bracket,
+        _ => false,
+    };
+    let mut attributes = tokens.clone().into_iter().take_while(is_attribute);
+    attributes.any(|token| matches!(token, TokenTree::Group(group) if is_condition(&group)))
+}
+
+/// Whether it is `[cfg(..)]` or `[cfg_attr(..)]`.
+fn is_condition(group: &Group) -> bool {
+    let first = group.stream().into_iter().next();
+    group.delimiter() == Delimiter::Bracket
+        && matches!(first, Some(TokenTree::Ident(word)) if word == "cfg" || word == "cfg_attr")
+}
+
+impl Owned {
+    /// Whether its fields are certainly its own, not those of what it points to.
+    fn has_own_fields(&self) -> bool {
+        !matches!(self.type_name().as_deref(), Some("Arc" | "Rc"))
+    }
+
+    /// Whether a call uses it up.
+    fn is_called_once(&self) -> bool {
+        let (ty, bounds) = (&self.ty, &self.bounds);
+        has_word(&quote::quote!(#ty #bounds), "FnOnce")
+    }
+
+    /// Whether its type is certainly not `Copy`.
+    fn is_unique(&self) -> bool {
+        const NAMES: &[&str] = &[
+            "Arc", "BTreeMap", "BTreeSet", "Box", "HashMap", "HashSet", "PathBuf", "Rc", "String",
+            "Vec", "VecDeque",
+        ];
+        match &self.bounds {
+            Some(bounds) => !has_word(bounds, "Copy"),
+            None => self.type_name().is_some_and(|name| NAMES.contains(&&*name)),
+        }
+    }
+
+    fn type_name(&self) -> Option<String> {
+        match self.ty.as_ref()? {
+            Type::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Whether a method of a type of the standard library takes it by value.
+    fn is_taken_by(&self, method: &str) -> bool {
+        let methods: &[&str] = match self.type_name().as_deref() {
+            Some("String") => &["into", "into_boxed_str", "into_bytes"],
+            Some("Vec") => &["into", "into_boxed_slice", "into_iter"],
+            Some("PathBuf") => &["into", "into_boxed_path", "into_os_string"],
+            Some("HashMap" | "BTreeMap") => &["into_iter", "into_keys", "into_values"],
+            Some("HashSet" | "BTreeSet" | "VecDeque") => &["into_iter"],
+            Some("Option") => &[
+                "and",
+                "and_then",
+                "expect",
+                "filter",
+                "flatten",
+                "into_iter",
+                "is_none_or",
+                "is_some_and",
+                "map",
+                "map_or",
+                "map_or_else",
+                "ok_or",
+                "ok_or_else",
+                "or",
+                "or_else",
+                "unwrap",
+                "unwrap_or",
+                "unwrap_or_default",
+                "unwrap_or_else",
+                "zip",
+            ],
+            _ if self.bounds.is_some() => &["into", "into_iter"],
+            _ => &[],
+        };
+        methods.contains(&method)
+    }
+}
+
+#[cfg(test)]
+mod tests;

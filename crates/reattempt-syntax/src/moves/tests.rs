@@ -1,0 +1,117 @@
+use syn::parse_quote;
+
+use super::*;
+
+fn moved(body: &str) -> Vec<String> {
+    let signature: Signature = parse_quote!(
+        fn fetch(
+            self,
+            url: String,
+            id: Id,
+            run: impl FnOnce(),
+            shared: Arc<Id>,
+            count: u32,
+            lent: &mut Id,
+            found: Option<Id>,
+        )
+    );
+    let body = body.parse().expect("tokens");
+    let moves = find(&body, &owned(&signature, None)).certain;
+    moves
+        .iter()
+        .map(|found| found.place.to_string().replace(' ', ""))
+        .collect()
+}
+
+#[test]
+fn a_bare_name_of_the_prelude_shows_that_there_is_one() {
+    for (tokens, may_lack) in [
+        (
+            "fn f(url: ::std::string::String) -> Answer { send(url) }",
+            true,
+        ),
+        (
+            "fn f(url: ::core::option::Option<Id>) { a::Ok(url.Ok) }",
+            true,
+        ),
+        (
+            "fn f(url: Url) -> Pin<Box<dyn Future + ::core::marker::Send>>",
+            false,
+        ),
+        ("fn f(url: ::url::Url) { send(url) }", false),
+        ("fn f(url: Option<Url>) { ::std::mem::drop(url) }", false),
+    ] {
+        let tokens = tokens.parse().expect("tokens");
+        assert_eq!(may_lack_prelude(&tokens), may_lack, "{tokens}");
+    }
+}
+
+#[test]
+fn what_is_certainly_moved() {
+    for (body, places) in [
+        ("Ok(url)", vec!["url"]),
+        ("Ok(url.into_bytes())", vec!["url"]),
+        ("send(&url); send(url)", vec!["url"]),
+        ("Ok(self)", vec!["self"]),
+        ("Ok(self.0)", vec!["self.0"]),
+        (
+            "let Ok(x) = call(id) else { return Err(url) };",
+            vec!["id", "url"],
+        ),
+        ("let kept = id; Ok(())", vec!["id"]),
+        ("let id = parse(id)?; Ok(id)", vec!["id"]),
+        ("Ok(vec![url])", vec!["url"]),
+        ("Ok(Page { url, id: 3 })", vec!["url"]),
+        ("spawn(move || url.len())", vec!["url"]),
+        ("spawn(async move { log(&url).await })", vec!["url"]),
+        ("spawn(move || println!(\"{}\", url))", vec!["url"]),
+        ("Ok(|| drop(url))", vec!["url"]),
+        ("run(); Ok(())", vec!["run"]),
+        ("if url.is_empty() { Ok(1) } else { Err(url) }", vec!["url"]),
+        ("match f() { 1 => id, _ => other }", vec!["id"]),
+        ("Ok(url + \"x\")", vec!["url"]),
+        ("found.ok_or(Error)", vec!["found"]),
+        ("id?; Ok(())", vec!["id"]),
+        ("for x in url { f(x) } Ok(())", vec!["url"]),
+        ("self.list = url; Ok(())", vec!["url"]),
+    ] {
+        assert_eq!(moved(body), places, "{body}");
+    }
+}
+
+#[test]
+fn what_may_not_be_moved() {
+    for body in [
+        "Ok(url.len())",
+        "Ok(format!(\"{url}{}\", url))",
+        "println!(\"{}\", url); Ok(())",
+        "let _ = url; Ok(())",
+        "_ = url; Ok(())",
+        "let Id { ref a } = id; Ok(())",
+        "match id { Id { a } => a.clone() }",
+        "if let Some(ref id) = found { f(id) } Ok(())",
+        "let url = url.trim(); Ok(url)",
+        "Ok(list.iter().map(|id| f(id)))",
+        "match f() { id => Ok(id) }",
+        "let_it!(url); Ok(url)",
+        "select! { id = next() => id, }",
+        "fn url() {} Ok(url)",
+        "Ok(url == other)",
+        "Ok(shared.name)",
+        "Ok(count)",
+        "Ok(f(lent))",
+        "spawn(move || id.name.len())",
+        "Ok(self.name.len())",
+        "Ok(id.parts())",
+        "todo!(); Ok(url)",
+        "return Err(1); drop(url)",
+        "#[cfg(unix)] drop(url); Ok(())",
+        "Ok(Page { rest: 1, ..id })",
+        "url[1..].len(); *id = 3; Ok(())",
+        "async { &url }; Ok(())",
+        "x.url; Ok(x.id)",
+        "url::parse(3)",
+    ] {
+        assert_eq!(moved(body), Vec::<String>::new(), "{body}");
+    }
+}

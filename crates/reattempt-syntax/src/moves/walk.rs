@@ -1,0 +1,482 @@
+//! The walk over a body, in the order of the source.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::Parser as _;
+use syn::punctuated::Punctuated;
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
+
+use super::words::{BORROWS, ENDS, LOGS, may_take, takes};
+use super::{By, Move, Moves, Owned, begins_with_condition, has_condition};
+use crate::item::names;
+
+/// A walk. A name that is bound anew anywhere is no longer looked for.
+pub(super) struct Walk<'o> {
+    owned: Vec<&'o Owned>,
+    /// How many closures and blocks around this place are `move`.
+    moved_into: usize,
+    /// Whether anything in the body is compiled only sometimes.
+    has_conditions: bool,
+    /// Whether this place is.
+    is_conditional: bool,
+    moves: Moves,
+}
+
+impl<'o> Walk<'o> {
+    pub(super) fn new(owned: Vec<&'o Owned>, body: &TokenStream) -> Self {
+        Self {
+            owned,
+            moved_into: 0,
+            has_conditions: has_condition(body),
+            is_conditional: false,
+            moves: Moves::default(),
+        }
+    }
+
+    /// What was found, the likeliest first.
+    pub(super) fn found(self) -> Moves {
+        let mut moves = self.moves;
+        let certain = &moves.certain;
+        (moves.possible).retain(|it| certain.iter().all(|known| known.name != it.name));
+        moves
+            .possible
+            .sort_by_key(|it| (matches!(it.by, By::Other), !it.is_unique));
+        let mut seen = Vec::new();
+        moves.possible.retain(|it| {
+            let is_new = !seen.contains(&it.name);
+            seen.push(it.name.clone());
+            is_new
+        });
+        moves
+    }
+
+    /// The parameter that an expression is, or of which it is a field.
+    fn root(&self, expr: &Expr) -> Option<(&'o Owned, bool)> {
+        match expr {
+            Expr::Path(path) if path.attrs.is_empty() => {
+                let name = path.path.get_ident()?;
+                let found = self.owned.iter().find(|owned| owned.name == *name);
+                found.map(|owned| (*owned, false))
+            }
+            Expr::Field(field) => self.root(&field.base).map(|(owned, _)| (owned, true)),
+            Expr::Paren(paren) => self.root(&paren.expr),
+            Expr::Group(group) => self.root(&group.expr),
+            _ => None,
+        }
+    }
+
+    /// An expression of which the value is taken.
+    fn value(&mut self, expr: &Expr) {
+        match self.root(expr) {
+            Some((owned, is_field)) if !is_field || owned.has_own_fields() => {
+                self.moved(owned, expr);
+            }
+            Some(_) => {}
+            None => self.visit_expr(expr),
+        }
+    }
+
+    fn values(&mut self, exprs: &Punctuated<Expr, Token![,]>) {
+        for expr in exprs {
+            self.under_condition(expr, |walk| walk.value(expr));
+        }
+    }
+
+    fn optional(&mut self, expr: Option<&Expr>) {
+        if let Some(expr) = expr {
+            self.value(expr);
+        }
+    }
+
+    /// An expression that is used where it stands: a part of it may be taken.
+    fn place(&mut self, expr: &Expr) {
+        if self.root(expr).is_none() {
+            self.visit_expr(expr);
+        }
+    }
+
+    fn moved(&mut self, owned: &Owned, expr: &Expr) {
+        let found = found(owned, quote::quote!(#expr), By::Value);
+        // What is compiled only sometimes may not be what moves.
+        if self.is_conditional {
+            return self.moves.possible.push(found);
+        }
+        let place = found.place.to_string();
+        let mut certain = self.moves.certain.iter();
+        if certain.all(|known| known.place.to_string() != place) {
+            self.moves.certain.push(found);
+        }
+    }
+
+    fn perhaps_moved(&mut self, owned: &Owned, place: TokenStream, by: By) {
+        self.moves.possible.push(found(owned, place, by));
+    }
+
+    /// A value that is taken apart by a pattern.
+    fn taken_apart(&mut self, expr: &Expr, patterns: &[&Pat]) {
+        match self.root(expr) {
+            Some((owned, _)) => {
+                let by = patterns.iter().find_map(|pattern| bound_by(bare(pattern)));
+                // What is compiled only sometimes cannot be asked of its type.
+                if let Some(by) = by.map(|by| if self.is_conditional { By::Other } else { by }) {
+                    self.perhaps_moved(owned, quote::quote!(#expr), by);
+                }
+            }
+            None => self.visit_expr(expr),
+        }
+    }
+
+    /// A call of a method of a parameter.
+    fn method(&mut self, owned: &Owned, is_field: bool, call: &ExprMethodCall) {
+        let method = call.method.to_string();
+        let receiver = &call.receiver;
+        if !is_field && owned.is_taken_by(&method) {
+            self.moved(owned, receiver);
+        } else if may_take(&method) {
+            let is_plain = call.args.is_empty() && call.turbofish.is_none() && takes(&method);
+            let by = if is_plain && !self.is_conditional {
+                By::Call
+            } else {
+                By::Other
+            };
+            let place = if matches!(by, By::Call) {
+                quote::quote!(#call)
+            } else {
+                quote::quote!(#receiver)
+            };
+            self.perhaps_moved(owned, place, by);
+        }
+    }
+
+    /// Visits an operator, an assignment or a call, if the expression is one.
+    fn operator(&mut self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Assign(assign) => {
+                match &*assign.left {
+                    Expr::Infer(_) => self.place(&assign.right),
+                    _ => self.value(&assign.right),
+                }
+                self.place(&assign.left);
+            }
+            Expr::Binary(binary) => {
+                use syn::BinOp::{
+                    Add, BitAnd, BitOr, BitXor, Div, Eq, Ge, Gt, Le, Lt, Mul, Ne, Rem, Shl, Shr,
+                    Sub,
+                };
+                match binary.op {
+                    Eq(_) | Ge(_) | Gt(_) | Le(_) | Lt(_) | Ne(_) => {
+                        self.visit_expr(&binary.left);
+                        self.visit_expr(&binary.right);
+                    }
+                    Add(_) | BitAnd(_) | BitOr(_) | BitXor(_) | Div(_) | Mul(_) | Rem(_)
+                    | Shl(_) | Shr(_) | Sub(_) => {
+                        self.value(&binary.left);
+                        self.value(&binary.right);
+                    }
+                    _ => {
+                        self.place(&binary.left);
+                        self.value(&binary.right);
+                    }
+                }
+            }
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
+                match self.root(&unary.expr) {
+                    Some((owned, _)) => self.perhaps_moved(owned, quote::quote!(#expr), By::Other),
+                    None => self.visit_expr(&unary.expr),
+                }
+            }
+            Expr::Unary(unary) => self.value(&unary.expr),
+            Expr::Index(index) => {
+                self.place(&index.expr);
+                self.value(&index.index);
+            }
+            Expr::Call(call) => {
+                match self.root(&call.func) {
+                    Some((owned, false)) if owned.is_called_once() => self.moved(owned, &call.func),
+                    Some((owned, _)) => {
+                        let func = &call.func;
+                        self.perhaps_moved(owned, quote::quote!(#func), By::Other);
+                    }
+                    None => self.visit_expr(&call.func),
+                }
+                self.values(&call.args);
+            }
+            Expr::MethodCall(call) => {
+                match self.root(&call.receiver) {
+                    Some((owned, is_field)) => {
+                        self.method(owned, is_field, call);
+                        self.visit_expr(&call.receiver);
+                    }
+                    None => self.visit_expr(&call.receiver),
+                }
+                self.values(&call.args);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn statements(&mut self, statements: &[Stmt]) {
+        let mut rest = statements.iter();
+        while let Some(statement) = rest.next() {
+            let ends = self.under_condition(statement, |walk| walk.statement(statement));
+            if ends {
+                self.moves.has_dead_code |= rest.next().is_some();
+                return;
+            }
+        }
+    }
+
+    /// Visits what may have `#[cfg]` in front of it.
+    fn under_condition<R>(
+        &mut self,
+        node: &impl ToTokens,
+        visit: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let before = self.is_conditional;
+        self.is_conditional |=
+            self.has_conditions && begins_with_condition(&node.to_token_stream());
+        let result = visit(self);
+        self.is_conditional = before;
+        result
+    }
+
+    /// Visits a statement and returns whether nothing behind it runs.
+    fn statement(&mut self, statement: &Stmt) -> bool {
+        match statement {
+            Stmt::Local(local) => {
+                if let Some(init) = &local.init {
+                    match bare(&local.pat) {
+                        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {
+                            self.value(&init.expr);
+                        }
+                        pattern => self.taken_apart(&init.expr, &[pattern]),
+                    }
+                    if let Some((_, otherwise)) = &init.diverge {
+                        self.visit_expr(otherwise);
+                    }
+                }
+                self.visit_pat(&local.pat);
+                false
+            }
+            Stmt::Item(item) => {
+                self.item(item);
+                false
+            }
+            Stmt::Expr(expr, _) => {
+                self.value(expr);
+                match expr {
+                    Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) => true,
+                    Expr::Macro(call) => ENDS.contains(&&*name_of(&call.mac)),
+                    _ => false,
+                }
+            }
+            Stmt::Macro(call) => {
+                self.visit_macro(&call.mac);
+                let name = name_of(&call.mac);
+                let ends = ENDS.contains(&&*name);
+                if !ends && !BORROWS.contains(&&*name) && !LOGS.contains(&&*name) {
+                    self.hidden_by(&call.mac.tokens);
+                }
+                ends
+            }
+        }
+    }
+
+    /// An item cannot name a parameter, but bind its name anew.
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Fn(item) => self.owned.retain(|owned| owned.name != item.sig.ident),
+            Item::Enum(_) | Item::Impl(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_) => {}
+            item => self.hidden_by(&item.to_token_stream()),
+        }
+    }
+
+    /// Tokens that may bind names which what follows means.
+    pub(super) fn hidden_by(&mut self, tokens: &TokenStream) {
+        self.perhaps_among(tokens);
+        self.owned.retain(|owned| !names(tokens, &owned.name));
+    }
+
+    /// Tokens whose meaning nobody knows.
+    fn perhaps_among(&mut self, tokens: &TokenStream) {
+        for owned in self.owned.clone() {
+            if let Some(name) = first(tokens, &owned.name) {
+                self.perhaps_moved(owned, quote::quote!(#name), By::Other);
+            }
+        }
+    }
+
+    fn moved_into(&mut self, is_move: bool, inside: impl FnOnce(&mut Self)) {
+        let before = self.moved_into;
+        if is_move {
+            self.moved_into = before.saturating_add(1);
+        }
+        inside(self);
+        self.moved_into = before;
+    }
+}
+
+fn name_of(call: &Macro) -> String {
+    let last = call.path.segments.last();
+    last.map(|last| last.ident.to_string()).unwrap_or_default()
+}
+
+/// A pattern without its type and its condition.
+fn bare(pattern: &Pat) -> &Pat {
+    match pattern {
+        Pat::Guard(guarded) => bare(&guarded.pat),
+        Pat::Type(typed) => bare(&typed.pat),
+        Pat::Paren(paren) => bare(&paren.pat),
+        _ => pattern,
+    }
+}
+
+impl<'ast> Visit<'ast> for Walk<'_> {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            Expr::Path(_) => {
+                // A closure or a block that is `move` takes all of what it names.
+                if self.moved_into > 0
+                    && let Some((owned, _)) = self.root(expr)
+                {
+                    self.moved(owned, expr);
+                }
+            }
+            Expr::Field(_) if self.root(expr).is_some() => {}
+            Expr::Array(array) => self.values(&array.elems),
+            Expr::Tuple(tuple) => self.values(&tuple.elems),
+            Expr::Repeat(repeat) => self.value(&repeat.expr),
+            Expr::Struct(fields) => {
+                for field in &fields.fields {
+                    self.under_condition(field, |walk| walk.value(&field.expr));
+                }
+                if let Some(rest) = &fields.rest {
+                    self.place(rest);
+                }
+            }
+            Expr::Return(answer) => self.optional(answer.expr.as_deref()),
+            Expr::Break(answer) => self.optional(answer.expr.as_deref()),
+            Expr::Try(tried) => self.value(&tried.expr),
+            Expr::Await(awaited) => self.value(&awaited.base),
+            Expr::Range(range) => {
+                self.optional(range.start.as_deref());
+                self.optional(range.end.as_deref());
+            }
+            Expr::ForLoop(each) => {
+                self.value(&each.expr);
+                self.visit_pat(&each.pat);
+                self.statements(&each.body.stmts);
+            }
+            Expr::Let(matched) => {
+                self.taken_apart(&matched.expr, &[&matched.pat]);
+                self.visit_pat(&matched.pat);
+            }
+            Expr::Match(matched) => {
+                let patterns: Vec<_> = matched.arms.iter().map(|arm| &arm.pat).collect();
+                self.taken_apart(&matched.expr, &patterns);
+                for arm in &matched.arms {
+                    self.under_condition(arm, |walk| {
+                        walk.visit_pat(&arm.pat);
+                        walk.value(&arm.body);
+                    });
+                }
+            }
+            Expr::Closure(closure) => {
+                for input in &closure.inputs {
+                    self.visit_pat(input);
+                }
+                self.moved_into(closure.capture.is_some(), |walk| walk.value(&closure.body));
+            }
+            Expr::Async(block) => {
+                self.moved_into(block.capture.is_some(), |walk| {
+                    walk.statements(&block.block.stmts);
+                });
+            }
+            Expr::Const(_) => {}
+            _ if self.operator(expr) => {}
+            _ => visit::visit_expr(self, expr),
+        }
+    }
+
+    fn visit_block(&mut self, block: &'ast Block) {
+        self.statements(&block.stmts);
+    }
+
+    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+        self.owned.retain(|owned| owned.name != pat.ident);
+        visit::visit_pat_ident(self, pat);
+    }
+
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        let name = name_of(call);
+        let takes = matches!(&*name, "dbg" | "vec");
+        let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone());
+        let arguments = match arguments {
+            Ok(arguments) if takes || BORROWS.contains(&&*name) => arguments,
+            _ => return self.perhaps_among(&call.tokens),
+        };
+        for argument in arguments {
+            match &argument {
+                _ if takes => self.value(&argument),
+                Expr::Assign(named) => self.visit_expr(&named.right),
+                _ => self.visit_expr(&argument),
+            }
+        }
+    }
+
+    fn visit_item(&mut self, _: &'ast Item) {}
+}
+
+fn found(owned: &Owned, place: TokenStream, by: By) -> Move {
+    Move {
+        name: owned.name.clone(),
+        place,
+        by,
+        is_unique: owned.is_unique(),
+    }
+}
+
+/// The first of these names among the tokens.
+fn first(tokens: &TokenStream, name: &Ident) -> Option<Ident> {
+    tokens.clone().into_iter().find_map(|token| match token {
+        TokenTree::Ident(ident) if ident == *name => Some(ident),
+        TokenTree::Group(group) => first(&group.stream(), name),
+        _ => None,
+    })
+}
+
+/// The variables that a pattern binds, unless it borrows some of them.
+fn bound_by(pattern: &Pat) -> Option<By> {
+    struct Bound {
+        names: Vec<Ident>,
+        is_plain: bool,
+    }
+    impl<'ast> Visit<'ast> for Bound {
+        fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+            let name = pat.ident.to_string();
+            // A name such as `None` is a constant.
+            if !name.starts_with(char::is_uppercase) && !self.names.contains(&pat.ident) {
+                self.names.push(pat.ident.clone());
+            }
+            self.is_plain &= pat.by_ref.is_none() && pat.subpat.is_none();
+            visit::visit_pat_ident(self, pat);
+        }
+        fn visit_macro(&mut self, _: &'ast Macro) {
+            self.is_plain = false;
+        }
+    }
+    let mut bound = Bound {
+        names: Vec::new(),
+        is_plain: true,
+    };
+    bound.visit_pat(pattern);
+    match bound {
+        _ if bound.names.is_empty() => None,
+        Bound {
+            is_plain: false, ..
+        } => Some(By::Other),
+        bound => Some(By::Pattern(quote::quote!(#pattern), bound.names)),
+    }
+}

@@ -1,0 +1,219 @@
+//! Parameters that the body moves, and the next attempt needs: the compiler says at the move what to write.
+//!
+//! ```text
+//! if never() {                              // what certainly moves: is it `Copy`?
+//!     CopiedForEachAttempt::check(&Moved(&PLACE).kept_for_next_attempt());
+//! }
+//! RunsAgain::body(|| BODY, TYPES)           // what may move: is the closure `FnMut`?
+//! ```
+//!
+//! The compiler finds every move of a closure, but tells a message only that there is one. So the second form
+//! names all parameters that may be moved, and passes if the first has reported something.
+
+use proc_macro2::{Group, TokenStream};
+use quote::quote_spanned;
+use syn::spanned::Spanned as _;
+
+use super::parts::Parts;
+use reattempt_syntax::model::at;
+use reattempt_syntax::moves::{self, By, Move, Moves};
+use retry_runtime::rules::RuleId;
+
+impl Parts<'_> {
+    /// What the body does with the parameters.
+    pub(super) fn moves(&self, body: &Group) -> Moves {
+        moves::find(&body.stream(), &self.model.owned)
+    }
+
+    /// Never runs: what the body certainly moves has to be `Copy`. Where the attempt is `runs_again`, the rest is found
+    /// there.
+    pub(super) fn moved(&self, moves: &Moves) -> Option<TokenStream> {
+        let krate = &self.krate;
+        let by_call = |moved: &&Move| matches!(moved.by, By::Call);
+        let possible: &[Move] = if self.runs_again_is_known(moves) {
+            &[]
+        } else {
+            &moves.possible
+        };
+        let mut before = Vec::new();
+        // What is compiled only sometimes cannot be asked.
+        let patterns = possible
+            .iter()
+            .filter(|it| matches!(it.by, By::Pattern(..)));
+        let values = moves.certain.iter().chain(patterns);
+        let values = values.enumerate().filter_map(|(index, moved)| {
+            let kept = self.is_kept_by(moved)?;
+            // One error for all: those about the others follow when this one is fixed.
+            let subject = before
+                .iter()
+                .rev()
+                .fold(kept.clone(), |all, kept| ours!(#kept.or_report(#all)));
+            before.push(kept);
+            let later = moves.certain.iter().skip(index.saturating_add(1));
+            let later = later.filter(|it| it.is_unique && it.name != moved.name);
+            let names: Vec<_> = [moved].into_iter().chain(later).collect();
+            Some(self.copied(moved, &names, &subject))
+        });
+        let values: Vec<_> = values.collect();
+        let calls = possible
+            .iter()
+            .filter(by_call)
+            .map(|moved| self.called(moved));
+        let checks: Vec<_> = values.into_iter().chain(calls).collect();
+        (!checks.is_empty()).then(|| {
+            ours! {
+                if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
+                    use #krate::__private::{MovedValue as _, ReborrowedValue as _};
+                    #({ #checks })*
+                }
+            }
+        })
+    }
+
+    /// Whether a value of `place` is there for the next attempt, by its type.
+    fn is_kept(&self, place: &TokenStream) -> TokenStream {
+        let krate = self.model.krate_at(place.span());
+        quote_spanned!(at(place.span())=> #krate::__private::Moved(&#place).kept_for_next_attempt())
+    }
+
+    /// Refuses a `subject` that is lacked.
+    fn copied(&self, moved: &Move, names: &[&Move], subject: &TokenStream) -> TokenStream {
+        let (krate, message) = (&self.krate, self.message(names, "and"));
+        let check = quote_spanned!(at(moved.span())=> CopiedForEachAttempt::check(&{ #subject }););
+        ours! {
+            #message
+            trait CopiedForEachAttempt {
+                fn check(&self) {}
+            }
+            #[diagnostic::do_not_recommend]
+            impl CopiedForEachAttempt for #krate::__private::Kept {}
+            #check
+        }
+    }
+
+    /// What the types say of a move, if they alone can tell.
+    fn is_kept_by(&self, moved: &Move) -> Option<TokenStream> {
+        let (krate, place) = (&self.krate, &moved.place);
+        match &moved.by {
+            By::Value => Some(self.is_kept(place)),
+            By::Pattern(pattern, bound) => {
+                let kept = self.is_kept(&ours!((#(#bound,)*)));
+                Some(ours! {{
+                    match #krate::__private::taken_apart(&#place) {
+                        ::core::option::Option::Some(#pattern) => #kept,
+                        _ => loop {},
+                    }
+                }})
+            }
+            By::Call | By::Other => None,
+        }
+    }
+
+    /// Refuses a call that takes the parameter by value.
+    fn called(&self, moved: &Move) -> TokenStream {
+        let (place, message) = (&moved.place, self.message(&[moved], "and"));
+        let check = quote_spanned!(at(moved.span())=> CalledForEachAttempt::check(&|| #place););
+        ours! {
+            #message
+            trait CalledForEachAttempt<R> {
+                fn check(&self) {}
+            }
+            #[diagnostic::do_not_recommend]
+            impl<R, F: ::core::ops::FnMut() -> R> CalledForEachAttempt<R> for F {}
+            #check
+        }
+    }
+
+    /// Whether the compiler can be asked of the closure of an attempt: it counts what moves in dead code too.
+    fn runs_again_is_known(&self, moves: &Moves) -> bool {
+        let is_any = !moves.possible.is_empty() || !moves.certain.is_empty();
+        !self.asynchronous && is_any && !moves.has_dead_code
+    }
+
+    /// The closure of an attempt, which has to run again.
+    pub(super) fn runs_again(&self, moves: &Moves, closure: TokenStream) -> TokenStream {
+        if !self.runs_again_is_known(moves) {
+            return closure;
+        }
+        let krate = &self.krate;
+        // A mutable reference, which is kept by its type, is moved where a generic parameter takes it.
+        let names: Vec<_> = match &*moves.possible {
+            [] => moves.certain.iter().collect(),
+            possible => possible.iter().collect(),
+        };
+        let message = self.message(&names, "or");
+        let all = moves
+            .certain
+            .iter()
+            .rev()
+            .fold(ours!(#krate::__private::Kept), |all, moved| {
+                let kept = self.is_kept(&moved.place);
+                ours!(#kept.and(#all))
+            });
+        let span = names
+            .first()
+            .map_or_else(|| closure.span(), |moved| moved.span());
+        let body = quote_spanned!(at(span)=> RunsAgain::body(body, types));
+        ours! {{
+            let types = {
+                use #krate::__private::{MovedValue as _, ReborrowedValue as _};
+                #krate::__private::type_of(|| #all)
+            };
+            let body = #closure;
+            {
+                #message
+                trait RunsAgain<T, R>: ::core::marker::Sized {
+                    fn body(self, types: ::core::marker::PhantomData<T>) -> impl ::core::ops::FnMut() -> R;
+                }
+                #[diagnostic::do_not_recommend]
+                impl<R, F: ::core::ops::FnMut() -> R> RunsAgain<#krate::__private::Kept, R> for F {
+                    fn body(self, _: ::core::marker::PhantomData<#krate::__private::Kept>) -> impl ::core::ops::FnMut() -> R {
+                        self
+                    }
+                }
+                #[diagnostic::do_not_recommend]
+                impl<R, F: ::core::ops::FnOnce() -> R> RunsAgain<#krate::__private::Lacked, R> for F {
+                    fn body(self, _: ::core::marker::PhantomData<#krate::__private::Lacked>) -> impl ::core::ops::FnMut() -> R {
+                        || loop {}
+                    }
+                }
+                #body
+            }
+        }}
+    }
+
+    /// What the compiler says of parameters that are moved, or of which one is.
+    fn message(&self, moved: &[&Move], word: &str) -> TokenStream {
+        let list = |names: &[String]| match names {
+            [] => String::new(),
+            [one] => one.clone(),
+            [rest @ .., last] => format!("{} {word} {last}", rest.join(", ")),
+        };
+        let cloned = self.model.clone.iter().map(|(name, _)| name.to_string());
+        let cloned: Vec<_> = cloned.collect();
+        let clone =
+            |names: &[String]| format!("`clone({})`", [&*cloned, names].concat().join(", "));
+        let mut names: Vec<_> = moved.iter().map(|it| it.name.to_string()).collect();
+        names.dedup();
+        let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        let (fix, them) = if word == "or" {
+            let each: Vec<_> = names
+                .iter()
+                .map(|name| clone(std::slice::from_ref(name)))
+                .collect();
+            (list(&each), "it")
+        } else {
+            (clone(&names), if names.len() > 1 { "them" } else { "it" })
+        };
+        let borrowed = match &*quoted {
+            [one] => one.as_str(),
+            _ => them,
+        };
+        let message = format!(
+            "the body moves {}, and the next attempt needs {them}; write {fix} in the attribute, or borrow {borrowed}",
+            list(&quoted),
+        );
+        let note = RuleId::S6.footer();
+        ours!(#[diagnostic::on_unimplemented(message = #message, label = "moved here", note = #note)])
+    }
+}

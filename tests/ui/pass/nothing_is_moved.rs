@@ -1,0 +1,126 @@
+//! What looks like a move, but leaves each parameter to the next attempt.
+
+use std::collections::HashMap;
+
+use reattempt::retry;
+
+#[derive(Clone, Copy)]
+struct Id(u32);
+
+impl Id {
+    fn into_number(self) -> u32 {
+        self.0
+    }
+}
+
+struct Row(HashMap<String, String>);
+
+impl Row {
+    fn fetch<T: From<u8>>(&self, _: &str) -> T {
+        T::from(3)
+    }
+
+    fn into_parts(&self) -> usize {
+        self.0.len()
+    }
+
+    fn send(&mut self) -> u32 {
+        7
+    }
+}
+
+macro_rules! borrowed {
+    ($row:expr) => {
+        $row.0.len()
+    };
+}
+
+#[retry(max = 2, on(_))]
+fn sync(id: Id, found: Option<Id>, row: Row, wide: Option<Row>) -> Result<u32, String> {
+    let number: u32 = row.fetch("number");
+    let many = match found {
+        Some(id) => id.into_number(),
+        None => 0,
+    };
+    let size = match &wide {
+        Some(row) => row.into_parts() + borrowed!(row),
+        None => borrowed!(row),
+    };
+    if let Some(Row(ref map)) = wide {
+        return Err(map.len().to_string());
+    }
+    Ok(number + many + id.into_number() + size as u32)
+}
+
+#[retry(max = 2, on(_))]
+fn unique(mut row: Row, map: &mut HashMap<u32, u32>) -> Result<u32, String> {
+    map.insert(1, row.send());
+    take(map);
+    Ok(row.send())
+}
+
+fn take(map: &mut HashMap<u32, u32>) {
+    map.clear();
+}
+
+#[retry(max = 2, on(_))]
+fn dead(row: Row, text: String) -> Result<u32, String> {
+    if row.0.is_empty() {
+        return Err(format!("{text}"));
+        #[allow(unreachable_code)]
+        drop(text);
+    }
+    todo!();
+    #[allow(unreachable_code)]
+    {
+        drop(row);
+        Ok(1)
+    }
+}
+
+#[retry(max = 2, on(_))]
+async fn later(id: Id, found: Option<Id>, mut row: Row, text: String) -> Result<u32, String> {
+    #[cfg(any())]
+    drop(text);
+    let number: u32 = row.fetch("number");
+    let many = match found {
+        Some(id) if id.0 > 3 => id.into_number(),
+        Some(Id(number)) => number,
+        None => row.into_parts() as u32,
+    };
+    Ok(number + many + id.into_number() + row.send() + text.len() as u32)
+}
+
+struct Guard<'a>(&'a mut HashMap<u32, u32>);
+
+impl Guard<'_> {
+    #[retry(max = 2, on(_))]
+    fn close(self) -> Result<(), String> {
+        self.0.clear();
+        take(self.0);
+        Ok(())
+    }
+
+    #[retry(max = 2, on(_))]
+    async fn close_later(self) -> Result<(), String> {
+        take(self.0);
+        Ok(())
+    }
+}
+
+#[retry(max = 2, on(_))]
+fn generic<T: Copy + Into<u64>, F: Fn() -> T>(value: T, make: F) -> Result<u64, String> {
+    Ok(value.into() + make().into())
+}
+
+fn main() {
+    let row = || Row(HashMap::new());
+    let mut map = HashMap::new();
+    assert_eq!(sync(Id(1), Some(Id(2)), row(), None), Ok(6));
+    assert_eq!(unique(row(), &mut map), Ok(7));
+    let _ = || dead(row(), String::new());
+    let _ = later(Id(1), None, row(), String::new());
+    assert_eq!(Guard(&mut map).close(), Ok(()));
+    let _ = Guard(&mut map).close_later();
+    assert_eq!(generic(1_u32, || 2_u32), Ok(3));
+}
