@@ -546,6 +546,8 @@ pub enum SubmitError {
     TooLarge(String),
     /// A schedule cannot be stored, or there is none of this name.
     Schedule(String),
+    /// Another number of tasks fits than was expected.
+    NotExpected(String),
     /// There is no task with this number.
     UnknownTask(TaskId),
     /// The task has no such step that has failed, or whose outcome is unknown.
@@ -561,7 +563,9 @@ impl fmt::Display for SubmitError {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::Json(error) => write!(f, "the JSON does not fit: {error}"),
-            Self::TooLarge(message) | Self::Schedule(message) => f.write_str(message),
+            Self::TooLarge(message) | Self::Schedule(message) | Self::NotExpected(message) => {
+                f.write_str(message)
+            }
             Self::UnknownTask(task) => write!(f, "there is no task {task}"),
             Self::UnknownStep(task) => write!(
                 f,

@@ -150,5 +150,5 @@ pub use task::{
     Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Record, RecordKind,
     RunningStep, Signal, State, Task, TaskId, UnknownState, WorkerId,
 };
-pub use time::Time;
+pub use time::{ParseTimeError, Time};
 pub use workflow::{Workflow, WorkflowFn};

@@ -1,8 +1,16 @@
 //! The commands of operators who say who they are and why.
 
+use tokio::task::JoinSet;
+
 use crate::client::{Client, SubmitError};
-use crate::store::{AdminCommand, Write};
+use crate::store::{AdminCommand, Filter, Write};
 use crate::task::TaskId;
+
+/// How many tasks a command by filter may have.
+const MOST: u64 = 10_000;
+
+/// How many tasks are read, and get the command, at the same time.
+const AT_ONCE: u32 = 100;
 
 /// Gives commands in the name of an operator. With each command that a task takes, the store keeps an
 /// [`OperatorNote`](crate::OperatorNote). [`Client::operator`] makes one.
@@ -37,7 +45,7 @@ impl Operator {
     ///
     /// Fails if there is no such task, if it has ended, or if the store has an error.
     pub async fn cancel(&self, task: TaskId) -> Result<(), SubmitError> {
-        self.send(task, AdminCommand::Cancel).await
+        self.send(task, &AdminCommand::Cancel).await
     }
 
     /// Sets a task aside as [`Client::park`] does, for the reason of the operator.
@@ -46,7 +54,7 @@ impl Operator {
     ///
     /// Fails if there is no such task, if it has ended, or if the store has an error.
     pub async fn park(&self, task: TaskId) -> Result<(), SubmitError> {
-        self.send(task, AdminCommand::Park(self.why.clone())).await
+        self.send(task, &AdminCommand::Park(self.why.clone())).await
     }
 
     /// Continues a task as [`Client::resubmit`] does.
@@ -55,7 +63,7 @@ impl Operator {
     ///
     /// Fails if there is no such task, if it has not failed, or if the store has an error.
     pub async fn resubmit(&self, task: TaskId) -> Result<(), SubmitError> {
-        self.send(task, AdminCommand::Resubmit).await
+        self.send(task, &AdminCommand::Resubmit).await
     }
 
     /// Undoes the steps of a task as [`Client::undo`] does.
@@ -64,12 +72,101 @@ impl Operator {
     ///
     /// Fails if there is no such task, if it has not failed, or if the store has an error.
     pub async fn undo(&self, task: TaskId) -> Result<(), SubmitError> {
-        self.send(task, AdminCommand::Undo).await
+        self.send(task, &AdminCommand::Undo).await
     }
 
-    async fn send(&self, task: TaskId, command: AdminCommand) -> Result<(), SubmitError> {
+    /// Ends a parked task as cancelled, as it is: nothing more of it runs or is undone.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task, if it is not parked, or if the store has an error.
+    pub async fn give_up(&self, task: TaskId) -> Result<(), SubmitError> {
+        self.send(task, &AdminCommand::GiveUp).await
+    }
+
+    /// Returns how many tasks fit a filter, whatever its limit: the dry run of
+    /// [`send_to_all`](Self::send_to_all).
+    ///
+    /// # Errors
+    ///
+    /// Fails if more than 10,000 fit, or if the store has an error.
+    pub async fn count(&self, filter: &Filter) -> Result<u64, SubmitError> {
+        let fit = self.fitting(filter).await?;
+        Ok(u64::try_from(fit.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Gives a command to all tasks that fit a filter, whatever its limit, if they are as many as
+    /// [`count`](Self::count) has shown. Returns the tasks that did not take it.
+    ///
+    /// # Errors
+    ///
+    /// Fails before any task has the command if another number of tasks fits. Fails also if the store has
+    /// an error; then some tasks may have it.
+    pub async fn send_to_all(
+        &self,
+        filter: &Filter,
+        command: &AdminCommand,
+        expect: u64,
+    ) -> Result<Vec<SubmitError>, SubmitError> {
+        let fit = self.fitting(filter).await?;
+        let found = u64::try_from(fit.len()).unwrap_or(u64::MAX);
+        if found != expect {
+            return Err(SubmitError::NotExpected(format!(
+                "{found} tasks fit, and {expect} were expected; count them again"
+            )));
+        }
+        let at_once = usize::try_from(AT_ONCE).unwrap_or(1);
+        let mut refused = Vec::new();
+        let mut left = fit.into_iter();
+        let mut sent = JoinSet::new();
+        loop {
+            for task in left.by_ref().take(at_once.saturating_sub(sent.len())) {
+                let (this, command) = (self.clone(), command.clone());
+                sent.spawn(async move { this.send(task, &command).await });
+            }
+            match sent.join_next().await {
+                Some(Ok(Ok(()))) => {}
+                Some(Ok(Err(error @ SubmitError::Store(_)))) => return Err(error),
+                Some(Ok(Err(error))) => refused.push(error),
+                // The runtime ends.
+                Some(Err(_)) | None => break,
+            }
+        }
+        Ok(refused)
+    }
+
+    /// Returns the tasks that fit a filter, the newest first.
+    async fn fitting(&self, filter: &Filter) -> Result<Vec<TaskId>, SubmitError> {
+        let mut fit: Vec<TaskId> = Vec::new();
+        loop {
+            let page = Filter {
+                before: fit.last().copied().or(filter.before),
+                limit: AT_ONCE,
+                ..filter.clone()
+            };
+            let tasks = self.client.list(page).await?;
+            let is_last = u32::try_from(tasks.len()).is_ok_and(|count| count < AT_ONCE);
+            fit.extend(tasks.iter().map(|task| task.id));
+            if u64::try_from(fit.len()).is_ok_and(|count| count > MOST) {
+                return Err(SubmitError::NotExpected(format!(
+                    "more than {MOST} tasks fit; narrow the filter"
+                )));
+            }
+            if is_last {
+                return Ok(fit);
+            }
+        }
+    }
+
+    /// Gives a task a command.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such task, if its state does not allow the command, or if the store has an
+    /// error.
+    pub async fn send(&self, task: TaskId, command: &AdminCommand) -> Result<(), SubmitError> {
         let signed = AdminCommand::Signed {
-            command: Box::new(command),
+            command: Box::new(command.clone()),
             by: self.by.clone(),
             why: self.why.clone(),
         };

@@ -436,7 +436,8 @@ pub struct FailingStep {
 pub struct OperatorNote {
     /// The number of the step; `None` if the operator spoke of the whole task.
     pub seq: Option<i32>,
-    /// `not done`, `done` or `undo` of a step; `cancel`, `park`, `resubmit` or `undo` of the task.
+    /// `not done`, `done` or `undo` of a step; `cancel`, `park`, `resubmit`, `undo` or
+    /// `give up` of the task.
     pub verdict: String,
     /// The operator.
     pub by: String,

@@ -1,6 +1,7 @@
 //! Times on the clock of a store, which several machines share.
 
 use std::fmt;
+use std::str::FromStr;
 #[cfg(feature = "sqlite")]
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -104,6 +105,80 @@ impl fmt::Display for Time {
     }
 }
 
+/// Reads a date, or a date and a time of day in UTC: `2026-03-29`, `2026-03-29T01:00:00Z`, with or without
+/// milliseconds.
+impl FromStr for Time {
+    type Err = ParseTimeError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse(text).ok_or_else(|| ParseTimeError(text.to_owned()))
+    }
+}
+
+fn parse(text: &str) -> Option<Time> {
+    let (date, of_day) = match text.split_once('T') {
+        Some((date, time)) => (date, time.strip_suffix('Z')?),
+        None => (text, "00:00:00"),
+    };
+    let number = |text: &str, digits: usize, most: i64| {
+        let is_number = text.len() == digits && text.bytes().all(|digit| digit.is_ascii_digit());
+        let number = text.parse().ok().filter(|number| *number <= most);
+        number.filter(|_| is_number)
+    };
+    let mut parts = date.split('-');
+    let year = number(parts.next()?, 4, 9_999)?;
+    let month = number(parts.next()?, 2, 12)?;
+    let day = number(parts.next()?, 2, 31)?;
+    let mut times = of_day.split(':');
+    let hour = number(times.next()?, 2, 23)?;
+    let minute = number(times.next()?, 2, 59)?;
+    let second = times.next().unwrap_or("00");
+    let (second, millis) = second.split_once('.').unwrap_or((second, "000"));
+    let (second, millis) = (number(second, 2, 59)?, number(millis, 3, 999)?);
+    if parts.next().is_some() || times.next().is_some() {
+        return None;
+    }
+    let of = |larger: i64, count, smaller| larger.checked_mul(count)?.checked_add(smaller);
+    let minutes = of(of(days(year, month, day)?, 24, hour)?, 60, minute)?;
+    let millis = of(of(minutes, 60, second)?, 1_000, millis)?;
+    of(millis, 1_000, 0).map(Time)
+}
+
+/// Returns the days from 1970 to a date: the inverse of [`date`]. `None` if there is no such date.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "of numbers below ten thousand"
+)]
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let (from_march, year_from_march) = match month {
+        1 | 2 => (month + 9, year - 1),
+        _ => (month - 3, year),
+    };
+    let (era, of_era) = (
+        year_from_march.div_euclid(400),
+        year_from_march.rem_euclid(400),
+    );
+    let of_year = (153 * from_march + 2) / 5 + day - 1;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    Some(days).filter(|days| date(*days) == (year, month, day))
+}
+
+/// A text is not a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseTimeError(String);
+
+impl fmt::Display for ParseTimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is not a time; write a date, such as `2026-03-29`, or a time in UTC, such as `2026-03-29T01:00:00Z`",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for ParseTimeError {}
+
 /// Converts days since 1970 to year, month and day of the Gregorian calendar.
 ///
 /// # Source
@@ -148,5 +223,34 @@ mod tests {
             assert_eq!(Time::from_micros(seconds * 1_000_000).to_string(), text);
         }
         assert_eq!(Time::NEVER.to_string(), "never");
+    }
+
+    #[test]
+    fn times_are_read_in_utc() {
+        for (text, micros) in [
+            ("1970-01-01", 0),
+            ("2000-02-29T00:00Z", 951_782_400_000_000),
+            ("2100-03-01T01:02:03Z", 4_107_546_123_000_000),
+            ("2025-11-22T04:00:00.250Z", 1_763_784_000_250_000),
+        ] {
+            assert_eq!(text.parse(), Ok(Time::from_micros(micros)), "{text}");
+        }
+        for text in [
+            "",
+            "2025-02-29",
+            "2025-13-01",
+            "2025-1-1",
+            "2025-01-01T00:00",
+            "2025-01-01T24:00:00Z",
+            "2025-01-01T00:00:00+01:00",
+            "2025-01-01T00:00:00:00Z",
+        ] {
+            let error = text.parse::<Time>().map_err(|error| error.to_string());
+            let error = error.err().unwrap_or_default();
+            assert!(
+                error.starts_with(&format!("`{text}` is not a time; write a date")),
+                "{error}"
+            );
+        }
     }
 }

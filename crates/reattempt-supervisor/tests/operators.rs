@@ -194,12 +194,89 @@ async fn the_program_lists_shows_and_commands() {
     assert!(refused.contains("--not-done"), "{refused}");
     assert_eq!(
         place.says(&["undo", &bad]),
-        format!("the steps of task {bad} will be undone\n")
+        format!("task {bad} will be undone\n")
     );
     let unknown = place.refuses(&["list", "--state", "lost"]);
     assert!(
         unknown.contains("`lost` is not a state; the states are pending, processing"),
         "{unknown}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_commands_all_tasks_that_fit_and_no_other_number() {
+    let place = Place::new("filters").await;
+    for nth in 0..230 {
+        let headers = format!("{{\"tenant\":\"{}\"}}", nth % 2);
+        let task = good(String::new())
+            .key(format!("order {nth}"))
+            .headers(headers);
+        place.client.submit(task).await.unwrap();
+    }
+    let by_key = place.says(&["list", "--key", "order 17"]);
+    assert_eq!(by_key.lines().count(), 2, "{by_key}");
+    let by_error = place.says(&["list", "--error", "could not be undone"]);
+    assert_eq!(by_error.lines().count(), 2, "{by_error}");
+    assert_eq!(
+        place
+            .says(&["list", "--until", "2026-01-01"])
+            .lines()
+            .count(),
+        1
+    );
+
+    let tenant = ["--state", "pending", "--header", "tenant=1"];
+    let park = |more: &[&str]| -> Vec<String> {
+        let words = ["park"].iter().chain(&tenant).chain(more);
+        words.map(|word| (*word).to_owned()).collect()
+    };
+    let say = |words: &[String]| place.says(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let wanted = "115 tasks fit; nothing has changed. With --expect 115 each of them is parked\n";
+    assert_eq!(say(&park(&[])), wanted);
+    let wrong = park(&["--expect", "114"]);
+    let refused = place.refuses(&wrong.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(
+        refused,
+        "error: 115 tasks fit, and 114 were expected; count them again\n"
+    );
+    assert_eq!(
+        place.says(&["list", "--state", "parked"]).lines().count(),
+        2
+    );
+    let all = park(&["--expect", "115", "--by", "Ada", "--why", "tenant 1 left"]);
+    assert_eq!(say(&all), "115 of 115 tasks: each is parked\n");
+    let shown = place.says(&["list", "--state", "parked", "--key", "order 229", "--json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let id = shown[0]["id"].to_string();
+    let shown = place.says(&["show", &id]);
+    assert!(
+        shown.contains("park") && shown.contains("Ada") && shown.contains("tenant 1 left"),
+        "{shown}"
+    );
+    assert_eq!(
+        place.says(&["give-up", &id, "--why", "enough"]),
+        format!("task {id} is given up\n")
+    );
+    assert!(
+        place
+            .says(&["show", &id])
+            .contains("state        cancelled")
+    );
+
+    let refused = place.refuses(&["cancel"]);
+    assert!(
+        refused.starts_with("error: write the numbers of the tasks, or say which ones: --state"),
+        "{refused}"
+    );
+    let refused = place.refuses(&["cancel", "7", "--state", "pending"]);
+    assert_eq!(
+        refused,
+        "error: write numbers of tasks or a filter, not both\n"
+    );
+    let refused = place.refuses(&["list", "--since", "yesterday"]);
+    assert!(
+        refused.contains("`yesterday` is not a time; write a date"),
+        "{refused}"
     );
 }
 

@@ -26,6 +26,7 @@ sentences! {
     "an operator says of a step of unknown outcome that it was not done, that it was done, or that it is undone" => resolves,
     "an operator says what became of the step that ended a task" => resolves_failed,
     "an operator cannot say anything about a step with another outcome, a timer or a missing step" => resolves_no_other,
+    "a parked task that is given up ends as cancelled with all its records" => gives_up,
     "a parked task that is cancelled can be claimed at once, and its worker cancels it" => cancels_parked,
     "resubmitting a task drops a `complete_by` that is over, and keeps one that is not" => drops_past_limit,
     "who gives a command and why is kept, if the task takes it" => signs,
@@ -497,6 +498,26 @@ async fn drops_past_limit(bench: &Bench) -> CheckResult {
     Ok(())
 }
 
+async fn gives_up(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let id = held.task.id;
+    bench
+        .write_held(record(lease(&held), 0, RecordKind::Done))
+        .await?;
+    let park = Write::Admin(id, AdminCommand::Park("why".to_owned()));
+    bench.send(park, SignalResult::Accepted).await?;
+    let before = bench.task(id).await?;
+    let give_up = Write::Admin(id, AdminCommand::GiveUp);
+    bench.send(give_up, SignalResult::Accepted).await?;
+    let task = bench.task(id).await?;
+    let found = (task.state, task.error, task.fence);
+    let wanted = (State::Cancelled, before.error, before.fence.next());
+    check_equal("the task", found, wanted)?;
+    let history = bench.other.history(id).await.map_err(to_message)?;
+    check_equal("the number of records", history.len(), 1)?;
+    check_equal("tasks that are ready", bench.claim("a", 9).await?.len(), 0)
+}
+
 async fn refuses(bench: &Bench) -> CheckResult {
     let park = || AdminCommand::Park("why".to_owned());
     let commands = || {
@@ -505,6 +526,7 @@ async fn refuses(bench: &Bench) -> CheckResult {
             park(),
             AdminCommand::Resubmit,
             AdminCommand::Undo,
+            AdminCommand::GiveUp,
             resolution(0, Verdict::NotDone),
         ]
     };
@@ -528,6 +550,7 @@ async fn refuses(bench: &Bench) -> CheckResult {
             ],
             State::Parked => vec![
                 AdminCommand::Cancel,
+                AdminCommand::GiveUp,
                 AdminCommand::Resubmit,
                 AdminCommand::Undo,
                 resolution(0, Verdict::NotDone),

@@ -13,6 +13,7 @@ mod commands;
 mod leases;
 mod reads;
 mod schedules;
+mod searches;
 mod signals;
 mod submits;
 mod sweeps;
@@ -60,6 +61,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         sweeps::SENTENCES,
         reads::SENTENCES,
         schedules::SENTENCES,
+        searches::SENTENCES,
     ];
     for (sentence, check) in files.into_iter().flatten() {
         let bench = Bench::new(make().await);

@@ -133,7 +133,7 @@ async fn nothing(bench: &Bench) -> CheckResult {
     )
 }
 
-async fn list_ids(bench: &Bench, filter: Filter) -> CheckResult<Vec<TaskId>> {
+pub(super) async fn list_ids(bench: &Bench, filter: Filter) -> CheckResult<Vec<TaskId>> {
     let tasks = bench.other.list(filter).await.map_err(to_message)?;
     Ok(tasks.into_iter().map(|task| task.id).collect())
 }

@@ -50,6 +50,7 @@ async fn list(
         queue: None,
         before: query.before.map(TaskId),
         limit: LIMIT,
+        ..Filter::default()
     };
     let counts = client
         .store()

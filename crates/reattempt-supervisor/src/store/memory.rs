@@ -138,19 +138,13 @@ impl Store for Memory {
     }
 
     fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {
-        let fits = |task: &&Task| {
-            filter.state.is_none_or(|state| task.state == state)
-                && (filter.workflow.as_ref()).is_none_or(|workflow| task.workflow == *workflow)
-                && (filter.queue.as_ref()).is_none_or(|queue| task.queue == *queue)
-                && filter.before.is_none_or(|before| task.id < before)
-        };
         let limit = usize::try_from(filter.bound()).unwrap_or(usize::MAX);
         let tables = self.tables();
         let tasks = tables
             .tasks
             .values()
             .rev()
-            .filter(fits)
+            .filter(|task| filter.fits(task))
             .take(limit)
             .cloned();
         let tasks = tasks.collect();
@@ -548,6 +542,10 @@ impl Tables {
             (AdminCommand::Cancel, State::Parked) => {
                 task.cancel_requested = true;
                 restart(task, now);
+            }
+            (AdminCommand::GiveUp, State::Parked) => {
+                task.state = State::Cancelled;
+                task.fence = task.fence.next();
             }
             (AdminCommand::Resolve(resolution), State::Parked | State::Error) => {
                 let records = self.records.entry(id).or_default();

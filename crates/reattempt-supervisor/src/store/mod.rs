@@ -30,6 +30,7 @@ use crate::task::{
     FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
     WorkerId,
 };
+use crate::time::Time;
 
 pub use error::{ErrorKind, StoreError};
 pub use expiry::{Expiry, Overdue};
@@ -177,6 +178,17 @@ pub struct Filter {
     pub workflow: Option<String>,
     /// Lists tasks in this queue.
     pub queue: Option<String>,
+    /// Lists tasks with this key.
+    pub key: Option<String>,
+    /// Lists tasks whose headers have this name with this value. A value that is not a string is
+    /// compared as JSON.
+    pub header: Option<(String, String)>,
+    /// Lists tasks whose last error contains this text.
+    pub error: Option<String>,
+    /// Lists tasks that were submitted at this time or later.
+    pub since: Option<Time>,
+    /// Lists tasks that were submitted before this time.
+    pub until: Option<Time>,
     /// Lists tasks that are older than this one: the last task of the page before.
     pub before: Option<TaskId>,
     /// The largest number of tasks; 0 means 100.
@@ -187,5 +199,31 @@ impl Filter {
     /// Returns the largest number of tasks.
     pub const fn bound(&self) -> u32 {
         if self.limit == 0 { 100 } else { self.limit }
+    }
+
+    /// Returns whether a task fits, whatever the limit.
+    pub(crate) fn fits(&self, task: &Task) -> bool {
+        let is = |wanted: &Option<String>, found: &str| {
+            wanted.as_ref().is_none_or(|wanted| wanted == found)
+        };
+        let has_header = |(name, value): &(String, String)| {
+            let headers = task.headers.as_deref().unwrap_or_default();
+            let headers = serde_json::from_str::<serde_json::Value>(headers).unwrap_or_default();
+            let found = headers.get(name).map(|found| match found {
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            });
+            found.as_ref() == Some(value)
+        };
+        let error = task.error.as_deref().unwrap_or_default();
+        self.state.is_none_or(|state| task.state == state)
+            && is(&self.workflow, &task.workflow)
+            && is(&self.queue, &task.queue)
+            && is(&self.key, &task.key)
+            && self.header.as_ref().is_none_or(has_header)
+            && self.error.as_ref().is_none_or(|text| error.contains(text))
+            && self.since.is_none_or(|since| task.created_at >= since)
+            && self.until.is_none_or(|until| task.created_at < until)
+            && self.before.is_none_or(|before| task.id < before)
     }
 }

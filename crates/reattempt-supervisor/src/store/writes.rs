@@ -271,6 +271,8 @@ pub enum AdminCommand {
     Resubmit,
     /// Undoes the steps of a failed or parked task.
     Undo,
+    /// Ends a parked task as cancelled, as it is: nothing more of it runs or is undone.
+    GiveUp,
     /// Says what became of one step of a failed or parked task, and continues the task.
     Resolve(Resolution),
     /// Gives a command in the name of an operator. If the task takes it, the store keeps an
@@ -293,6 +295,7 @@ impl AdminCommand {
             Self::Park(_) => "park",
             Self::Resubmit => "resubmit",
             Self::Undo => "undo",
+            Self::GiveUp => "give up",
             Self::Resolve(_) => "resolve",
             Self::Signed { .. } => "signed",
         }
@@ -306,6 +309,7 @@ impl AdminCommand {
             Self::Cancel => &[Pending, Processing, Waiting, Parked],
             Self::Park(_) => &[Pending, Processing, Waiting],
             Self::Resubmit | Self::Undo | Self::Resolve(_) => &[Error, Parked],
+            Self::GiveUp => &[Parked],
             Self::Signed { .. } => &[],
         }
     }

@@ -5,7 +5,9 @@ use std::error::Error;
 use rand::RngExt as _;
 use reattempt_supervisor::replay;
 use reattempt_supervisor::store::Filter;
-use reattempt_supervisor::{Client, State, TaskId};
+use reattempt_supervisor::{Client, TaskId};
+
+use crate::chosen::FilterOptions;
 
 /// How many tasks one look at the store reads.
 const PAGE: u32 = 500;
@@ -18,15 +20,8 @@ pub(crate) struct Options {
     /// How many tasks of the sample there are at most.
     #[arg(long, default_value_t = 1_000)]
     sample: usize,
-    /// Draws tasks in this state.
-    #[arg(long)]
-    state: Option<State>,
-    /// Draws tasks of this workflow.
-    #[arg(long)]
-    workflow: Option<String>,
-    /// Draws tasks in this queue.
-    #[arg(long)]
-    queue: Option<String>,
+    #[command(flatten)]
+    filter: FilterOptions,
     /// Hides the values of these fields, and the arguments with these numbers, from 0.
     #[arg(long, value_delimiter = ',', value_name = "FIELD")]
     redact: Option<Vec<String>>,
@@ -37,19 +32,11 @@ pub(crate) async fn print(client: &Client, options: Options) -> Result<(), Box<d
     let Options {
         mut tasks,
         sample: count,
-        state,
-        workflow,
-        queue,
+        filter,
         redact,
     } = options;
     if tasks.is_empty() {
-        let filter = Filter {
-            state,
-            workflow,
-            queue,
-            ..Filter::default()
-        };
-        tasks = sample(client, filter, count).await?;
+        tasks = sample(client, filter.filter(), count).await?;
     }
     for task in tasks {
         let mut history = replay::export(client, task).await?;

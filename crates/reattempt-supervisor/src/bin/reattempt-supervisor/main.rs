@@ -1,5 +1,6 @@
 //! The program for operators: it shows tasks and their records, and carries out commands.
 
+mod chosen;
 mod export;
 mod schedules;
 mod show;
@@ -10,8 +11,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use reattempt_supervisor::store::{Filter, Resolution, Verdict};
-use reattempt_supervisor::{Client, Operator, Postgres, Sqlite, State, TaskId, page};
+use reattempt_supervisor::store::{AdminCommand, Filter, Resolution, Verdict};
+use reattempt_supervisor::{Client, Operator, Postgres, Sqlite, TaskId, page};
+
+use chosen::{Chosen, FilterOptions};
 
 /// Shows durable tasks, and carries out commands on them.
 #[derive(Debug, Parser)]
@@ -48,16 +51,8 @@ impl Signature {
 enum Command {
     /// Lists tasks, the newest first.
     List {
-        /// Lists tasks in this state: pending, processing, waiting, processed, error, compensated,
-        /// cancelled, parked.
-        #[arg(long)]
-        state: Option<State>,
-        /// Lists tasks of this workflow.
-        #[arg(long)]
-        workflow: Option<String>,
-        /// Lists tasks in this queue.
-        #[arg(long)]
-        queue: Option<String>,
+        #[command(flatten)]
+        filter: FilterOptions,
         /// Lists tasks that are older than this one.
         #[arg(long)]
         before: Option<TaskId>,
@@ -76,9 +71,8 @@ enum Command {
     Counts,
     /// Continues parked or failed tasks; the step that failed runs again.
     Resubmit {
-        /// The numbers of the tasks.
-        #[arg(required = true)]
-        tasks: Vec<TaskId>,
+        #[command(flatten)]
+        tasks: Chosen,
         #[command(flatten)]
         signature: Signature,
     },
@@ -108,17 +102,15 @@ enum Command {
     },
     /// Undoes the steps of parked or failed tasks.
     Undo {
-        /// The numbers of the tasks.
-        #[arg(required = true)]
-        tasks: Vec<TaskId>,
+        #[command(flatten)]
+        tasks: Chosen,
         #[command(flatten)]
         signature: Signature,
     },
     /// Ends tasks and undoes their steps.
     Cancel {
-        /// The numbers of the tasks.
-        #[arg(required = true)]
-        tasks: Vec<TaskId>,
+        #[command(flatten)]
+        tasks: Chosen,
         #[command(flatten)]
         signature: Signature,
     },
@@ -134,15 +126,17 @@ enum Command {
     },
     /// Sets tasks aside until they are resubmitted.
     Park {
-        /// The numbers of the tasks.
-        #[arg(required = true)]
-        tasks: Vec<TaskId>,
-        /// Who says so.
-        #[arg(long, env = "USER", default_value = "unknown")]
-        by: String,
-        /// The reason, for other operators.
-        #[arg(long, default_value = "parked by an operator")]
-        why: String,
+        #[command(flatten)]
+        tasks: Chosen,
+        #[command(flatten)]
+        signature: Signature,
+    },
+    /// Ends parked tasks as cancelled, as they are: nothing more of them runs or is undone.
+    GiveUp {
+        #[command(flatten)]
+        tasks: Chosen,
+        #[command(flatten)]
+        signature: Signature,
     },
     /// Lists schedules, and pauses, resumes or removes one.
     Schedules {
@@ -190,18 +184,14 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let client = open(&store).await?;
     match command {
         Command::List {
-            state,
-            workflow,
-            queue,
+            filter,
             before,
             limit,
         } => {
             let filter = Filter {
-                state,
-                workflow,
-                queue,
                 before,
                 limit,
+                ..filter.filter()
             };
             show::list(&client.list(filter).await?, json)
         }
@@ -209,11 +199,9 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         Command::Export(options) => export::print(&client, options).await,
         Command::Counts => show::counts(&client.store().counts().await?, json),
         Command::Resubmit { tasks, signature } => {
-            for task in tasks {
-                signature.of(&client).resubmit(task).await?;
-                println!("task {task} continues");
-            }
-            Ok(())
+            tasks
+                .send((&client, &signature), &AdminCommand::Resubmit, "continues")
+                .await
         }
         Command::Resolve {
             task,
@@ -235,18 +223,18 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             Ok(())
         }
         Command::Undo { tasks, signature } => {
-            for task in tasks {
-                signature.of(&client).undo(task).await?;
-                println!("the steps of task {task} will be undone");
-            }
-            Ok(())
+            tasks
+                .send((&client, &signature), &AdminCommand::Undo, "will be undone")
+                .await
         }
         Command::Cancel { tasks, signature } => {
-            for task in tasks {
-                signature.of(&client).cancel(task).await?;
-                println!("task {task} will end, and its steps will be undone");
-            }
-            Ok(())
+            tasks
+                .send(
+                    (&client, &signature),
+                    &AdminCommand::Cancel,
+                    "will end, and its steps will be undone",
+                )
+                .await
         }
         Command::Signal {
             task,
@@ -257,13 +245,18 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             println!("task {task} has the signal `{name}`");
             Ok(())
         }
-        Command::Park { tasks, by, why } => {
-            let operator = client.operator(by, why);
-            for task in tasks {
-                operator.park(task).await?;
-                println!("task {task} is parked");
-            }
-            Ok(())
+        Command::Park { tasks, signature } => {
+            let why = match &*signature.why {
+                "" => "parked by an operator",
+                why => why,
+            };
+            let park = AdminCommand::Park(why.to_owned());
+            tasks.send((&client, &signature), &park, "is parked").await
+        }
+        Command::GiveUp { tasks, signature } => {
+            tasks
+                .send((&client, &signature), &AdminCommand::GiveUp, "is given up")
+                .await
         }
         Command::Schedules { command } => schedules::run(&client, command, json).await,
         Command::Prune { days, limit } => {

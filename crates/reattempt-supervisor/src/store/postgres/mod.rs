@@ -33,6 +33,7 @@ use crate::task::{
     FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
     WorkerId,
 };
+use crate::time::Time;
 use bell::Bell;
 use columns::Columns as _;
 pub(crate) use columns::micros;
@@ -268,8 +269,21 @@ impl Store for Postgres {
             let before = filter.before.map_or(i64::MAX, |before| before.0);
             let limit = i64::from(filter.bound());
             let sql = rows::list_sql(&filter);
-            let values: [&(dyn ToSql + Sync); 4] =
-                [&before, &filter.workflow, &filter.queue, &limit];
+            let (name, value) = filter.header.clone().unzip();
+            let since = filter.since.map(Time::as_micros);
+            let until = filter.until.map(Time::as_micros);
+            let values: [&(dyn ToSql + Sync); 10] = [
+                &before,
+                &filter.workflow,
+                &filter.queue,
+                &limit,
+                &filter.key,
+                &name,
+                &value,
+                &filter.error,
+                &since,
+                &until,
+            ];
             let listing = async {
                 let statement = live.client.prepare(&sql).await.map_err(store_error)?;
                 let list: Sent<'_> = Box::pin(live.client.query(&statement, &values));

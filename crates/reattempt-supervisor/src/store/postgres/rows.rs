@@ -190,15 +190,32 @@ pub(super) fn list_sql(filter: &Filter) -> String {
             ),
             "run_id",
         ),
-        Some(state) => (format!("retry_run WHERE id < $1 AND state + 0 = {state}"), "id"),
+        Some(state) => (
+            format!("retry_run WHERE id < $1 AND state + 0 = {state}"),
+            "id",
+        ),
         None => ("retry_run WHERE id < $1".to_owned(), "id"),
+    };
+    // A key alone is looked up in each workflow: they are few.
+    let by_key = match filter.key {
+        None => "$5::text IS NULL",
+        Some(_) => {
+            "id = ANY (ARRAY(WITH RECURSIVE names (name) AS (
+                 SELECT min(workflow) FROM retry_run
+                 UNION ALL SELECT (SELECT min(workflow) FROM retry_run WHERE workflow > name) FROM names WHERE name IS NOT NULL
+             ) SELECT id FROM names JOIN retry_run ON workflow = name AND idem_key = $5))"
+        }
     };
     format!(
         concat!(
             "SELECT ",
             columns!(),
-            " FROM {} AND ($2::text IS NULL OR workflow = $2) AND ($3::text IS NULL OR queue = $3) ORDER BY {} DESC LIMIT $4"
+            " FROM {} AND ($2::text IS NULL OR workflow = $2) AND ($3::text IS NULL OR queue = $3) AND {}
+                 AND ($6::text IS NULL OR EXISTS (SELECT FROM json_each_text(headers::json) AS header WHERE header.key = $6 AND coalesce(header.value, 'null') = $7))
+                 AND ($8::text IS NULL OR strpos(error, $8) > 0) AND ($9::bigint IS NULL OR created_at >= $9)
+                 AND ($10::bigint IS NULL OR created_at < $10)
+             ORDER BY {} DESC LIMIT $4"
         ),
-        tasks, order
+        tasks, by_key, order
     )
 }

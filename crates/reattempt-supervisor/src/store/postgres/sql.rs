@@ -449,6 +449,16 @@ pub(super) const PARK: &str = concat!(
      SELECT state, state IN (0, 1, 2) FROM retry_run WHERE id = $1"
 );
 
+/// Ends a parked task as it is.
+pub(super) const GIVE_UP: &str = concat!(
+    "WITH steered AS (
+         UPDATE retry_run SET state = 6, fence = fence + 1, updated_at = ",
+    now!(),
+    " WHERE id = $1 AND state = 7
+     )
+     SELECT state, state = 7 FROM retry_run WHERE id = $1"
+);
+
 /// Turns a failed or parked task back.
 pub(super) const UNDO: &str = concat!(
     "WITH ",
@@ -633,6 +643,7 @@ pub(super) const WRITES: &[&str] = &[
     PARK,
     RESUBMIT,
     UNDO,
+    GIVE_UP,
     RESOLVE,
     SIGN,
     super::schedules::STORE,

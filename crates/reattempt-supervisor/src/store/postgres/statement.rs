@@ -152,6 +152,7 @@ fn give<'a>(live: &'a Live, task: &'a TaskId, command: &'a AdminCommand) -> Sent
             AdminCommand::Park(why) => live.query(sql::PARK, &[&task.0, why]).await,
             AdminCommand::Resubmit => live.query(sql::RESUBMIT, &[&task.0]).await,
             AdminCommand::Undo => live.query(sql::UNDO, &[&task.0]).await,
+            AdminCommand::GiveUp => live.query(sql::GIVE_UP, &[&task.0]).await,
             AdminCommand::Resolve(resolution) => {
                 let values: [&(dyn ToSql + Sync); 6] = [
                     &task.0,

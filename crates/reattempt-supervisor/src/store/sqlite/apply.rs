@@ -466,6 +466,10 @@ fn apply_command(
                 &[&task.0, &now],
             )?;
         }
+        (AdminCommand::GiveUp, State::Parked) => execute(
+            "UPDATE retry_run SET state = 6, fence = fence + 1, updated_at = ?2 WHERE id = ?1",
+            &[&task.0, &now],
+        )?,
         (AdminCommand::Resolve(resolution), State::Parked | State::Error) => {
             let has_failed = state == State::Error;
             if !resolve(connection, task, resolution, has_failed, now)? {

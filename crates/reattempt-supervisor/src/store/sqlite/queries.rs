@@ -214,18 +214,42 @@ pub(super) fn signals(connection: &Connection, id: TaskId) -> rusqlite::Result<V
 }
 
 pub(super) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Task>> {
+    // A key alone is looked up in each workflow: they are few.
+    let by_key = match filter.key {
+        None => "?6 IS NULL",
+        Some(_) => {
+            "id IN (WITH RECURSIVE names (name) AS (
+                 SELECT min(workflow) FROM retry_run
+                 UNION ALL SELECT (SELECT min(workflow) FROM retry_run WHERE workflow > name) FROM names WHERE name IS NOT NULL
+             ) SELECT id FROM names JOIN retry_run ON workflow = name AND idem_key = ?6)"
+        }
+    };
     let sql = format!(
         "SELECT {COLUMNS} FROM retry_run
-         WHERE id < ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR workflow = ?3) AND (?4 IS NULL OR queue = ?4)
+         WHERE id < ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR workflow = ?3) AND (?4 IS NULL OR queue = ?4) AND {by_key}
+             AND (?7 IS NULL OR EXISTS (SELECT 1 FROM json_each(headers) WHERE key = ?7
+                 AND CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE CAST(value AS TEXT) END = ?8))
+             AND (?9 IS NULL OR instr(error, ?9) > 0) AND (?10 IS NULL OR created_at >= ?10) AND (?11 IS NULL OR created_at < ?11)
          ORDER BY id DESC LIMIT ?5"
     );
     let mut rows = connection.prepare_cached(&sql)?;
+    let (name, value) = filter
+        .header
+        .as_ref()
+        .map(|(name, value)| (name, value))
+        .unzip();
     let values = params![
         filter.before.map_or(i64::MAX, |before| before.0),
         filter.state.map(State::number),
         filter.workflow,
         filter.queue,
         filter.bound(),
+        filter.key,
+        name,
+        value,
+        filter.error,
+        filter.since.map(Time::as_micros),
+        filter.until.map(Time::as_micros),
     ];
     rows.query_map(values, task_of)?.collect()
 }

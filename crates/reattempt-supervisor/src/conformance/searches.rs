@@ -1,0 +1,92 @@
+//! Searches of operators.
+
+use super::bench::{
+    Bench, CheckResult, SHORT, change, change_to, check_equal, lease, new, sentences,
+};
+use super::reads::list_ids;
+use crate::store::{Change, Filter};
+use crate::task::{NewTask, State};
+use crate::time::Time;
+
+sentences! {
+    "tasks are found by key, header, error and time" => searches,
+}
+
+async fn searches(bench: &Bench) -> CheckResult {
+    let with = |key: &str, workflow: &str, headers: Option<&str>| NewTask {
+        workflow: workflow.to_owned(),
+        headers: headers.map(str::to_owned),
+        ..new(key)
+    };
+    let odd = r#"{"a.b\"'%":"x'\"%_","n":7,"b":true,"z":null}"#;
+    let (one, other) = (
+        with("k'1", "w", Some(odd)),
+        with("k'1", "v", Some(r#"{"n":"7"}"#)),
+    );
+    let (one, other) = (bench.submit(one).await?, bench.submit(other).await?);
+    let third = bench.submit(with("k2", "w", None)).await?;
+    let held = bench.claim("a", 1).await?.pop().ok_or("nothing is ready")?;
+    check_equal("the task that fails", held.task.id, one)?;
+    let error = Some("50% of 'them' failed: Z\u{e4}hler".to_owned());
+    let failed = Change {
+        error,
+        ..change_to(State::Error)
+    };
+    bench.write_held(change(lease(&held), failed)).await?;
+    let submitted = bench.task(third).await?.created_at;
+    let header = |name: &str, value: &str| Filter {
+        header: Some((name.to_owned(), value.to_owned())),
+        ..Filter::default()
+    };
+    let key = |key: &str, workflow: Option<&str>| Filter {
+        key: Some(key.to_owned()),
+        workflow: workflow.map(str::to_owned),
+        ..Filter::default()
+    };
+    let time = |since, until| Filter {
+        since,
+        until,
+        ..Filter::default()
+    };
+    let (start, late) = (Some(Time::default()), Some(submitted.after(SHORT)));
+    let error = |text: &str| Filter {
+        error: Some(text.to_owned()),
+        ..Filter::default()
+    };
+    for (what, filter, wanted) in [
+        ("a key", key("k'1", None), vec![other, one]),
+        ("a key and a workflow", key("k'1", Some("v")), vec![other]),
+        ("a part of a key", key("k", None), vec![]),
+        ("an odd header", header("a.b\"'%", "x'\"%_"), vec![one]),
+        (
+            "a header that is a number",
+            header("n", "7"),
+            vec![other, one],
+        ),
+        ("a header that is a boolean", header("b", "true"), vec![one]),
+        ("a header that is null", header("z", "null"), vec![one]),
+        ("another value", header("n", "8"), vec![]),
+        ("another header", header("a", "7"), vec![]),
+        (
+            "a part of an error",
+            error("of 'them' failed: Z\u{e4}"),
+            vec![one],
+        ),
+        ("no part of an error", error("5% of"), vec![]),
+        ("later tasks", time(late, None), vec![]),
+        (
+            "tasks since a time",
+            time(start, None),
+            vec![third, other, one],
+        ),
+        ("tasks before a time", time(None, start), vec![]),
+        (
+            "no time at all",
+            time(Some(submitted), Some(submitted)),
+            vec![],
+        ),
+    ] {
+        check_equal(what, list_ids(bench, filter).await?, wanted)?;
+    }
+    Ok(())
+}
