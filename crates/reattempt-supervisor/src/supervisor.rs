@@ -127,15 +127,16 @@ impl Supervisor {
     }
 
     /// Looks until it is stopped. Writes of schedules may wait, and reclaiming does not wait for them.
-    async fn watch(self, stop: watch::Receiver<bool>) {
-        let mut is_stopped = stop.clone();
-        let submit = async {
-            tokio::select! {
-                () = self.repeat(Look::Schedules, stop.clone()) => {}
-                _ = is_stopped.wait_for(|stop| *stop) => {}
-            }
+    async fn watch(self, mut stop: watch::Receiver<bool>) {
+        let looks = async {
+            tokio::join!(self.repeat(Look::Reclaim), self.repeat(Look::Schedules));
         };
-        tokio::join!(self.repeat(Look::Reclaim, stop.clone()), submit);
+        tokio::select! {
+            biased;
+            // If the handle is dropped, nobody stops it.
+            Ok(_) = stop.wait_for(|stop| *stop) => {}
+            () = looks => {}
+        }
     }
 
     /// Looks once. Returns whether there is more.
@@ -152,8 +153,8 @@ impl Supervisor {
         }
     }
 
-    /// Looks again and again until it is stopped: at once if there is more.
-    async fn repeat(&self, look: Look, mut stop: watch::Receiver<bool>) {
+    /// Looks again and again: at once if there is more.
+    async fn repeat(&self, look: Look) {
         loop {
             let more = match self.look(look).await {
                 Ok(more) => more,
@@ -162,14 +163,11 @@ impl Supervisor {
                     false
                 }
             };
-            let pause = PAUSES
-                .base(self.interval)
-                .cap(self.interval.saturating_mul(2));
-            let pause = pause.sample_delay(0, None, rand::random);
-            tokio::select! {
-                Ok(_) = stop.wait_for(|stop| *stop) => return,
-                () = tokio::time::sleep(pause), if !more => {}
-                () = std::future::ready(()), if more => {}
+            if !more {
+                let pause = PAUSES
+                    .base(self.interval)
+                    .cap(self.interval.saturating_mul(2));
+                tokio::time::sleep(pause.sample_delay(0, None, rand::random)).await;
             }
         }
     }

@@ -555,6 +555,30 @@ async fn steps_beside_each_other_have_their_own_limits() {
         .await;
 }
 
+/// Neither the first heartbeat of a worker nor a look of its supervisor is answered.
+#[tokio::test(start_paused = true)]
+async fn a_scheduler_stops_although_the_store_never_answers() {
+    let world = World::new();
+    world.opens.send_replace(false);
+    tokio::time::sleep(LEASE).await;
+    let stop = world.scheduler.stop(Duration::from_secs(1));
+    timeout(3 * LEASE, stop).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_that_panics_stops_nobody() {
+    let panics: Box<dyn Fn(&Event) + Send + Sync> = Box::new(|event| panic!("{event:?}"));
+    let log = Log::default();
+    let client = Client::with_observers(Memory::new(), [panics]);
+    let scheduler = Scheduler::new(&client).register(order).with(log.clone());
+    let scheduler = scheduler.start().unwrap();
+    let task = client.submit(order(1)).await.unwrap();
+    let ended = timeout(10 * LEASE, end(&task)).await.unwrap();
+    assert_eq!(ended.0, State::Processed);
+    assert_eq!(log.take(), ["pay", "ship"]);
+    scheduler.stop(Duration::ZERO).await;
+}
+
 /// Whether a step blocks its thread, and what lets it go on.
 struct Blocked {
     begins: mpsc::Sender<()>,

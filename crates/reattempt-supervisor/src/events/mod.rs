@@ -8,6 +8,7 @@ mod to_metrics;
 mod to_tracing;
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 pub use event::Event;
@@ -25,14 +26,15 @@ impl Observers {
         self.0.push(observer);
     }
 
-    /// Sends an event to the log, the counters and the observers.
+    /// Sends an event to the log, the counters and the observers. An observer that panics loses the event:
+    /// who emits it holds tasks, or writes for all of them.
     pub(crate) fn emit(&self, event: &Event) {
         #[cfg(feature = "tracing")]
         to_tracing::log_event(event);
         #[cfg(feature = "metrics")]
         to_metrics::count_event(event);
         for observer in &self.0 {
-            observer(event);
+            let _ = catch_unwind(AssertUnwindSafe(|| observer(event)));
         }
     }
 }

@@ -72,7 +72,11 @@ impl Worker {
     pub(super) async fn work(self, mut stop: watch::Receiver<Option<Duration>>) {
         let this = Arc::new(self);
         // Its lease must be there before its first task.
-        this.heartbeat(false).await;
+        tokio::select! {
+            biased;
+            _ = grace_period(&mut stop) => return,
+            _ = this.heartbeat(false) => {}
+        }
         let heartbeats = tokio::spawn(Arc::clone(&this).send_heartbeats());
         let watch = Watch::start(&this.client, &this.steps, this.lease);
         let reports = tokio::spawn(watch.tick());
