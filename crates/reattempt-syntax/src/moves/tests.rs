@@ -2,7 +2,7 @@ use syn::parse_quote;
 
 use super::*;
 
-fn moved(body: &str) -> Vec<String> {
+fn found(body: &str) -> Moves {
     let signature: Signature = parse_quote!(
         fn fetch(
             self,
@@ -16,11 +16,16 @@ fn moved(body: &str) -> Vec<String> {
         )
     );
     let body = body.parse().expect("tokens");
-    let moves = find(&body, &owned(&signature, None)).certain;
-    moves
-        .iter()
-        .map(|found| found.place.to_string().replace(' ', ""))
-        .collect()
+    find(&body, &owned(&signature, None))
+}
+
+fn places(moves: &[Move]) -> Vec<String> {
+    let places = moves.iter().map(|found| found.place.to_string());
+    places.map(|place| place.replace(' ', "")).collect()
+}
+
+fn moved(body: &str) -> Vec<String> {
+    places(&found(body).certain)
 }
 
 #[test]
@@ -113,5 +118,62 @@ fn what_may_not_be_moved() {
         "url::parse(3)",
     ] {
         assert_eq!(moved(body), Vec::<String>::new(), "{body}");
+    }
+}
+
+#[test]
+fn what_may_be_moved_the_likeliest_first() {
+    for (body, expected) in [
+        ("Ok(id.parts())", vec!["id"]),
+        ("Ok(id.into_parts())", vec!["id.into_parts()"]),
+        ("Ok(id.into_request())", vec!["id"]),
+        ("Ok(self.client.send())", vec!["self.client.send()"]),
+        (
+            "match found { Some(x) => Ok(x), None => Err(1) }",
+            vec!["found"],
+        ),
+        ("let Id { a } = id; Ok(a)", vec!["id"]),
+        ("checked!(url, id)", vec!["url", "id"]),
+        ("*id = 3; Ok(())", vec!["*id"]),
+        ("#[cfg(unix)] drop(url); Ok(())", vec!["url"]),
+        ("f(id.a(), url.into_b())", vec!["url.into_b()", "id"]),
+        ("Ok(url.len() + id.get())", vec![]),
+        ("fn inner(url: String) { drop(url) } Ok(())", vec![]),
+        ("send(url)", vec![]),
+    ] {
+        assert_eq!(places(&found(body).possible), expected, "{body}");
+    }
+}
+
+#[test]
+fn a_condition_hides_only_what_it_stands_before() {
+    for (body, certain, possible) in [
+        ("#[cfg(unix)] log(1); drop(url)", vec!["url"], vec![]),
+        (
+            "f(Page { #[cfg(unix)] a: id, b: url })",
+            vec!["url"],
+            vec!["id"],
+        ),
+        (
+            "match f() { #[cfg(unix)] 1 => id, _ => url }",
+            vec!["url"],
+            vec!["id"],
+        ),
+        ("#[cfg(unix)] let url = 3; drop(url)", vec![], vec![]),
+    ] {
+        assert_eq!(moved(body), certain, "{body}");
+        assert_eq!(places(&found(body).possible), possible, "{body}");
+    }
+}
+
+#[test]
+fn statements_that_nothing_follows_are_told_apart() {
+    for (body, has_dead_code) in [
+        ("todo!(); drop(url)", true),
+        ("if x { return Err(1); f(&url) } Ok(())", true),
+        ("drop(url); return Ok(())", false),
+        ("loop { if g(&url) { break } } Ok(())", false),
+    ] {
+        assert_eq!(found(body).has_dead_code, has_dead_code, "{body}");
     }
 }

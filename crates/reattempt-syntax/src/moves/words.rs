@@ -57,7 +57,14 @@ pub(super) fn takes(method: &str) -> bool {
         "boxed", "build", "bytes", "close", "commit", "finish", "join", "persist", "rollback",
         "send", "shutdown", "text",
     ];
-    const GENERIC: &[&str] = &["into_deserializer", "into_any"];
+    const GENERIC: &[&str] = &[
+        "into_active_model",
+        "into_any",
+        "into_deserializer",
+        "into_model",
+        "into_request",
+        "into_streaming_request",
+    ];
     let is_conversion = method.starts_with("into_") && !GENERIC.contains(&method);
     is_conversion || NAMES.contains(&method)
 }
