@@ -5,13 +5,13 @@ use crate::verdict::Absent;
 
 /// The answer of a call that ends where no error of its own exists.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot say that the call was cut off",
+    message = "`{Self}` cannot report that a limit ended the call",
     label = "its error lacks `From<GaveUp>`",
-    note = "`breaker`, `bulkhead` and `throttle`, and on an async function `timeout`, `deadline` and a `policy` that may have them, end a call where no error of its own exists",
-    note = "for an error type of yours: implement `From<reattempt::GaveUp>`",
+    note = "`breaker`, `bulkhead` and `throttle` can end a call that has no error of its own; on an async function so can `timeout`, `deadline`, and a `policy` that may have them",
+    note = "for your own error type: implement `From<reattempt::GaveUp>`",
     note = "for any other: return `Result<T, reattempt::RetryError<E>>`, as `try_run_async` of a `Runner` does, or make your error of it with `map_err = |error: reattempt::RetryError<E>| ...`",
-    note = "where another answer will do: `fallback = |_| ...`",
-    note = "where attempts are limited elsewhere: `cut_off = false`, with which a deadline is tested between attempts alone",
+    note = "if another value will do: `fallback = |_| ...`",
+    note = "if something else limits attempts: `cut_off = false`, which checks a deadline only between attempts",
     note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"
 )]
 pub trait Cut {

@@ -18,7 +18,7 @@ pub enum Verified<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say whether the operation was executed",
     label = "expected `Verified<{T}>` or `Option<{T}>`",
-    note = "`verify` answers with a `reattempt::Verified`, or with an `Option` of the value",
+    note = "`verify` returns a `reattempt::Verified`, or an `Option` of the value",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait IntoVerified<T> {

@@ -40,31 +40,31 @@ const CASES: &[Case] = &[
     case!(
         "R10",
         Breaker::count_window(0),
-        "a breaker's `count_window` is a number of calls from 1 to 1024, and this is 0; write `count_window(20)`",
+        "a breaker's `count_window` must be a number of calls from 1 to 1024, but is 0; write `count_window(20)`",
         Breaker::count_window(1)
     ),
     case!(
         "R10",
         Breaker::count_window(1025),
-        "a breaker's `count_window` is a number of calls from 1 to 1024, and this is 1025; write `count_window(20)`",
+        "a breaker's `count_window` must be a number of calls from 1 to 1024, but is 1025; write `count_window(20)`",
         Breaker::count_window(1024)
     ),
     case!(
         "R10",
         Breaker::time_window(Duration::ZERO),
-        "a breaker's `time_window` is from 1 ms to 24 h, and this is 0 s; write `time_window(Duration::from_secs(10))`",
+        "a breaker's `time_window` must be from 1 ms to 24 h, but is 0 s; write `time_window(Duration::from_secs(10))`",
         Breaker::time_window(MS)
     ),
     case!(
         "R10",
         Breaker::count_window(9).failure_ratio(0.0),
-        "a breaker's `failure_ratio` is a share of the calls above 0.0 up to 1.0, and this is 0; write `failure_ratio(0.5)` to open when half of them fail",
+        "a breaker's `failure_ratio` must be a share of the calls above 0.0 up to 1.0, but is 0; write `failure_ratio(0.5)` to open when half of them fail",
         Breaker::count_window(9).failure_ratio(f64::MIN_POSITIVE)
     ),
     case!(
         "R10",
         Breaker::count_window(9).failure_ratio(1.01),
-        "a breaker's `failure_ratio` is a share of the calls above 0.0 up to 1.0, and this is 1.01; write `failure_ratio(0.5)` to open when half of them fail",
+        "a breaker's `failure_ratio` must be a share of the calls above 0.0 up to 1.0, but is 1.01; write `failure_ratio(0.5)` to open when half of them fail",
         Breaker::count_window(9).failure_ratio(1.0)
     ),
     case!(
@@ -82,7 +82,7 @@ const CASES: &[Case] = &[
     case!(
         "R10",
         Breaker::count_window(9).probes(0),
-        "a breaker's `probes` are from 1 to 255 calls, and this is 0; write `probes(1)` to close after one call that succeeds",
+        "a breaker's `probes` must be from 1 to 255 calls, but is 0; write `probes(1)` to close after one call that succeeds",
         Breaker::count_window(9).probes(1)
     ),
     case!(
@@ -94,13 +94,13 @@ const CASES: &[Case] = &[
     case!(
         "R11",
         Budget::per_success(0.0),
-        "`budget` is a share of the successful calls above 0.0 up to 1.0, and this is 0; write `budget = 0.1` for one retry per ten successes",
+        "`budget` must be a share of the successful calls above 0.0 up to 1.0, but is 0; write `budget = 0.1` for one retry per ten successes",
         Budget::per_success(0.001)
     ),
     case!(
         "R11",
         Budget::per_request(1.01),
-        "`budget` is a share of the successful calls above 0.0 up to 1.0, and this is 1.01; write `budget = 0.1` for one retry per ten successes",
+        "`budget` must be a share of the successful calls above 0.0 up to 1.0, but is 1.01; write `budget = 0.1` for one retry per ten successes",
         Budget::per_request(1.0)
     ),
     case!(
@@ -118,7 +118,7 @@ const CASES: &[Case] = &[
     case!(
         "R11",
         Budget::per_success(0.1).floor(f64::INFINITY),
-        "`floor` is a finite number of retries per second from 0.0, and this is infinity; write `floor(1.0)`, or `floor(0.0)` for none without a success",
+        "`floor` must be a finite number of retries per second, at least 0.0, but is infinity; write `floor(1.0)`, or `floor(0.0)` for none without a success",
         Budget::per_success(0.1).floor(0.0)
     ),
     case!(
@@ -130,13 +130,13 @@ const CASES: &[Case] = &[
     case!(
         "R12",
         Hedge::after(MS).max(11),
-        "`max` of a hedge counts the copies beyond the first, from 1 to 10, and this is 11; lower it to 10, or leave it out for 1",
+        "`max` of a hedge counts the copies beyond the first and must be from 1 to 10, but is 11; lower it to 10, or leave it out for 1",
         Hedge::after(MS).max(10)
     ),
     case!(
         "R12",
         Hedge::quantile(1.0),
-        "the quantile of a hedge lies between 0 and 1, and this is 1; write `quantile(0.95)` for the delay in which 95 of 100 calls are answered",
+        "the quantile of a hedge must be between 0 and 1, but is 1; write `quantile(0.95)` for the delay in which 95 of 100 calls are answered",
         Hedge::quantile(0.99)
     ),
     case!(

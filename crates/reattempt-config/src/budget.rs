@@ -192,7 +192,7 @@ impl Reader<'_> {
             _ => {
                 let example = if key == "tokens" { 500 } else { 10 };
                 let message = format!(
-                    "`{key}` is from {least} to {}, and this is {count}; write `{key} = {example}`",
+                    "`{key}` must be from {least} to {}, but is {count}; write `{key} = {example}`",
                     u32::MAX
                 );
                 self.fault(value.tag(), RuleId::R11, message);

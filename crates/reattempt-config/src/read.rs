@@ -164,7 +164,7 @@ impl Reader<'_> {
             self.within(name, |this| {
                 if Name::from_text(name).is_none_or(|read| read.is_err()) {
                     let message = if name.is_empty() {
-                        "a name is not empty"
+                        "a name must not be empty"
                     } else {
                         "a name has no spaces or control characters"
                     };

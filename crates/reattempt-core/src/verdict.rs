@@ -151,10 +151,10 @@ impl IntoVerdict for Verdict {
 #[diagnostic::on_unimplemented(
     message = "which errors should be retried? `{Self}` does not implement `Classify` and the policy has no `on`",
     label = "`Classify` is not implemented for this error",
-    note = "for an error type of yours: `#[derive(reattempt::Classify)]`",
-    note = "for one of a client library, such as reqwest, sqlx, tokio-postgres or aws: the feature of that name, with a number for another release of the library, such as `reqwest012` or `sqlx09`",
+    note = "for your own error type: `#[derive(reattempt::Classify)]`",
+    note = "for an error of a client library, such as reqwest, sqlx, tokio-postgres or aws: enable the feature of that name, with a number for another release, such as `reqwest012` or `sqlx09`",
     note = "for `anyhow::Error`, `eyre::Report` and boxed errors: `on = reattempt::chain![std::io::Error]`, with the types that may be inside",
-    note = "for any other: say which errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
+    note = "for any other type: choose the errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
     note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`",
     note = "rule S4: https://reattempt.github.io/reattempt/errors.html#s4"
 )]

@@ -45,7 +45,7 @@ impl ClientOperation {
         reason = "the message has its numbers in it; a client is made once"
     )]
     pub(crate) fn without_timeout(self) -> Result<Self, Violation> {
-        const TEXT: &str = "`timeout` of the policy cuts an attempt off, and the error of the client cannot say so; give the client a time-out, or put a layer of `tower::timeout` inside";
+        const TEXT: &str = "`timeout` of the policy can end a request, and the error of the client cannot report that; give the client a time-out, or put a layer of `tower::timeout` inside";
         match self.policy.limits() {
             (_, Some(_), _) => Err(Text::new().push(TEXT).breaks(RuleId::S5)),
             (_, None, _) => Ok(self),

@@ -45,7 +45,7 @@ impl Word for Attempts {
             ParseError::new(
                 RuleId::R1,
                 format!(
-                    "`max` is at most {}, and this is {}; write a smaller number, or `max = \"unlimited\"`",
+                    "`max` must be at most {}, but is {}; write a smaller number, or `max = \"unlimited\"`",
                     u32::MAX.saturating_sub(1), number.written
                 ),
             )
@@ -62,7 +62,7 @@ impl Word for Attempts {
         Some(Err(ParseError::new(
             RuleId::R1,
             format!(
-                "`max` is a whole number of attempts from 1 on, and this is {written}; write `max = 3`"
+                "`max` must be a whole number of attempts, at least 1, but is {written}; write `max = 3`"
             ),
         )))
     }
@@ -108,7 +108,7 @@ impl Word for Duration {
         Some(Err(if value < 0.0 {
             ParseError::new(
                 RuleId::R2,
-                "a duration is not negative and has a unit; write `\"250ms\"`",
+                "a duration must not be negative and needs a unit; write `\"250ms\"`",
             )
         } else {
             bare(value)
@@ -317,14 +317,14 @@ impl Word for Name {
         Some(if text.is_empty() {
             Err(ParseError::new(
                 RuleId::R14,
-                "`name` is not empty; write `name = \"payments.charge\"`, or leave it out",
+                "`name` must not be empty; write `name = \"payments.charge\"`, or leave it out",
             ))
         } else if text.contains(is_unseen) {
             let fixed = fixed(text).unwrap_or_else(|| "payments.charge".to_owned());
             Err(ParseError::new(
                 RuleId::R14,
                 format!(
-                    "`name` has no spaces, control characters or characters that nobody sees; write `name = \"{fixed}\"`"
+                    "`name` must not have spaces, control characters or invisible characters; write `name = \"{fixed}\"`"
                 ),
             ))
         } else {

@@ -23,7 +23,7 @@ pub const fn count_window(calls: u32) -> Broken {
     if 1 <= calls && calls <= MOST_CALLS {
         return None;
     }
-    let text = say("a breaker's `count_window` is a number of calls from 1 to 1024, and this is ");
+    let text = say("a breaker's `count_window` must be a number of calls from 1 to 1024, but is ");
     Some(
         text.number(calls as u64)
             .push("; write `count_window(20)`")
@@ -36,7 +36,7 @@ pub const fn time_window(window: Duration) -> Broken {
     if !is_shorter(window, SHORTEST_WINDOW) && !is_shorter(LONGEST, window) {
         return None;
     }
-    let text = say("a breaker's `time_window` is from 1 ms to 24 h, and this is ");
+    let text = say("a breaker's `time_window` must be from 1 ms to 24 h, but is ");
     let text = text.duration(window, " ");
     Some(
         text.push("; write `time_window(Duration::from_secs(10))`")
@@ -50,7 +50,7 @@ pub const fn failure_ratio(ratio: f64) -> Broken {
         return None;
     }
     let text = say(
-        "a breaker's `failure_ratio` is a share of the calls above 0.0 up to 1.0, and this is ",
+        "a breaker's `failure_ratio` must be a share of the calls above 0.0 up to 1.0, but is ",
     );
     Some(
         text.float(ratio)
@@ -70,7 +70,7 @@ pub const fn slow_calls(threshold: Duration, ratio: f64) -> Broken {
         return None;
     }
     let text = say(
-        "a breaker's `slow_calls` ratio is a share of the calls above 0.0 up to 1.0, and this is ",
+        "a breaker's `slow_calls` ratio must be a share of the calls above 0.0 up to 1.0, but is ",
     );
     Some(
         text.float(ratio)
@@ -140,7 +140,7 @@ pub const fn probes(probes: u32) -> Broken {
     if 1 <= probes && probes <= 255 {
         return None;
     }
-    let text = say("a breaker's `probes` are from 1 to 255 calls, and this is ");
+    let text = say("a breaker's `probes` must be from 1 to 255 calls, but is ");
     Some(
         text.number(probes as u64)
             .push("; write `probes(1)` to close after one call that succeeds")

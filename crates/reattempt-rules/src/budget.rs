@@ -14,7 +14,7 @@ pub const fn ratio(ratio: f64) -> Option<Violation> {
         return None;
     }
     let text = Text::new()
-        .push("`budget` is a share of the successful calls above 0.0 up to 1.0, and this is ")
+        .push("`budget` must be a share of the successful calls above 0.0 up to 1.0, but is ")
         .float(ratio);
     Some(
         text.push("; write `budget = 0.1` for one retry per ten successes")
@@ -55,7 +55,7 @@ pub const fn floor(per_second: f64) -> Option<Violation> {
         return None;
     }
     let text = Text::new()
-        .push("`floor` is a finite number of retries per second from 0.0, and this is ")
+        .push("`floor` must be a finite number of retries per second, at least 0.0, but is ")
         .float(per_second);
     Some(
         text.push("; write `floor(1.0)`, or `floor(0.0)` for none without a success")

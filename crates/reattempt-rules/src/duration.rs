@@ -39,7 +39,7 @@ impl fmt::Display for ParseDurationError {
             Self::NoUnit => {
                 "a duration needs a unit; write `\"250ms\"`, `\"1.5s\"`, `\"2m\"` or `\"1h\"`"
             }
-            Self::Negative => "a duration is not negative; drop the minus sign",
+            Self::Negative => "a duration must not be negative; drop the minus sign",
             Self::UnknownUnit => {
                 "a duration's unit is one of `ns`, `us`, `ms`, `s`, `m`, `h`; write `\"250ms\"`"
             }

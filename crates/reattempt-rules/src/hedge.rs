@@ -29,7 +29,9 @@ pub const fn delay(delay: Duration) -> Option<Violation> {
 /// R12: each copy is a call more that the service has to bear.
 pub const fn copies(max: u32) -> Option<Violation> {
     let text = Text::new()
-        .push("`max` of a hedge counts the copies beyond the first, from 1 to 10, and this is ")
+        .push(
+            "`max` of a hedge counts the copies beyond the first and must be from 1 to 10, but is ",
+        )
         .number(max as u64);
     match max {
         0 => Some(
@@ -50,7 +52,7 @@ pub const fn quantile(quantile: f64) -> Option<Violation> {
         return None;
     }
     let text = Text::new()
-        .push("the quantile of a hedge lies between 0 and 1, and this is ")
+        .push("the quantile of a hedge must be between 0 and 1, but is ")
         .float(quantile);
     Some(
         text.push("; write `quantile(0.95)` for the delay in which 95 of 100 calls are answered")
@@ -129,11 +131,11 @@ mod tests {
         assert_eq!((copies(1), copies(10)), (None, None));
         assert_eq!(
             said(copies(0).as_ref()),
-            "`max` of a hedge counts the copies beyond the first, from 1 to 10, and this is 0; write `max(1)`, or leave `hedge` out for none",
+            "`max` of a hedge counts the copies beyond the first and must be from 1 to 10, but is 0; write `max(1)`, or leave `hedge` out for none",
         );
         assert_eq!(
             said(copies(11).as_ref()),
-            "`max` of a hedge counts the copies beyond the first, from 1 to 10, and this is 11; lower it to 10, or leave it out for 1",
+            "`max` of a hedge counts the copies beyond the first and must be from 1 to 10, but is 11; lower it to 10, or leave it out for 1",
         );
     }
 
@@ -147,7 +149,7 @@ mod tests {
         }
         assert_eq!(
             said(quantile(95.0).as_ref()),
-            "the quantile of a hedge lies between 0 and 1, and this is 95; write `quantile(0.95)` for the delay in which 95 of 100 calls are answered",
+            "the quantile of a hedge must be between 0 and 1, but is 95; write `quantile(0.95)` for the delay in which 95 of 100 calls are answered",
         );
     }
 

@@ -331,7 +331,7 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnosti
                 span,
                 RuleId::R15,
                 format!(
-                    "`{word}` stands on functions only; {}",
+                    "`{word}` belongs on functions only; {}",
                     keys::in_place_of(&word)
                 ),
             );
@@ -461,7 +461,7 @@ impl FromMeta for Filter {
                     pair.value.span(),
                     RuleId::S9,
                     format!(
-                        "`{word}` asks a closure, a path or a pattern about the error; write `{word} = |error| ...` or `{word}(Error::Timeout)`"
+                        "`{word}` takes a closure, a path or a pattern; write `{word} = |error| ...` or `{word}(Error::Timeout)`"
                     ),
                 ))
             }
@@ -631,7 +631,7 @@ impl FromMeta for Names {
                         return Err(Diagnostic::new(
                             meta.span(),
                             RuleId::S7,
-                            "`clone` names no parameter; write `clone(parameter)`, or drop it",
+                            "`clone` lists no parameter; write `clone(parameter)`, or drop it",
                         ));
                     }
                     Ok(names)

@@ -84,13 +84,13 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
             arms.faults.push(
                 data.union_token.span,
                 RuleId::S11,
-                "a union cannot say which of its fields is the error; implement `Classify` by hand",
+                "a union does not know which of its fields is the error; implement `Classify` by hand",
             );
             TokenStream::new()
         }
     };
     if let (Data::Enum(_), Some(said)) = (&input.data, &on_type.own) {
-        arms.faults.push(said.span, RuleId::S11, "a verdict stands on a variant; write `#[retry(default = ...)]` for all variants without one");
+        arms.faults.push(said.span, RuleId::S11, "a verdict belongs on a variant; write `#[retry(default = ...)]` for all variants without one");
     }
     let bounds = std::mem::take(&mut arms.bounds);
     let (name, (generics, arguments, _)) = (&input.ident, input.generics.split_for_impl());
@@ -179,7 +179,7 @@ impl Arms<'_> {
             self.faults.push(
                 field.span(),
                 RuleId::S11,
-                format!("`after` names no field here; {has}"),
+                format!("`after` must name a field; {has}"),
             );
             return TokenStream::new();
         };
@@ -204,7 +204,7 @@ impl Arms<'_> {
                 span,
                 RuleId::S11,
                 format!(
-                    "`{}` asks the wrapped error, and there are {} fields; write the verdict, or implement `Classify` by hand",
+                    "`{}` takes the verdict of the wrapped error, and there are {} fields; write the verdict, or implement `Classify` by hand",
                     said.word.name(),
                     members(fields).count()
                 ),

@@ -66,10 +66,10 @@ impl Word {
                 "`after` is the delay before another attempt, and `forbidden` allows none; drop `after`, or write `transient`, `refused` or `throttled`",
             ),
             Self::Inherit => Some(
-                "`inherit` asks the wrapped error for the delay, too; drop `after`, or write `transient`, `refused` or `throttled`",
+                "`inherit` takes the delay from the wrapped error, too; drop `after`, or write `transient`, `refused` or `throttled`",
             ),
             Self::Chain(_) => Some(
-                "`chain` asks the error that it finds for the delay, too; drop `after`, or write `transient`, `refused` or `throttled`",
+                "`chain` takes the delay from the error that it finds, too; drop `after`, or write `transient`, `refused` or `throttled`",
             ),
         }
     }

@@ -53,7 +53,7 @@ fn attribute_or_faults(
         Kind::Other(span) => Err(Diagnostic::new(
             span,
             RuleId::S3,
-            "`#[retry]` stands on a function, a method or an `impl` block; for a part of a function there is `retry_block!`, for an error type `#[derive(Classify)]`",
+            "`#[retry]` goes on a function, a method or an `impl` block; for a part of a function there is `retry_block!`, for an error type `#[derive(Classify)]`",
         )
         .into()),
     }

@@ -112,7 +112,7 @@ fn a_key_is_followed_by_the_sign() {
 fn values_that_are_no_code() {
     says(
         "until = 5, on(_)",
-        "`until` asks a closure or a path about the value; write `until = |value| ...` [S9]",
+        "`until` takes a closure or a path; write `until = |value| ...` [S9]",
     );
     says(
         "policy = 5, on(_)",
@@ -135,7 +135,12 @@ fn keys_without_effect() {
         "fn ready() -> bool { true }",
     );
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said.concat().starts_with("`on` asks about an error, and `bool` has none; drop `on`, or return a `Result`\nrule X17"), "{said:?}");
+    assert!(
+        said.concat().starts_with(
+            "`on` takes an error, and `bool` has none; drop `on`, or return a `Result`\nrule X17"
+        ),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -150,11 +155,11 @@ fn values_in_other_words() {
     }
     says(
         "max = 4294967295, on(_)",
-        "`max` is at most 4294967294, and this is 4294967295; write a smaller number, or `max = \"unlimited\"` [R1]",
+        "`max` must be at most 4294967294, but is 4294967295; write a smaller number, or `max = \"unlimited\"` [R1]",
     );
     says(
         "name = \"pay\u{200B}ment\", on(_)",
-        "`name` has no spaces, control characters or characters that nobody sees; write `name = \"pay_ment\"` [R14]",
+        "`name` must not have spaces, control characters or invisible characters; write `name = \"pay_ment\"` [R14]",
     );
     says(
         "MAX = 3, on(_)",

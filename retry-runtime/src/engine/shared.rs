@@ -267,7 +267,7 @@ impl Gate for BudgetGate<'_> {
 /// An expression that is not a reference but shares something: a pointer of some kind. A breaker by itself would be
 /// made anew for each call.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` would be made for each call, and know of none of the others",
+    message = "each call would make a new `{Self}`, which never sees the other calls",
     label = "expected a reference or an `Arc`",
     note = "write `static SHARED: ... = ...;` and name it with `&SHARED`; a `const` is a new one wherever it is named",
     note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"

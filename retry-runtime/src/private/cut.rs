@@ -106,7 +106,7 @@ pub fn finished<R, L>(outcome: Result<R, L>) -> R {
 
 /// The error that `verify` is asked about after a time-out.
 #[diagnostic::on_unimplemented(
-    message = "`verify` is asked about the error, and after a time-out there is none",
+    message = "`verify` takes the error of the attempt, and after a time-out there is none",
     label = "`From<GaveUp>` is not implemented for this error",
     note = "implement `From<reattempt::GaveUp>` for the error type, or drop `verify` or `timeout`",
     note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"

@@ -43,7 +43,7 @@ pub fn nothing<N: Nothing>(_: N) {}
 
 /// What `before_retry` may return.
 #[diagnostic::on_unimplemented(
-    message = "`before_retry` answers with nothing, and this is `{Self}`",
+    message = "`before_retry` must return `()`, but returns `{Self}`",
     label = "expected `()`",
     note = "end the closure with `;`, as in `before_retry = |retry| {{ renew(retry); }}`",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"

@@ -66,7 +66,7 @@ pub fn classify_holder<E: ClassifyHolder + ?Sized>(error: &E) -> Verdict {
 #[diagnostic::on_unimplemented(
     message = "which errors should be retried? `{Self}` does not say what is inside it, and the policy has no `on`",
     label = "any error may be inside",
-    note = "name the types that may be inside: `on = reattempt::chain![std::io::Error]`; the first one that is found says by its `Classify` whether it is retried, and any other error is final",
+    note = "name the types that may be inside: `on = reattempt::chain![std::io::Error]`; the first type found decides by its `Classify`, and any other error is final",
     note = "`on(_)` retries any error",
     note = "rule S4: https://reattempt.github.io/reattempt/errors.html#s4"
 )]
@@ -89,10 +89,10 @@ pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
 
 /// An inner error that has a verdict.
 #[diagnostic::on_unimplemented(
-    message = "`inherit` asks the wrapped error, and `{Self}` does not implement `Classify`",
+    message = "`inherit` takes the verdict of the wrapped error, and `{Self}` does not implement `Classify`",
     label = "`Classify` is not implemented for this error",
     note = "write a verdict such as `#[retry(transient)]` or `#[retry(permanent)]` above the variant, or, if `{Self}` is a type of yours, implement `reattempt::Classify` for it",
-    note = "of `anyhow::Error`, `eyre::Report` and boxed errors `#[retry(chain(std::io::Error))]` asks the error inside",
+    note = "for `anyhow::Error`, `eyre::Report` and boxed errors, `#[retry(chain(std::io::Error))]` takes the verdict of the error inside",
     note = "rule S11: https://reattempt.github.io/reattempt/errors.html#s11"
 )]
 pub trait Inherit {
@@ -135,7 +135,7 @@ impl After for Option<Duration> {
 
 /// What `retry_after` may answer.
 #[diagnostic::on_unimplemented(
-    message = "`retry_after` answers with `{Self}`, which is not a delay",
+    message = "`retry_after` returns `{Self}`, which is not a delay",
     label = "expected `Option<Duration>` or `Duration`",
     note = "answer with the delay that the error asks for, or with `None` where it asks for none",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"

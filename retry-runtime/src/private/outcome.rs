@@ -105,7 +105,7 @@ impl<T: ?Sized> IsNoResult for IsResult<T> {}
 pub const fn refuse_alias(is_result: bool) {
     if is_result {
         RuleId::S1.refuse(
-            "this is a `Result` under a name that the policy of the `impl` block cannot see; put `#[retry(...)]` or `#[retry(never)]` on the method",
+            "this is a type alias of `Result`, which the policy of the `impl` block cannot recognize; put `#[retry(...)]` or `#[retry(never)]` on the method",
         );
     }
 }
@@ -118,9 +118,9 @@ pub const fn never<R>() -> Option<R> {
 
 /// What `fallback` may give: the value, or the whole `Result` or `Option`.
 #[diagnostic::on_unimplemented(
-    message = "`fallback` answers with `{Self}`, which does not fit `{R}`",
+    message = "`fallback` returns `{Self}`, which does not fit `{R}`",
     label = "neither the value nor the whole answer of the function",
-    note = "`fallback` answers with what the function returns, or with the value inside it",
+    note = "`fallback` returns what the function returns, or the value inside it",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait Answer<R> {

@@ -98,10 +98,10 @@ impl<R> WholeEnd for Polled<R> {
 
 /// An error that can say that polling gave up.
 #[diagnostic::on_unimplemented(
-    message = "polling can end without a final value, and `{Self}` cannot say so",
+    message = "polling can end before `until` accepts a value, and `{Self}` cannot report that",
     label = "`From<GaveUp>` is not implemented for this error",
     note = "`until` ends a call where no error of its own exists",
-    note = "for an error type of yours: implement `From<reattempt::GaveUp>`; for any other: return `Result<T, reattempt::RetryError<E>>`, or write `map_err`",
+    note = "for your own error type: implement `From<reattempt::GaveUp>`; for any other: return `Result<T, reattempt::RetryError<E>>`, or write `map_err`",
     note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"
 )]
 pub trait Unfinished {

@@ -157,7 +157,7 @@ pub trait IsDuration {}
 
 /// A factor.
 #[diagnostic::on_unimplemented(
-    message = "`factor` is an `f64`, and this is a `{Self}`",
+    message = "`factor` must be an `f64`, but is a `{Self}`",
     label = "expected an `f64`",
     note = "write `2.0`, or `f64::from(..)` around another number",
     note = "rule R4: https://reattempt.github.io/reattempt/errors.html#r4"
@@ -166,7 +166,7 @@ pub trait IsFactor {}
 
 /// A jitter.
 #[diagnostic::on_unimplemented(
-    message = "`jitter` is an `f64` or a `Jitter`, and this is a `{Self}`",
+    message = "`jitter` must be an `f64` or a `Jitter`, but is a `{Self}`",
     label = "expected an `f64` or a `Jitter`",
     note = "write `0.2` for +/-20 %, or a kind, such as `\"full\"`",
     note = "rule R5: https://reattempt.github.io/reattempt/errors.html#r5"
@@ -175,7 +175,7 @@ pub trait IsJitter {}
 
 /// A number of attempts.
 #[diagnostic::on_unimplemented(
-    message = "`max` is a whole number, such as a `u32` or a `usize`, and this is a `{Self}`",
+    message = "`max` must be a whole number, such as a `u32` or a `usize`, but is a `{Self}`",
     label = "expected a `u32` or a `usize`",
     note = "write `max = 3`, or `max = \"unlimited\"`",
     note = "rule R1: https://reattempt.github.io/reattempt/errors.html#r1"

@@ -87,7 +87,7 @@ pub(super) const fn factor_range(policy: &Policy) -> Broken {
     if policy.factor.is_finite() && policy.factor > 1.0 {
         return None;
     }
-    let text = say("`factor` is finite and above 1, and this is ").float(policy.factor);
+    let text = say("`factor` must be finite and above 1, but is ").float(policy.factor);
     Some((
         Factor,
         text.push("; write `factor = 2.0`, or `backoff = \"fixed\"` for delays that do not grow"),
@@ -99,7 +99,7 @@ pub(super) const fn jitter_range(policy: &Policy) -> Broken {
     match policy.jitter {
         Jitter::Ratio(ratio) if !(ratio >= 0.0 && ratio <= 1.0) => {
             let text =
-                say("`jitter` is a share of the delay from 0.0 to 1.0, and this is ").float(ratio);
+                say("`jitter` must be a share of the delay from 0.0 to 1.0, but is ").float(ratio);
             Some((Key::Jitter, text.push("; write `jitter = 0.2` for +/-20 %")))
         }
         _ => None,
@@ -140,7 +140,7 @@ pub(super) const fn no_timeout(policy: &Policy) -> Broken {
             Some((
                 Timeout,
                 text.push(
-                    " is below 1ms, which hardly any attempt keeps to; write `timeout = \"1s\"`, or leave it out for none",
+                    " is below 1ms, which is too short for a real attempt; write `timeout = \"1s\"`, or leave it out for none",
                 ),
             ))
         }

@@ -24,7 +24,7 @@ pub(super) fn asked(name: &str) -> Option<Result<String, String>> {
     };
     is_id.then(|| {
         Err(format!(
-            "there is no rule `{name}`; there are {}",
+            "unknown rule `{name}`; the rules are {}",
             all().join(", ")
         ))
     })

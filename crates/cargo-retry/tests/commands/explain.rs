@@ -109,7 +109,7 @@ fn a_rule_has_its_page() {
     let (code, out, err) = run(&["explain", "X99"]);
     assert_eq!((code, &*out), (2, ""));
     assert!(
-        err.starts_with("error: there is no rule `X99`; there are R1, "),
+        err.starts_with("error: unknown rule `X99`; the rules are R1, "),
         "{err}"
     );
     let (_, out, _) = run(&["explain", "max = 0"]);

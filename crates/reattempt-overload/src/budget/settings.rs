@@ -155,10 +155,10 @@ impl Budget {
         };
         let capacity = tokens.count.capacity();
         if cost == 0 || cost > capacity {
-            let text = Text::new().key(setting).push(" is from 1 to the ");
+            let text = Text::new().key(setting).push(" must be from 1 to the ");
             let text = text
                 .number(capacity as u64)
-                .push(" tokens that there are, and this is ");
+                .push(" tokens that there are, but is ");
             refuse(
                 &text
                     .number(cost as u64)

@@ -146,7 +146,7 @@ impl<K, T, F> Keyed<K, T, F> {
     pub const fn capacity(mut self, keys: usize) -> Self {
         assert!(
             keys > 0,
-            "`capacity` is the number of keys that are kept, at least 1, and this is 0; write `capacity(1000)`"
+            "`capacity` is the number of keys to keep, and must be at least 1, but is 0; write `capacity(1000)`"
         );
         self.capacity = keys;
         self

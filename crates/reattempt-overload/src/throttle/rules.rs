@@ -14,7 +14,7 @@ pub(super) const fn factor(factor: f64) -> Option<Text> {
         return None;
     }
     let text =
-        say("`factor` is how many calls are made for each that is accepted, finite and at least 1, and this is ")
+        say("`factor` is the number of calls for each accepted one and must be finite and at least 1, but is ")
             .float(factor);
     Some(text.push("; write `factor(2.0)`"))
 }
@@ -24,7 +24,7 @@ pub(super) const fn ceiling(ceiling: f64) -> Option<Text> {
         return None;
     }
     let text =
-        say("`ceiling` is a share of the calls above 0.0 up to 1.0, and this is ").float(ceiling);
+        say("`ceiling` must be a share of the calls above 0.0 up to 1.0, but is ").float(ceiling);
     Some(text.push("; write `ceiling(0.8)`"))
 }
 
@@ -33,7 +33,7 @@ pub(super) const fn min_requests(requests: u32) -> Option<Text> {
         return None;
     }
     Some(say(
-        "`min_requests` is the number of requests below which none is turned away, at least 1, and this is 0; write `min_requests(10)`",
+        "`min_requests` is the number of requests below which the throttle refuses none, and must be at least 1, but is 0; write `min_requests(10)`",
     ))
 }
 
@@ -41,7 +41,7 @@ pub(super) const fn window(window: Duration) -> Option<Text> {
     if !is_shorter(window, Duration::from_secs(1)) && !is_shorter(LONGEST, window) {
         return None;
     }
-    let text = say("`window` is from 1s to 24h, and this is ").duration(window, "");
+    let text = say("`window` must be from 1s to 24h, but is ").duration(window, "");
     Some(text.push("; write `window(Duration::from_secs(120))`"))
 }
 

@@ -43,7 +43,7 @@ pub(super) fn signature(
             ty.span(),
             RuleId::S1,
             format!(
-                "a retry needs to know what failed, and `{}` does not tell; {fixes}",
+                "a retry needs to know what failed, and `{}` does not show it; {fixes}",
                 text(ty)
             ),
         ),
@@ -126,7 +126,7 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
                 filter.key,
                 RuleId::X17,
                 format!(
-                    "`{key}` asks about an error, and {what} has none; drop `{key}`, or return a `Result`"
+                    "`{key}` takes an error, and {what} has none; drop `{key}`, or return a `Result`"
                 ),
             );
         }
@@ -138,7 +138,7 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
         asked.key,
         RuleId::S9,
         format!(
-            "`retry_after` is asked about an error, and with `until` {what} has none; drop `retry_after`, or return a `Result`"
+            "`retry_after` reads the delay from the error, and with `until` {what} has none; drop `retry_after`, or return a `Result`"
         ),
     );
 }
@@ -166,7 +166,7 @@ fn cut_off(
                 timeout.key,
                 RuleId::S5,
                 format!(
-                    "`timeout` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or drop `timeout`"
+                    "`timeout` can end a call that has no error to return, and {what} cannot report that; return `Result` or `Option`, or drop `timeout`"
                 ),
             );
         }
@@ -176,7 +176,7 @@ fn cut_off(
                 deadline.key,
                 RuleId::S5,
                 format!(
-                    "`deadline` cuts an attempt off, and {what} cannot say so; return `Result` or `Option`, or write `cut_off = false`"
+                    "`deadline` can end a call that has no error to return, and {what} cannot report that; return `Result` or `Option`, or write `cut_off = false`"
                 ),
             );
         }
@@ -186,7 +186,7 @@ fn cut_off(
             place,
             RuleId::S5,
             format!(
-                "`{key}` turns calls away, and {what} cannot say so; return `Result` or `Option`, or drop `{key}`"
+                "`{key}` can refuse a call, and {what} cannot report that; return `Result` or `Option`, or drop `{key}`"
             ),
         );
     }
@@ -208,7 +208,7 @@ pub(super) fn blocking(args: &Args, what: &str, faults: &mut Diagnostics) {
             hedge.key,
             RuleId::S2,
             format!(
-                "`hedge` runs attempts side by side, and this {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
+                "`hedge` runs attempts at the same time, and this {what} is sync; make it async, or drop `hedge`"
             ),
         );
     }

@@ -111,7 +111,7 @@ pub(super) fn hedge_rules(args: &Args, faults: &mut Diagnostics) {
         faults.push(
             hedge.key,
             RuleId::X12,
-            "`hedge` runs an operation twice at the same time, and `idempotent = false` says that it may not be; drop one of them",
+            "`hedge` runs an operation twice at the same time, and `idempotent = false` forbids that; drop one of them",
         );
     }
     let Given::Literal(Copies::After(delay), span) = &hedge.given else {

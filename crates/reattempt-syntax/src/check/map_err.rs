@@ -44,7 +44,7 @@ fn read(code: Expr, faults: &mut Diagnostics) -> Option<Mapper> {
     faults.push(
         wrong,
         RuleId::S9,
-        "`map_err` is a path, or a closure that says by the type of its parameter with which error an attempt fails; write `map_err = |error: reattempt::RetryError<E>| ...`, with that error for `E`",
+        "`map_err` must be a path, or a closure whose parameter has a type that names the error of an attempt; write `map_err = |error: reattempt::RetryError<E>| ...`, with that error for `E`",
     );
     None
 }

@@ -53,7 +53,7 @@ fn name_of(expr: &Expr, faults: &mut Diagnostics) -> Option<LitStr> {
         faults.push(
             name.span(),
             RuleId::R14,
-            "the name of a policy is not empty; write `policy = \"storage\"`",
+            "the name of a policy must not be empty; write `policy = \"storage\"`",
         );
     } else if !is_policy_name(&text) {
         let fixed = fixed(&text).unwrap_or_else(|| "storage".to_owned());

@@ -22,7 +22,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Diagnostics) -> Policy {
         faults.push(
             policy.key,
             RuleId::X11,
-            "`policy` says how often and after which delays, and so does `strategy`; drop one of them, and write what else the policy says as keys",
+            "`policy` sets how often and after which delays a call retries, and so does `strategy`; drop one of them, and write what else the policy sets as keys",
         );
     }
     for key in Key::DELAYS {
@@ -31,7 +31,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Diagnostics) -> Policy {
                 span,
                 RuleId::X11,
                 format!(
-                    "`{key}` has no effect beside `strategy`, which says how long to wait; drop `{key}` or `strategy`"
+                    "`{key}` has no effect beside `strategy`, which sets the delays; drop `{key}` or `strategy`"
                 ),
             );
         }
@@ -52,7 +52,7 @@ fn no_strategy(given: &Expr, faults: &mut Diagnostics) {
         faults.push(
             span,
             RuleId::S9,
-            "`strategy` answers at once and cannot be async; make the closure sync",
+            "`strategy` decides at once and cannot be async; make the closure sync",
         );
     }
 }

@@ -107,7 +107,7 @@ fn nothing_left(args: &Args, faults: &mut Diagnostics) {
 /// `until = 5`: a literal where code belongs.
 fn literals(args: &Args, faults: &mut Diagnostics) {
     let asks = |key: &str, about: &str| {
-        format!("`{key}` asks a closure or a path about the {about}; write `{key} = |{about}| ...`")
+        format!("`{key}` takes a closure or a path; write `{key} = |{about}| ...`")
     };
     let runs = |key: &str| {
         format!("`{key}` runs a closure or a path for each retry; write `{key} = |retry| ...`")
@@ -155,14 +155,14 @@ fn no_question(args: &Args, faults: &mut Diagnostics) {
         faults.push(
             Place::of(literal),
             RuleId::S9,
-            "`retry_after` asks a closure or a path about the error; write `retry_after = |error| ...`, or `base` for a delay that is always the same",
+            "`retry_after` takes a closure or a path; write `retry_after = |error| ...`, or `base` for a delay that is always the same",
         );
     }
     if let Some(span) = async_closure(asked) {
         faults.push(
             span,
             RuleId::S9,
-            "`retry_after` answers at once and cannot be async; make the closure sync",
+            "`retry_after` returns at once and cannot be async; make the closure sync",
         );
     }
 }

@@ -248,7 +248,7 @@ fn a_negative_number_at_the_end_is_reported_as_one() {
         let item = parse("fn fetch() -> Result<(), Error> { Ok(()) }");
         let text = crate::expand::attribute(&parse(arguments), item).to_string();
         assert!(
-            text.contains("from 1 on, and this is -1; write `max = 3`"),
+            text.contains("at least 1, but is -1; write `max = 3`"),
             "{text}"
         );
     }

@@ -405,7 +405,10 @@ fn names_that_are_none() {
         let said = faults(arguments);
         assert!(said.contains(what), "{said}");
     };
-    is_said(r#"policy = "", on(_)"#, "the name of a policy is not empty");
+    is_said(
+        r#"policy = "", on(_)"#,
+        "the name of a policy must not be empty",
+    );
     is_said(
         r#"policy = "my storage", on(_)"#,
         r#"write `policy = \"my_storage\"`"#,

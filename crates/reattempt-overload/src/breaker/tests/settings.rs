@@ -21,31 +21,28 @@ fn what_breaks_a_rule() {
     for (text, words) in [
         (
             refused(|| Breaker::count_window(0)),
-            "from 1 to 1024, and this is 0",
+            "from 1 to 1024, but is 0",
         ),
         (
             refused(|| Breaker::count_window(1025)),
-            "from 1 to 1024, and this is 1025",
+            "from 1 to 1024, but is 1025",
         ),
         (
             refused(|| Breaker::time_window(Duration::from_micros(999))),
-            "and this is 999 us",
+            "but is 999 us",
         ),
         (
             refused(move || Breaker::time_window(long)),
-            "from 1 ms to 24 h, and this is 24 h",
+            "from 1 ms to 24 h, but is 24 h",
         ),
         (
             refused(move || one().failure_ratio(0.0)),
-            "above 0.0 up to 1.0, and this is 0;",
+            "above 0.0 up to 1.0, but is 0;",
         ),
-        (
-            refused(move || one().failure_ratio(1.001)),
-            "and this is 1.001;",
-        ),
+        (refused(move || one().failure_ratio(1.001)), "but is 1.001;"),
         (
             refused(move || one().failure_ratio(f64::NAN)),
-            "and this is NaN;",
+            "but is NaN;",
         ),
         (
             refused(move || one().min_calls(0)),
@@ -77,10 +74,10 @@ fn what_breaks_a_rule() {
             refused(move || one().cooldown_cap(ms(6000)).cooldown(ms(6001))),
             "of 6 s is below its `cooldown` of 6.001 s",
         ),
-        (refused(move || one().probes(0)), "and this is 0;"),
+        (refused(move || one().probes(0)), "but is 0;"),
         (
             refused(move || one().probes(256)),
-            "from 1 to 255 calls, and this is 256;",
+            "from 1 to 255 calls, but is 256;",
         ),
     ] {
         assert!(text.contains(words), "{words:?} is not in {text:?}");

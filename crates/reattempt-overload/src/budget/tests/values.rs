@@ -8,10 +8,10 @@ fn refused() {
     type Make = fn() -> Budget;
     const SECOND: Duration = Duration::from_secs(1);
     let cases: [(Make, &str); 19] = [
-        (|| Budget::per_success(0.0), "and this is 0;"),
+        (|| Budget::per_success(0.0), "but is 0;"),
         (
             || Budget::per_success(1.5),
-            "`budget` is a share of the successful calls above 0.0 up to 1.0, and this is 1.5; write `budget = 0.1` for one retry per ten successes",
+            "`budget` must be a share of the successful calls above 0.0 up to 1.0, but is 1.5; write `budget = 0.1` for one retry per ten successes",
         ),
         (|| Budget::per_success(-0.1), "-0.1"),
         (|| Budget::per_request(f64::NAN), "NaN"),
@@ -26,25 +26,25 @@ fn refused() {
         ),
         (
             || Budget::per_success(0.1).floor(f64::INFINITY),
-            "and this is infinity;",
+            "but is infinity;",
         ),
         (
             || Budget::per_success(0.1).floor(-1.0),
-            "`floor` is a finite number of retries per second from 0.0, and this is -1; write",
+            "`floor` must be a finite number of retries per second, at least 0.0, but is -1; write",
         ),
         (|| Budget::per_success(0.1).floor(f64::NAN), "NaN"),
         (|| Budget::tokens(0), "`tokens` of 0"),
         (
             || Budget::tokens(9).cost(0),
-            "`cost` is from 1 to the 9 tokens that there are, and this is 0;",
+            "`cost` must be from 1 to the 9 tokens that there are, but is 0;",
         ),
         (
             || Budget::tokens(9).timeout_cost(10),
-            "`timeout_cost` is from 1",
+            "`timeout_cost` must be from 1",
         ),
         (
             || Budget::tokens(9).throttled_cost(10),
-            "`throttled_cost` is from 1",
+            "`throttled_cost` must be from 1",
         ),
         (
             || Budget::tokens(9).ttl(SECOND),

@@ -97,7 +97,7 @@ fn settings_that_make_no_sense() {
     }
     assert_eq!(
         message(rules::window(Duration::from_millis(999)).as_ref()),
-        "`window` is from 1s to 24h, and this is 999ms; write `window(Duration::from_secs(120))`"
+        "`window` must be from 1s to 24h, but is 999ms; write `window(Duration::from_secs(120))`"
     );
     assert_ne!(message(rules::window(SECOND * 86_401).as_ref()), "");
     for ceiling in [0.0, 1.01, f64::NAN] {
@@ -107,7 +107,7 @@ fn settings_that_make_no_sense() {
     assert_eq!(message(rules::ceiling(1.0).as_ref()), "");
     assert_eq!(
         message(rules::min_requests(0).as_ref()),
-        "`min_requests` is the number of requests below which none is turned away, at least 1, and this is 0; write `min_requests(10)`"
+        "`min_requests` is the number of requests below which the throttle refuses none, and must be at least 1, but is 0; write `min_requests(10)`"
     );
     assert_eq!(message(rules::min_requests(1).as_ref()), "");
     for fine in [1.0, 2.0, 1e300] {
@@ -142,7 +142,7 @@ fn cubic_has_no_factor() {
 }
 
 #[test]
-#[should_panic(expected = "`window` is from 1s to 24h, and this is 0s")]
+#[should_panic(expected = "`window` must be from 1s to 24h, but is 0s")]
 fn no_window() {
     let _ = Throttle::adaptive().window(Duration::ZERO);
 }
