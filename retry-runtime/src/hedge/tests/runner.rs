@@ -69,7 +69,7 @@ fn no_delay_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "this is 11")]
+#[should_panic(expected = "but is 11")]
 fn too_many_copies_are_refused() {
     let _ = HEDGE.max(11);
 }
