@@ -38,8 +38,9 @@ impl Client {
         submission: Submission<W>,
     ) -> Result<Submitted, SubmitError> {
         let (new, is_strict) = self.new_task(submission)?;
-        let salt = self.store().salt();
-        let submitted = crate::store::sqlite::Sqlite::submit(transaction, salt, &new);
+        let (salt, codec) = (self.store().salt(), self.store().codec());
+        let submitted =
+            crate::store::sqlite::Sqlite::submit(transaction, salt, &new, codec.as_ref());
         let submitted = submitted.and_then(|submitted| check_arguments(submitted, is_strict));
         Ok(submitted.map_err(Arc::new)?)
     }
@@ -49,8 +50,8 @@ impl Client {
 mod postgres {
     use super::check_arguments;
     use super::{Arc, Client, NewTask, Submission, SubmitError, Submitted, Workflow};
-    use crate::store::StoreError;
     use crate::store::postgres::{error_of_state, micros};
+    use crate::store::{SharedCodec, StoreError};
     use crate::task::TaskId;
     use crate::transaction::{CHECK, SUBMIT, Transaction};
 
@@ -68,8 +69,9 @@ mod postgres {
             submission: Submission<W>,
         ) -> Result<Submitted, SubmitError> {
             let (new, is_strict) = self.new_task(submission)?;
-            let answer = call(transaction, SUBMIT, self.text_of(&new)).await?;
-            let submitted = submitted_of(&answer, &new)
+            let answer = call(transaction, SUBMIT, self.text_of(&new)?).await?;
+            let codec = self.store().codec();
+            let submitted = submitted_of(&answer, &new, codec.as_ref())
                 .and_then(|submitted| check_arguments(submitted, is_strict));
             Ok(submitted.map_err(Arc::new)?)
         }
@@ -85,7 +87,7 @@ mod postgres {
             submission: Submission<W>,
         ) -> Result<String, SubmitError> {
             let (new, _) = self.new_task(submission)?;
-            Ok(self.text_of(&new))
+            self.text_of(&new)
         }
 
         /// Checks that a transaction of your pool is in the database of the store. Call it when your
@@ -102,8 +104,11 @@ mod postgres {
             call(transaction, CHECK, salt.to_string()).await.map(drop)
         }
 
-        fn text_of(&self, new: &NewTask) -> String {
-            serde_json::json!({
+        fn text_of(&self, new: &NewTask) -> Result<String, SubmitError> {
+            let encoded = self.store().codec().map(|codec| codec.encode_task(new));
+            let encoded = encoded.transpose().map_err(Arc::new)?;
+            let new = encoded.as_ref().unwrap_or(new);
+            Ok(serde_json::json!({
                 "store": self.store().salt().cast_signed(),
                 "workflow": new.workflow,
                 "version": new.version,
@@ -118,7 +123,7 @@ mod postgres {
                 "on_failure": new.on_failure.number(),
                 "nonce": new.nonce,
             })
-            .to_string()
+            .to_string())
         }
     }
 
@@ -138,7 +143,11 @@ mod postgres {
     }
 
     /// Reads the answer of `retry_submit`.
-    fn submitted_of(answer: &str, new: &NewTask) -> Result<Submitted, StoreError> {
+    fn submitted_of(
+        answer: &str,
+        new: &NewTask,
+        codec: Option<&SharedCodec>,
+    ) -> Result<Submitted, StoreError> {
         #[derive(serde::Deserialize)]
         struct Answer {
             id: i64,
@@ -149,7 +158,12 @@ mod postgres {
             .map_err(|error| StoreError::lasting("`retry_submit`").because(error))?;
         let id = TaskId(id);
         Ok(match (version, input) {
-            (Some(version), Some(input)) => Submitted::earlier(id, version, &input, new),
+            (Some(version), Some(mut input)) => {
+                if let Some(codec) = codec {
+                    input = codec.decode(input);
+                }
+                Submitted::earlier(id, version, &input, new)
+            }
             _ => Submitted::new(id),
         })
     }

@@ -127,7 +127,8 @@ impl CommitSlot {
         Stop::Failed(Some(*seq), message)
     }
 
-    /// Begins to record the step with this result. Nobody may record it twice.
+    /// Begins to record the step with this result, and returns the record as the store keeps it. Nobody
+    /// may record it twice.
     fn begin(&self, json: String) -> Result<Record, Stop> {
         let Record { seq, name, .. } = &self.template;
         let inner = &self.context.inner;
@@ -154,12 +155,13 @@ impl CommitSlot {
             attempts: i32::try_from(attempts()).unwrap_or(i32::MAX),
             ..self.template.clone()
         };
+        let stored = inner.encode(record.clone())?;
         // In its place from here on: what comes later waits for it.
         if !self.context.is_compensation() {
             journal.add_unwritten(record.clone());
         }
-        state.phase = Phase::Sent(Box::new(record.clone()));
-        Ok(record)
+        state.phase = Phase::Sent(Box::new(record));
+        Ok(stored)
     }
 
     fn end(&self, is_committed: bool) {

@@ -16,7 +16,7 @@ use super::journal::{Journal, Lookup, Stop};
 use super::step::{Step, StepError};
 use crate::resources::Resources;
 use crate::running::RunningSteps;
-use crate::store::{Counts, LeaseStatus, Write, WriteResult};
+use crate::store::{Counts, LeaseStatus, SharedCodec, Write, WriteResult};
 use crate::task::{Direction, Lease, Record, RecordKind, Signal, Task, TaskId};
 use crate::time::Time;
 use crate::writer::Writer;
@@ -64,6 +64,8 @@ pub(crate) struct Inner {
     journal: Mutex<Journal>,
     /// Set if an engine keeps the record and the time.
     engine_calls: Option<Mutex<EngineCalls>>,
+    /// Encodes what transactions of the application record.
+    codec: Option<SharedCodec>,
     /// Set in a replay: the calls that are not recorded. They never start.
     new_calls: Option<Mutex<Vec<(i32, String)>>>,
     undos: Mutex<Vec<Undo>>,
@@ -132,6 +134,7 @@ impl Inner {
             steps,
             journal: Mutex::new(Journal::new(task.direction, task.created_at)),
             engine_calls: None,
+            codec: None,
             new_calls: None,
             undos: Mutex::default(),
             signals: Mutex::default(),
@@ -150,6 +153,21 @@ impl Inner {
         Self {
             engine_calls: Some(Mutex::default()),
             ..self
+        }
+    }
+
+    /// Encodes what transactions of the application record.
+    pub(crate) fn with_codec(self, codec: Option<SharedCodec>) -> Self {
+        Self { codec, ..self }
+    }
+
+    /// Returns a record as the store keeps it.
+    pub(super) fn encode(&self, record: Record) -> Result<Record, Stop> {
+        match &self.codec {
+            Some(codec) => {
+                (codec.encode_record(&record)).map_err(|error| Stop::Refused(error.to_string()))
+            }
+            None => Ok(record),
         }
     }
 

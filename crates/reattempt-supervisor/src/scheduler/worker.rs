@@ -260,7 +260,7 @@ impl Worker {
         });
         let id = task.id;
         let known = Known::of(&claimed);
-        let inner = Arc::new(Inner::new(
+        let inner = Inner::new(
             (claimed.task, claimed.now),
             shared.store().salt(),
             shared.writer().clone(),
@@ -270,7 +270,8 @@ impl Worker {
                 step_complete_by: Some(workflow.step_complete_by),
             },
             self.steps.clone(),
-        ));
+        );
+        let inner = Arc::new(inner.with_codec(shared.store().codec()));
         if let Some(old) = self.running.lock().insert(id, Arc::clone(&inner)) {
             old.lose();
         }

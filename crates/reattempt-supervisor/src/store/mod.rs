@@ -1,6 +1,7 @@
 //! The interface of a store. A process collects all its writes about tasks in one list, and the
 //! store carries out the list in one transaction.
 
+mod encoded;
 mod error;
 pub(crate) mod expiry;
 pub(crate) mod last_outcome;
@@ -32,6 +33,7 @@ use crate::task::{
 };
 use crate::time::Time;
 
+pub use encoded::{Encoded, PayloadCodec, SharedCodec};
 pub use error::{ErrorKind, StoreError};
 pub use expiry::{Expiry, Overdue};
 pub use next_state::{Counts, Failure, NextState};
@@ -162,6 +164,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// look at long intervals. A store without notifications returns `None`.
     fn wait_for_end(&self, task: TaskId) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
         let _ = task;
+        None
+    }
+
+    /// Returns the codec of [`Encoded`], which what is stored in transactions of the application needs,
+    /// too. Other stores have none.
+    fn codec(&self) -> Option<SharedCodec> {
         None
     }
 

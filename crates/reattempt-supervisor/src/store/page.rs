@@ -24,6 +24,16 @@ pub struct Page<T> {
     pub is_last: bool,
 }
 
+impl<T> Page<T> {
+    /// Converts the items.
+    pub(crate) fn map(self, with: impl FnMut(T) -> T) -> Self {
+        Self {
+            items: self.items.into_iter().map(with).collect(),
+            ..self
+        }
+    }
+}
+
 /// Returns the place of a record, which no other record of the task has.
 pub(crate) const fn place(record: &Record) -> (i32, RecordKind) {
     (record.seq, record.kind)

@@ -20,8 +20,8 @@ use reattempt::retry;
 use rusqlite::Connection;
 
 use super::{
-    Filter, HeldTask, Page, Reclaimed, Schedules, Store, StoreError, StoreFuture, Submitted, Sweep,
-    UnknownWorkflow, Write, WriteResult,
+    Filter, HeldTask, Page, Reclaimed, Schedules, SharedCodec, Store, StoreError, StoreFuture,
+    Submitted, Sweep, UnknownWorkflow, Write, WriteResult,
 };
 use crate::task::{
     FailingStep, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task,
@@ -95,6 +95,7 @@ impl Sqlite {
         connection: &Connection,
         salt: u64,
         new: &NewTask,
+        codec: Option<&SharedCodec>,
     ) -> Result<Submitted, StoreError> {
         let sql = "SELECT value FROM retry_meta WHERE key = 'salt'";
         let own = connection.query_row(sql, [], |row| row.get::<_, i64>(0));
@@ -103,7 +104,20 @@ impl Sqlite {
                 "the transaction is not in the file of the store",
             ));
         }
-        apply::submit(connection, new, Time::of_this_machine()).map_err(store_error)
+        let now = Time::of_this_machine();
+        let Some(codec) = codec else {
+            return apply::submit(connection, new, now).map_err(store_error);
+        };
+        let encoded = codec.encode_task(new)?;
+        let submitted = apply::submit(connection, &encoded, now).map_err(store_error)?;
+        if submitted.same_arguments != Some(false) {
+            return Ok(submitted);
+        }
+        let id = submitted.id;
+        let sql = "SELECT version, input FROM retry_run WHERE id = ?1";
+        let old = connection.query_row(sql, [id.0], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (version, input): (i32, String) = old.map_err(store_error)?;
+        Ok(Submitted::earlier(id, version, &codec.decode(input), new))
     }
 }
 
