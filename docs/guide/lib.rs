@@ -32,6 +32,7 @@ chapters! {
     cargo_retry: "cargo-retry.md",
     outage: "outage.md",
     tasks: "tasks.md",
+    beyond: "beyond.md",
     migrating: "migrating.md",
     migrating_tower: "migrating-tower.md",
     expansion: "expansion.md",
