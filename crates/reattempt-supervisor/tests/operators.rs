@@ -9,7 +9,8 @@ use std::time::Duration;
 use reattempt::Policy;
 use reattempt_supervisor::replay::Replay;
 use reattempt_supervisor::{
-    Client, Schedule, Scheduler, Sqlite, Step, StepError, TaskId, WorkflowContext, step, workflow,
+    Client, Schedule, Scheduler, Sqlite, Step, StepError, TaskId, WorkflowContext, page, step,
+    workflow,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -320,7 +321,6 @@ async fn the_program_pauses_schedules() {
     assert_eq!(refused, "error: there is no schedule `nightly`\n");
 }
 
-/// Returns what a browser would get.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_program_exports_what_a_replay_reads() {
     let place = Place::new("export").await;
@@ -352,26 +352,89 @@ async fn the_program_exports_what_a_replay_reads() {
     );
 }
 
-async fn get(address: std::net::SocketAddr, path: &str) -> String {
-    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nhost: tasks\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
+/// The pages of a store, and how a browser talks to them.
+struct Browser {
+    address: std::net::SocketAddr,
+    cookie: String,
 }
+
+impl Browser {
+    async fn open(client: Client) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let tokens = format!("look Lou {LOOK}\n\nact Ada {ACT}\n");
+        let access = page::Access::parse(&tokens, [format!("http://{address}")]).unwrap();
+        tokio::spawn(page::serve(listener, client, access));
+        let cookie = String::new();
+        Self { address, cookie }
+    }
+
+    /// Returns the answer to a request with these lines of headers.
+    async fn send(&self, request: &str, headers: &str, body: &str) -> String {
+        let mut stream = tokio::net::TcpStream::connect(self.address).await.unwrap();
+        let length = body.len();
+        let request = format!(
+            "{request} HTTP/1.1\r\n{headers}content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    /// Returns the headers that a browser sends with a form of these pages.
+    fn headers(&self) -> String {
+        let (address, cookie) = (self.address, &self.cookie);
+        format!("host: {address}\r\norigin: http://{address}\r\ncookie: a=b; {cookie}\r\n")
+    }
+
+    async fn get(&self, path: &str) -> String {
+        self.send(&format!("GET {path}"), &self.headers(), "").await
+    }
+
+    async fn post(&self, path: &str, body: &str) -> String {
+        self.send(&format!("POST {path}"), &self.headers(), body)
+            .await
+    }
+
+    /// Shows a token.
+    async fn log_in(&mut self, token: &str) {
+        let answer = self.post("/login", &format!("token={token}")).await;
+        assert!(answer.starts_with("HTTP/1.1 303"), "{answer}");
+        let cookie = answer.split("set-cookie: ").nth(1).unwrap();
+        let (cookie, attributes) = cookie.split_once(';').unwrap();
+        assert!(
+            attributes.starts_with(" HttpOnly; SameSite=Strict; Path=/\r\n"),
+            "{attributes}"
+        );
+        cookie.clone_into(&mut self.cookie);
+    }
+
+    /// Returns the secret of the forms on a page.
+    async fn form(&self, path: &str) -> String {
+        let page = self.get(path).await;
+        let form = page.split("name=form value=").nth(1).unwrap();
+        form.split('>').next().unwrap().to_owned()
+    }
+}
+
+const LOOK: &str = "look-look-look-look-look-look";
+const ACT: &str = "act-act-act-act-act-act-act-act";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_pages_show_tasks_and_execute_nothing() {
     let place = Place::new("pages").await;
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(reattempt_supervisor::page::serve(
-        listener,
-        place.client.clone(),
-    ));
-
-    let list = get(address, "/").await;
+    let headers = format!("{{\"who\":\"{HOSTILE}\"}}");
+    let odd = good(HOSTILE.to_owned())
+        .key(HOSTILE)
+        .queue(HOSTILE)
+        .headers(headers);
+    let odd = place.client.submit(odd).await.unwrap().id();
+    let operator = place.client.operator(HOSTILE, HOSTILE);
+    operator.park(odd).await.unwrap();
+    let mut browser = Browser::open(place.client.clone()).await;
+    browser.log_in(ACT).await;
+    let list = browser.get("/").await;
     assert!(
         list.starts_with("HTTP/1.1 200") && list.contains("default-src 'none'"),
         "{list}"
@@ -380,19 +443,156 @@ async fn the_pages_show_tasks_and_execute_nothing() {
         list.contains(&format!("<a href=\"tasks/{0}\">{0}</a>", place.bad)),
         "{list}"
     );
-    let parked = get(address, "/?state=parked").await;
+    let parked = browser.get("/?state=parked").await;
     assert!(
         !parked.contains(&format!("tasks/{}\"", place.good)),
         "{parked}"
     );
-    let task = get(address, &format!("/tasks/{}", place.bad)).await;
+    let found = browser.get("/?key=a").await;
+    assert!(
+        found.contains(&format!("tasks/{}\"", place.good)),
+        "{found}"
+    );
+    let task = browser.get(&format!("/tasks/{}", place.bad)).await;
+    let odd_task = browser.get(&format!("/tasks/{odd}")).await;
+    let hostile = "%3Cscript%3Edocument.title+%3D+%27executed%27%3C%2Fscript%3E";
+    let search = browser
+        .get(&format!("/?key={hostile}&error={hostile}&queue={hostile}"))
+        .await;
     let escaped = "&lt;script&gt;document.title = &#39;executed&#39;&lt;/script&gt;";
-    for page in [&list, &task] {
-        assert!(page.contains(escaped) && !page.contains(HOSTILE), "{page}");
+    for page in [&list, &task, &odd_task, &search] {
+        assert!(
+            page.contains(escaped) && !page.contains("<script"),
+            "{page}"
+        );
     }
-    let missing = get(address, "/tasks/99").await;
+    let missing = browser.get("/tasks/99").await;
     assert!(
         missing.starts_with("HTTP/1.1 404") && missing.contains("There is no task 99."),
         "{missing}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_opens_the_pages_without_a_token_or_from_elsewhere() {
+    let place = Place::new("access").await;
+    let mut browser = Browser::open(place.client.clone()).await;
+    let task = format!("/tasks/{}", place.bad);
+    for path in ["/", &task, "/?state=parked", "/tasks/99"] {
+        let page = browser.get(path).await;
+        assert!(
+            page.starts_with("HTTP/1.1 401") && !page.contains("undone"),
+            "{page}"
+        );
+    }
+    let wrong = browser.post("/login", "token=wrong").await;
+    assert!(
+        wrong.starts_with("HTTP/1.1 401") && !wrong.contains("set-cookie"),
+        "{wrong}"
+    );
+    browser.log_in(ACT).await;
+    let (own, cookie) = (browser.address, browser.cookie.clone());
+    let form = browser.form(&task).await;
+    let body = format!("form={form}&command=cancel&why=because");
+    let act = format!("POST /act/{}", place.bad);
+    // A name of somebody else that leads here, and pages of others.
+    for headers in [
+        format!("host: evil.example\r\norigin: http://evil.example\r\ncookie: {cookie}\r\n"),
+        format!("host: evil.example\r\norigin: http://{own}\r\ncookie: {cookie}\r\n"),
+        format!("host: {own}.evil.example\r\norigin: http://{own}\r\ncookie: {cookie}\r\n"),
+        format!(
+            "host: {own}\r\nhost: evil.example\r\norigin: http://{own}\r\ncookie: {cookie}\r\n"
+        ),
+        format!("host: {own}\r\norigin: http://evil.example\r\ncookie: {cookie}\r\n"),
+        format!("host: {own}\r\norigin: https://{own}\r\ncookie: {cookie}\r\n"),
+        format!("host: {own}\r\norigin: null\r\ncookie: {cookie}\r\n"),
+        format!("host: {own}\r\ncookie: {cookie}\r\n"),
+    ] {
+        let refused = browser.send(&act, &headers, &body).await;
+        let is_refused = refused.starts_with("HTTP/1.1 403") || refused.starts_with("HTTP/1.1 400");
+        assert!(is_refused, "{headers}{refused}");
+    }
+    let elsewhere = format!("host: evil.example\r\ncookie: {cookie}\r\n");
+    let refused = browser.send("GET /", &elsewhere, "").await;
+    assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
+    // Without the secret of the form, or with that of somebody else.
+    let mut other = Browser {
+        address: own,
+        cookie: String::new(),
+    };
+    other.log_in(ACT).await;
+    for body in [
+        "command=cancel&why=because",
+        &*format!("form=0{form}&command=cancel"),
+    ] {
+        let refused = browser.post(&format!("/act/{}", place.bad), body).await;
+        assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
+    }
+    let refused = other.post(&format!("/act/{}", place.bad), &body).await;
+    assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
+    assert!(
+        place
+            .says(&["show", &place.bad.to_string()])
+            .contains("state        parked")
+    );
+    for tokens in [
+        "",
+        "act Ada short",
+        "see Ada 123456789012345678901234",
+        "act 123456789012345678901234",
+    ] {
+        page::Access::parse(tokens, []).unwrap_err();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_act_gives_commands_and_who_may_look_sees_no_arguments() {
+    let place = Place::new("roles").await;
+    let mut browser = Browser::open(place.client.clone()).await;
+    browser.log_in(LOOK).await;
+    let task = browser.get(&format!("/tasks/{}", place.good)).await;
+    assert!(
+        task.contains("hidden from your role") && !task.contains("hello"),
+        "{task}"
+    );
+    assert!(!task.contains("<form"), "{task}");
+    browser.log_in(ACT).await;
+    let path = format!("/tasks/{}", place.bad);
+    let form = browser.form(&path).await;
+    let act = format!("/act/{}", place.bad);
+    let sent = browser
+        .post(&act, &format!("form={form}&command=resubmit&why=fixed+it"))
+        .await;
+    assert!(
+        sent.starts_with("HTTP/1.1 303")
+            && sent.contains(&format!("location: ../tasks/{}", place.bad)),
+        "{sent}"
+    );
+    let shown = browser.get(&path).await;
+    assert!(
+        shown.contains("<td>resubmit<td>Ada") && shown.contains("fixed it"),
+        "{shown}"
+    );
+    let refused = browser
+        .post(&act, &format!("form={form}&command=undo&why=now"))
+        .await;
+    assert!(
+        refused.starts_with("HTTP/1.1 409") && refused.contains("is pending"),
+        "{refused}"
+    );
+    // All that fit: first their number, then the command.
+    let all = format!("form={form}&command=cancel&why=over&state=pending");
+    let counted = browser.post("/all", &all).await;
+    assert!(
+        counted.contains("1 tasks fit") && counted.contains("name=expect value=1"),
+        "{counted}"
+    );
+    let wrong = browser.post("/all", &format!("{all}&expect=2")).await;
+    assert!(
+        wrong.contains("1 tasks fit, and 2 were expected"),
+        "{wrong}"
+    );
+    let sent = browser.post("/all", &format!("{all}&expect=1")).await;
+    assert!(sent.contains("1 of 1 tasks took the command"), "{sent}");
+    assert!(browser.get(&path).await.contains("<td>cancel<td>Ada"));
 }

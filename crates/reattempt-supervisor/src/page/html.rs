@@ -4,16 +4,106 @@ use std::fmt::{self, Write as _};
 
 use serde::Deserialize;
 
-use crate::client::Progress;
-use crate::task::{OperatorNote, Record, RecordKind, RunningStep, State, Task};
+use super::access::{Role, Session};
+use crate::client::{Progress, SubmitError};
+use crate::store::Filter;
+use crate::task::{
+    OperatorNote, Record, RecordKind, RunningStep, State, Task, TaskId, UnknownState,
+};
+use crate::time::ParseTimeError;
 
 /// The tasks that the address of a list asks for.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Clone, Deserialize)]
 #[serde(default)]
 pub(super) struct ListQuery {
     pub(super) state: String,
-    pub(super) workflow: String,
-    pub(super) before: Option<i64>,
+    workflow: String,
+    queue: String,
+    key: String,
+    header: String,
+    error: String,
+    since: String,
+    until: String,
+    pub(super) before: String,
+}
+
+impl ListQuery {
+    /// Returns the names, labels and values of what an operator can search for.
+    fn fields(&self) -> [(&'static str, &'static str, &str); 7] {
+        [
+            ("workflow", "Workflow", &self.workflow),
+            ("queue", "Queue", &self.queue),
+            ("key", "Key", &self.key),
+            ("header", "Header, as name=value", &self.header),
+            ("error", "Part of the error", &self.error),
+            ("since", "Submitted since (UTC)", &self.since),
+            ("until", "Submitted before", &self.until),
+        ]
+    }
+
+    /// Returns the filter, or what is wrong with it.
+    pub(super) fn filter(&self) -> Result<Filter, String> {
+        let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let time = |text: &str| match text {
+            "" => Ok(None),
+            text => text
+                .parse()
+                .map(Some)
+                .map_err(|error: ParseTimeError| error.to_string()),
+        };
+        let header = match self.header.split_once('=') {
+            Some((name, value)) => Some((name.to_owned(), value.to_owned())),
+            None if self.header.is_empty() => None,
+            None => return Err("Write the name of a header, `=` and its value.".to_owned()),
+        };
+        Ok(Filter {
+            state: match &*self.state {
+                "" => None,
+                state => Some(
+                    state
+                        .parse()
+                        .map_err(|error: UnknownState| error.to_string())?,
+                ),
+            },
+            workflow: text(&self.workflow),
+            queue: text(&self.queue),
+            key: text(&self.key),
+            header,
+            error: text(&self.error),
+            since: time(&self.since)?,
+            until: time(&self.until)?,
+            ..Filter::default()
+        })
+    }
+
+    /// Returns the address of the same search with another state, and from another task on.
+    fn address(&self, state: &str, before: Option<TaskId>) -> String {
+        let mut address = format!("?state={}", Part(state));
+        for (name, _, value) in self.fields() {
+            if !value.is_empty() {
+                push(&mut address, format_args!("&amp;{name}={}", Part(value)));
+            }
+        }
+        if let Some(before) = before {
+            push(&mut address, format_args!("&amp;before={before}"));
+        }
+        address
+    }
+
+    /// Returns the search as hidden fields of a form.
+    fn hidden(&self) -> String {
+        let mut hidden = format!(
+            "<input type=hidden name=state value=\"{}\">",
+            Text(&self.state)
+        );
+        for (name, _, value) in self.fields() {
+            push(
+                &mut hidden,
+                format_args!("<input type=hidden name={name} value=\"{}\">", Text(value)),
+            );
+        }
+        hidden
+    }
 }
 
 const STYLE: &str = include_str!("style.css");
@@ -75,37 +165,157 @@ pub(super) fn message(text: &str) -> String {
     )
 }
 
+/// Returns the page that asks for a token; `up` leads to the list.
+pub(super) fn login(up: &str) -> String {
+    whole_page(
+        "Tasks",
+        &format!(
+            "<h1>Tasks</h1><form method=post action=\"{up}login\"><label>Your token <input type=password name=token \
+             autocomplete=current-password required></label> <button>Open</button></form>"
+        ),
+    )
+}
+
+/// Returns the page that says how many tasks fit, with a form that gives them a command.
+pub(super) fn confirm(
+    session: &Session,
+    query: &ListQuery,
+    (command, why): (&str, &str),
+    count: u64,
+) -> String {
+    whole_page(
+        "Tasks",
+        &format!(
+            "<h1>{count} tasks fit</h1><p>Nothing has changed yet.</p><form method=post action=all>{}{}\
+             <input type=hidden name=command value=\"{command}\"><input type=hidden name=why value=\"{}\">\
+             <input type=hidden name=expect value={count}><button>{command} {count} tasks</button></form><p><a href=\"./\">All tasks</a></p>",
+            query.hidden(),
+            form_field(session),
+            Text(why),
+            command = Text(command),
+        ),
+    )
+}
+
+/// Returns the page after a command for many tasks.
+pub(super) fn sent(expect: u64, refused: &[SubmitError]) -> String {
+    let count = u64::try_from(refused.len()).unwrap_or(u64::MAX);
+    let mut body = format!(
+        "<h1>{} of {expect} tasks took the command</h1><ul>",
+        expect.saturating_sub(count)
+    );
+    for error in refused {
+        push(&mut body, format_args!("<li>{}", Text(&error.to_string())));
+    }
+    body.push_str("</ul><p><a href=\"./\">All tasks</a></p>");
+    whole_page("Tasks", &body)
+}
+
+/// Returns the field that shows that a form is one of the session.
+fn form_field(session: &Session) -> String {
+    format!("<input type=hidden name=form value={}>", session.form)
+}
+
+/// Returns the field for a reason, and what chooses a command.
+fn command_fields(session: &Session, commands: &[&str]) -> String {
+    let options = commands.iter().map(|command| format!("<option>{command}"));
+    format!(
+        "{}<label>Command <select name=command>{}</select></label> <label>Why <input name=why required></label>",
+        form_field(session),
+        options.collect::<String>()
+    )
+}
+
+/// Adds the form with which an operator gives a task a command.
+fn add_commands(body: &mut String, session: &Session, task: &Task) {
+    let (commands, is_open): (&[&str], bool) = match task.state {
+        _ if session.role == Role::Look => return,
+        State::Pending | State::Processing | State::Waiting => (&["cancel", "park"], false),
+        State::Error => (&["resubmit", "undo"], true),
+        State::Parked => (&["resubmit", "undo", "cancel", "give up"], true),
+        State::Processed | State::Compensated | State::Cancelled => return,
+    };
+    push(
+        body,
+        format_args!(
+            "<h2>Commands</h2><form method=post action=\"../act/{}\">{} <button>Send</button></form>",
+            task.id,
+            command_fields(session, commands)
+        ),
+    );
+    if is_open {
+        push(
+            body,
+            format_args!(
+                "<form method=post action=\"../act/{}\"><label>Step <input name=step inputmode=numeric size=4 required></label> {} \
+                 <label>Result, as JSON <input name=result></label> <button>Resolve</button></form>",
+                task.id,
+                command_fields(session, &["not done", "done", "undo step"])
+            ),
+        );
+    }
+}
+
+/// Returns a text that only somebody may see who may act.
+fn private<'t>(session: &Session, text: &'t str) -> &'t str {
+    match session.role {
+        Role::Look if !text.is_empty() => "hidden from your role",
+        Role::Look | Role::Act => text,
+    }
+}
+
 /// Returns the page with the list of tasks.
 pub(super) fn list(
+    session: &Session,
     counts: &[(State, u64)],
     tasks: &[Task],
-    query: &ListQuery,
-    is_full: bool,
+    (query, is_full): (&ListQuery, bool),
 ) -> String {
-    let workflow = Part(&query.workflow);
     let all: u64 = counts.iter().map(|(_, count)| count).sum();
     let current = |is_current: bool| if is_current { " aria-current=page" } else { "" };
     let mut body = format!(
-        "<h1>Tasks</h1><nav><a href=\"?workflow={workflow}\"{}>all {all}</a>",
+        "<h1>Tasks</h1><nav><a href=\"{}\"{}>all {all}</a>",
+        query.address("", None),
         current(query.state.is_empty())
     );
     for (state, count) in counts {
         let mark = current(query.state == state.as_str());
+        let address = query.address(state.as_str(), None);
         push(
             &mut body,
-            format_args!(
-                "<a href=\"?state={state}&amp;workflow={workflow}\"{mark}>{state} {count}</a>"
-            ),
+            format_args!("<a href=\"{address}\"{mark}>{state} {count}</a>"),
         );
     }
     push(
         &mut body,
         format_args!(
-            "</nav><form><input type=hidden name=state value=\"{}\"><label>Workflow <input name=workflow value=\"{}\"></label> <button>Show</button></form>",
-            Text(&query.state),
-            Text(&query.workflow)
+            "</nav><form><input type=hidden name=state value=\"{}\">",
+            Text(&query.state)
         ),
     );
+    for (name, label, value) in query.fields() {
+        push(
+            &mut body,
+            format_args!(
+                "<label>{label} <input name={name} value=\"{}\"></label> ",
+                Text(value)
+            ),
+        );
+    }
+    body.push_str("<button>Show</button></form>");
+    let is_narrowed = query
+        .filter()
+        .is_ok_and(|filter| filter != Filter::default());
+    if session.role == Role::Act && is_narrowed && !tasks.is_empty() {
+        push(
+            &mut body,
+            format_args!(
+                "<form method=post action=all>{}{} <button>Count the tasks that fit</button></form>",
+                query.hidden(),
+                command_fields(session, &["resubmit", "undo", "cancel", "park", "give up"])
+            ),
+        );
+    }
     if tasks.is_empty() {
         body.push_str("<p>There are no such tasks.</p>");
         return whole_page("Tasks", &body);
@@ -133,9 +343,8 @@ pub(super) fn list(
         push(
             &mut body,
             format_args!(
-                "<p><a href=\"?state={}&amp;workflow={workflow}&amp;before={}\">Older tasks</a></p>",
-                Part(&query.state),
-                last.id
+                "<p><a href=\"{}\">Older tasks</a></p>",
+                query.address(&query.state, Some(last.id))
             ),
         );
     }
@@ -154,7 +363,7 @@ fn running_text(step: &RunningStep) -> String {
 }
 
 /// Returns the page of one task.
-pub(super) fn task(progress: &Progress) -> String {
+pub(super) fn task(session: &Session, progress: &Progress) -> String {
     let Progress {
         task,
         history,
@@ -168,6 +377,8 @@ pub(super) fn task(progress: &Progress) -> String {
     );
     let optional = |text: &Option<String>| text.clone().unwrap_or_default();
     let owner = task.owner.as_ref().map(ToString::to_string);
+    let headers = task.headers.as_deref().unwrap_or_default();
+    let output = task.output.as_deref().unwrap_or_default();
     push(
         &mut body,
         format_args!("<dt>State<dd class={state}>{state}", state = task.state),
@@ -208,20 +419,23 @@ pub(super) fn task(progress: &Progress) -> String {
                 .join("; "),
         ),
         ("Last error", optional(&task.error)),
-        ("Arguments", task.input.clone()),
-        ("Result", optional(&task.output)),
+        ("Headers", private(session, headers).to_owned()),
+        ("Arguments", private(session, &task.input).to_owned()),
+        ("Result", private(session, output).to_owned()),
     ] {
         if !value.is_empty() {
             push(&mut body, format_args!("<dt>{name}<dd>{}", Text(&value)));
         }
     }
-    body.push_str("</dl><h2>Steps</h2>");
+    body.push_str("</dl>");
+    add_commands(&mut body, session, task);
+    body.push_str("<h2>Steps</h2>");
     if history.is_empty() {
         body.push_str("<p>Nothing has happened yet.</p>");
     } else {
         body.push_str("<div class=scroll><table><thead><tr><th>Step<th>Name<th>What<th>When<th>Result or error</thead><tbody>");
         for record in history {
-            row(&mut body, record);
+            row(&mut body, session, record);
         }
         body.push_str("</tbody></table></div>");
     }
@@ -269,15 +483,18 @@ fn add_notes(body: &mut String, notes: &[OperatorNote]) {
 }
 
 /// Adds the row of a record.
-fn row(body: &mut String, record: &Record) {
+fn row(body: &mut String, session: &Session, record: &Record) {
     let what = match record.kind {
         RecordKind::Begun => "begun",
         RecordKind::Done => "done",
         RecordKind::Failed => "failed",
         RecordKind::Undone => "undone",
     };
-    let result = record.error.as_ref().or(record.result.as_ref());
-    let result = result.map(String::as_str).unwrap_or_default();
+    let result = record.result.as_deref().unwrap_or_default();
+    let result = record
+        .error
+        .as_deref()
+        .unwrap_or_else(|| private(session, result));
     push(
         body,
         format_args!(

@@ -1,30 +1,46 @@
-//! Read-only pages that show tasks and their records: HTML without scripts.
+//! Pages on which operators look at tasks and give commands: HTML without scripts.
 
+mod access;
+mod actions;
 mod html;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Extension, Path, Query, State};
 use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use crate::client::{Client, SubmitError};
+use access::Session;
 use html::ListQuery;
 
 use crate::store::Filter;
 use crate::task::TaskId;
 
+pub use access::{Access, AccessError, Role};
+
+/// What all pages share.
+#[derive(Debug)]
+struct Pages {
+    client: Client,
+    access: Access,
+}
+
 /// Returns the pages, for a path of your application: `/` lists tasks, and `/tasks/{id}` shows one.
-///
-/// Everybody who can open the pages can read the arguments and results of tasks; put them where
-/// only operators have access.
-pub fn router(client: Client) -> Router {
+/// Whoever opens them shows a token of `access` first.
+pub fn router(client: Client, access: Access) -> Router {
+    let pages = Arc::new(Pages { client, access });
     Router::new()
         .route("/", get(list))
+        .route("/login", post(actions::login))
+        .route("/all", post(actions::act_on_all))
         .route("/tasks/{id}", get(task))
-        .with_state(Arc::new(client))
+        .route("/act/{id}", post(actions::act))
+        .layer(from_fn_with_state(Arc::clone(&pages), access::guard))
+        .with_state(pages)
 }
 
 /// Serves the pages until the process ends.
@@ -32,8 +48,12 @@ pub fn router(client: Client) -> Router {
 /// # Errors
 ///
 /// Fails if the listener fails.
-pub async fn serve(listener: tokio::net::TcpListener, client: Client) -> std::io::Result<()> {
-    axum::serve(listener, router(client)).await
+pub async fn serve(
+    listener: tokio::net::TcpListener,
+    client: Client,
+    access: Access,
+) -> std::io::Result<()> {
+    axum::serve(listener, router(client, access)).await
 }
 
 /// The number of tasks on a page.
@@ -41,37 +61,40 @@ const LIMIT: u32 = 100;
 
 /// Answers `/`.
 async fn list(
-    State(client): State<Arc<Client>>,
+    State(pages): State<Arc<Pages>>,
+    Extension(session): Extension<Session>,
     Query(query): Query<ListQuery>,
 ) -> Result<Response, PageError> {
-    let filter = Filter {
-        state: query.state.parse().ok(),
-        workflow: Some(query.workflow.clone()).filter(|workflow| !workflow.is_empty()),
-        queue: None,
-        before: query.before.map(TaskId),
-        limit: LIMIT,
-        ..Filter::default()
+    let filter = match query.filter() {
+        Ok(filter) => filter,
+        Err(why) => return Ok((StatusCode::BAD_REQUEST, page(html::message(&why))).into_response()),
     };
-    let counts = client
-        .store()
-        .counts()
-        .await
-        .map_err(|error| PageError(error.to_string()))?;
-    let tasks = client
-        .list(filter)
-        .await
-        .map_err(|error| PageError(error.to_string()))?;
+    let filter = Filter {
+        before: query.before.parse().ok().map(TaskId),
+        limit: LIMIT,
+        ..filter
+    };
+    let counts = pages.client.store().counts().await;
+    let counts = counts.map_err(|error| PageError(error.to_string()))?;
+    let tasks = pages.client.list(filter).await;
+    let tasks = tasks.map_err(|error| PageError(error.to_string()))?;
     let is_full = u32::try_from(tasks.len()).is_ok_and(|count| count >= LIMIT);
-    Ok(page(html::list(&counts, &tasks, &query, is_full)))
+    Ok(page(html::list(
+        &session,
+        &counts,
+        &tasks,
+        (&query, is_full),
+    )))
 }
 
 /// Answers `/tasks/{id}`.
 async fn task(
-    State(client): State<Arc<Client>>,
+    State(pages): State<Arc<Pages>>,
+    Extension(session): Extension<Session>,
     Path(id): Path<i64>,
 ) -> Result<Response, PageError> {
-    match client.task::<()>(TaskId(id)).progress().await {
-        Ok(progress) => Ok(page(html::task(&progress))),
+    match pages.client.task::<()>(TaskId(id)).progress().await {
+        Ok(progress) => Ok(page(html::task(&session, &progress))),
         Err(SubmitError::UnknownTask(id)) => {
             let missing = html::message(&format!("There is no task {id}."));
             Ok((StatusCode::NOT_FOUND, page(missing)).into_response())
@@ -80,7 +103,7 @@ async fn task(
     }
 }
 
-/// Adds the headers that keep the page read-only and uncached.
+/// Adds the headers that keep scripts and other pages out, and the page uncached.
 fn page(html: String) -> Response {
     let headers = [
         (header::CACHE_CONTROL, "no-store"),
@@ -89,6 +112,7 @@ fn page(html: String) -> Response {
             "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         ),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "same-origin"),
     ];
     (headers, Html(html)).into_response()
 }

@@ -152,8 +152,15 @@ enum Command {
         #[arg(long, default_value_t = 10_000)]
         limit: u32,
     },
-    /// Serves read-only pages that show tasks.
+    /// Serves pages that show tasks and take commands.
     Serve {
+        /// The tokens of those who may open the pages, one a line: `look NAME TOKEN` or `act NAME TOKEN`.
+        #[arg(long, value_name = "FILE")]
+        token_file: std::path::PathBuf,
+        /// An address under which browsers reach the pages, such as `https://tasks.example`; the address
+        /// of `--listen` if there is none.
+        #[arg(long)]
+        origin: Vec<String>,
         /// The address of the pages.
         #[arg(long, default_value = "127.0.0.1:8017")]
         listen: SocketAddr,
@@ -264,11 +271,11 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             println!("deleted {} tasks", client.prune(age, limit).await?);
             Ok(())
         }
-        Command::Serve { listen } => {
-            let listener = tokio::net::TcpListener::bind(listen).await?;
-            println!("http://{}", listener.local_addr()?);
-            Ok(page::serve(listener, client).await?)
-        }
+        Command::Serve {
+            token_file,
+            origin,
+            listen,
+        } => serve(client, &token_file, origin, listen).await,
     }
 }
 
@@ -279,6 +286,25 @@ fn verdict(not_done: bool, done: Option<String>) -> Verdict {
         None if not_done => Verdict::NotDone,
         None => Verdict::Undo,
     }
+}
+
+/// Serves the pages until the program ends.
+async fn serve(
+    client: Client,
+    token_file: &std::path::Path,
+    mut origins: Vec<String>,
+    listen: SocketAddr,
+) -> Result<(), Box<dyn Error>> {
+    let tokens = std::fs::read_to_string(token_file)
+        .map_err(|error| format!("{}: {error}", token_file.display()))?;
+    let listener = tokio::net::TcpListener::bind(listen).await?;
+    let address = format!("http://{}", listener.local_addr()?);
+    println!("{address}");
+    if origins.is_empty() {
+        origins.push(address);
+    }
+    let access = page::Access::parse(&tokens, origins)?;
+    Ok(page::serve(listener, client, access).await?)
 }
 
 /// Opens the store that `--store` names.
