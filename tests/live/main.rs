@@ -8,9 +8,9 @@
 )]
 
 mod calls;
+mod clients;
 mod kill;
 mod load;
-mod middleware;
 mod names;
 mod precedence;
 mod shapes;

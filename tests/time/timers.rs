@@ -4,10 +4,10 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt::timer::{DefaultTimer, Smol, ThreadTimer, Timer, Tokio};
+use reattempt::timer::{Clock, DefaultTimer, Smol, ThreadTimer, Timer, Timestamp, Tokio};
 use reattempt::{GiveUpReason, Policy, RetryError, deadline, retry, retry_block};
 
-use crate::support::{Hand, assert_nothing_is_left, drive, ms};
+use crate::support::{Hand, Nap, assert_nothing_is_left, drive, ms};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -203,4 +203,33 @@ fn a_timer_is_evaluated_once() {
     let times = &Cell::new(0);
     assert_eq!((sync(times), times.get()), (Err(1), 1));
     assert_eq!((drive(asynchronous(times)), times.get()), (Err(2), 2));
+}
+
+/// Goes on by two seconds whenever somebody looks.
+struct Hasty(Hand);
+
+impl Clock for Hasty {
+    fn now(&self) -> Timestamp {
+        self.0.spend(ms(2000));
+        self.0.now()
+    }
+}
+
+impl Timer for Hasty {
+    type Sleep = Nap;
+
+    fn sleep(&self, duration: Duration) -> Nap {
+        Timer::sleep(&self.0, duration)
+    }
+}
+
+/// Even if all of its time passes before its first poll.
+#[test]
+fn the_first_attempt_is_begun() {
+    #[retry(deadline = "1s", on(_), timer = hasty)]
+    async fn fetch(hasty: &Hasty) -> Result<u32, RetryError<u32>> {
+        Ok(7)
+    }
+    assert_eq!(drive(fetch(&Hasty(Hand::default()))).ok(), Some(7));
+    assert_nothing_is_left();
 }

@@ -390,4 +390,77 @@ mod tests {
         let new = (2..=8).map(|operation| (operation, operation));
         assert_eq!(kept(new.chain([(1, 1), (9, 9)])), [2, 3, 4, 5, 6, 7, 8, 9]);
     }
+
+    const OURS: OperationId = OperationId(1);
+
+    fn seconds_ago(seconds: u64) -> Mark {
+        let now = Duration::from_nanos(inherited::now().as_nanos());
+        let at = Timestamp::from_origin(now.saturating_sub(Duration::from_secs(seconds)));
+        Mark {
+            operation: OURS,
+            at,
+        }
+    }
+
+    fn show(mark: Mark) {
+        with(|thread| thread.visible = vec![mark]);
+    }
+
+    #[test]
+    fn a_mark_lasts_for_a_minute_and_for_its_operation() {
+        show(seconds_ago(55));
+        assert!(is_marked(OURS) && !is_marked(OperationId(2)));
+        show(seconds_ago(61));
+        assert!(!is_marked(OURS));
+    }
+
+    /// What is handed over is all that a scope shows; after it everything is as it was.
+    #[test]
+    fn a_scope_shows_what_it_was_given() {
+        set_began(7);
+        {
+            let _scope = ScopeMarks::new(&InheritedMarks(vec![seconds_ago(0)]));
+            assert!(is_marked(OURS));
+            {
+                let _isolated = ScopeMarks::new(&InheritedMarks::NONE);
+                assert!(!is_marked(OURS));
+                set_began(9);
+                mark(OperationId(2));
+            }
+            assert_eq!(began(), 7);
+            assert!(is_marked(OURS) && !is_marked(OperationId(2)));
+        }
+        assert!(!is_marked(OURS));
+    }
+
+    #[test]
+    fn a_call_hides_its_marks_after_an_attempt() {
+        let mut call = Call::new();
+        let memory = call.memory.get_or_insert_default();
+        add(&mut memory.marks.0, seconds_ago(0));
+        {
+            let _visible = VisibleMarks::new(&mut call, true);
+            assert!(is_marked(OURS));
+        }
+        assert!(!is_marked(OURS));
+    }
+
+    #[cfg(feature = "tokio")]
+    #[test]
+    fn a_task_does_not_see_what_another_has_given_up() {
+        let tasks = tokio::runtime::Builder::new_current_thread().build();
+        tasks.expect("a runtime is made").block_on(async {
+            let seen = async || {
+                let before = begin();
+                set_began(before.wrapping_sub(1));
+                is_marked(OURS)
+            };
+            let ours = tokio::spawn(async move {
+                mark(OURS);
+                seen().await
+            });
+            assert!(ours.await.expect("no panic"));
+            assert!(!tokio::spawn(seen()).await.expect("no panic"));
+        });
+    }
 }

@@ -121,3 +121,27 @@ fn a_function_judges_answers_and_errors() {
     assert_eq!(judged(&Ok(Verdict::Permanent)), None);
     assert_eq!(judged(&Err(Verdict::Permanent)), Some(Verdict::Permanent));
 }
+
+/// The caller that cuts it off and tries again makes a single attempt.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cut_off_after_a_failure_has_given_up() {
+    let calls = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&calls);
+    let service = tower::service_fn(move |()| {
+        let mut calls = count.lock().unwrap();
+        *calls += 1;
+        let hangs = *calls == 2;
+        async move {
+            if hangs {
+                core::future::pending::<()>().await;
+            }
+            Err::<(), Error>(ErrorKind::TimedOut.into())
+        }
+    });
+    let service = RetryLayer::new(POLICY).layer(service);
+    let outer = Policy::new().max(2).timeout(Duration::from_millis(100));
+    let outer = outer.on(|_: &Error| true);
+    let answer = outer.try_run_async(async || service.clone().oneshot(()).await);
+    assert_eq!(answer.await.unwrap_err().attempts(), 2);
+    assert_eq!(*calls.lock().unwrap(), 2 + 1);
+}
