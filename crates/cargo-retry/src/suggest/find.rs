@@ -248,7 +248,7 @@ impl Visitor<'_> {
                 code,
             }
         });
-        if suggestion.is_none() && !found.is_failover {
+        if suggestion.is_none() && !found.is_explained {
             keys.unknown.push(
                 "what is tried: the loop does not say it in one `match` or `if let`".to_owned(),
             );

@@ -145,6 +145,29 @@ fn an_attempt_is_made_of_what_each_turn_makes() {
         code.starts_with("return ") && !is_pattern(&found),
         "{found}"
     );
+    let (found, _) = only(
+        "suggest-leaves",
+        "loop { let place = { if is_over() { break; } next() }; match ask(place) { Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) } }",
+    );
+    assert!(found["suggestion"].is_null(), "{found}");
+    assert!(
+        found
+            .to_string()
+            .contains("what makes `place` can leave the loop"),
+        "{found}"
+    );
+    // `?` leaves the function there, and would be retried here.
+    let (found, _) = only(
+        "suggest-question",
+        "loop { match make()?.send() { Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) } }",
+    );
+    assert!(found["suggestion"].is_null(), "{found}");
+    assert!(
+        found
+            .to_string()
+            .contains("what is tried can leave the loop"),
+        "{found}"
+    );
     // Part of a pattern is made, too.
     let (_, code) = only(
         "suggest-parts",

@@ -7,31 +7,39 @@ use crate::code::written;
 use crate::suggest::keys::{Keys, duration, integer, literal_duration};
 
 pub(super) fn leaves(block: &Block) -> bool {
-    let mut search = Exit(false);
+    let mut search = Exit::default();
     search.visit_block(block);
-    search.0
+    search.leaves
 }
 
 pub(super) fn exits(expr: &Expr) -> bool {
-    let mut search = Exit(false);
+    let mut search = Exit::default();
     search.visit_expr(expr);
-    search.0
+    search.leaves
 }
 
 /// Whether something leaves the loop.
-pub(super) struct Exit(pub(super) bool);
+#[derive(Default)]
+pub(super) struct Exit {
+    pub(super) leaves: bool,
+    /// By `?`, whose error nothing retries.
+    pub(super) fails: bool,
+}
 
 impl<'ast> Visit<'ast> for Exit {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
-            Expr::Return(_) | Expr::Break(_) => self.0 = true,
+            Expr::Return(_) | Expr::Break(_) => self.leaves = true,
             // They have a `return` or a `break` of their own.
             Expr::Closure(_)
             | Expr::Async(_)
             | Expr::Loop(_)
             | Expr::While(_)
             | Expr::ForLoop(_) => {}
-            expr => syn::visit::visit_expr(self, expr),
+            expr => {
+                self.fails |= matches!(expr, Expr::Try(_));
+                syn::visit::visit_expr(self, expr);
+            }
         }
     }
 }

@@ -22,8 +22,8 @@ pub(super) struct Loop<'a> {
     /// What makes the number of the turn, if one of them needs it.
     pub(super) turn: Option<String>,
     pub(super) keys: Keys,
-    /// Whether each turn tries something else.
-    pub(super) is_failover: bool,
+    /// Whether the keys say why there is no operation.
+    pub(super) is_explained: bool,
     /// Whether the whole of it gives what the operation gives.
     pub(super) is_plain: bool,
     /// Whether it ends the function.
@@ -45,28 +45,35 @@ pub(super) fn of(expr: &Expr) -> Option<Loop<'_>> {
     let asked = statements.find_map(|(place, it)| Some((place, asked(it)?)));
     let asked = asked.map(|(place, it)| through_variable(body, place, it));
     let asked = asked.or_else(|| handed_on(body));
-    let (asked, before, is_whole) = match (asked, condition.and_then(failing)) {
+    let (asked, turn, is_whole) = match (asked, condition.and_then(failing)) {
         (Some((place, asked)), _) => {
-            let (before, is_whole) = before(body, place, asked.operation);
-            let more = does_more(body, place, sleep);
-            (Some(asked), before, is_whole && !more)
+            let turn = before(body, place, asked.operation);
+            let is_whole = turn.is_whole && !does_more(body, place, sleep);
+            (Some(asked), turn, is_whole)
         }
-        (None, Some(operation)) => (Some(Asked::part(operation)), Vec::new(), false),
-        (None, None) if facts.leaves_on_success => (None, Vec::new(), false),
+        (None, Some(operation)) => (Some(Asked::part(operation)), Turn::default(), false),
+        (None, None) if facts.leaves_on_success => (None, Turn::default(), false),
         (None, None) => return None,
     };
     let mut keys = keys(turns.map(|(_, turns)| turns), &facts, sleep);
     let mut found = Loop {
         operation: asked.as_ref().map(|it| it.operation),
-        before,
+        before: turn.before,
         turn: None,
         is_plain: is_whole && asked.as_ref().is_some_and(|it| it.is_plain),
         returns: asked.is_some_and(|it| it.returns),
-        is_failover: false,
+        is_explained: false,
         keys: Keys::default(),
     };
     if let Some((name, turns)) = turns {
         found.in_turns(name, turns, &mut keys);
+    }
+    if let Some(what) = turn.left {
+        found.operation = None;
+        found.is_explained = true;
+        keys.unknown.push(format!(
+            "{what} can leave the loop: move an attempt to a function that returns a `Result`, and retry that"
+        ));
     }
     found.keys = keys;
     Some(found)
@@ -93,7 +100,7 @@ impl Loop<'_> {
             keys.hooks.push(format!("context = {name}"));
         } else {
             self.operation = None;
-            self.is_failover = true;
+            self.is_explained = true;
             keys.unknown.push(format!(
                 "each turn tries another `{name}`, and a retry tries the same again: keep the loop, and retry inside of it"
             ));
@@ -117,16 +124,30 @@ fn names(code: &(impl ToTokens + ?Sized)) -> BTreeSet<String> {
     names
 }
 
-/// What a turn does before the operation at `place`: what the operation needs, and what only logs. Whether that is all.
-fn before<'a>(body: &'a Block, place: usize, operation: &Expr) -> (Vec<&'a Stmt>, bool) {
+/// What a turn does before the operation.
+#[derive(Default)]
+struct Turn<'a> {
+    /// What the operation needs, and what only logs.
+    before: Vec<&'a Stmt>,
+    /// Whether that is all.
+    is_whole: bool,
+    /// What of the operation can leave the loop.
+    left: Option<String>,
+}
+
+/// What a turn does before the operation at `place`.
+fn before<'a>(body: &'a Block, place: usize, operation: &Expr) -> Turn<'a> {
     let mut wanted = names(operation);
-    let (mut all, mut is_whole) = (Vec::new(), true);
+    let mut exit = Exit::default();
+    exit.visit_expr(operation);
+    let own = exit.fails.then(|| "what is tried".to_owned());
+    let (mut all, mut is_whole, mut left) = (Vec::new(), true, own);
     for statement in body.stmts.iter().take(place).rev() {
-        let mut exit = Exit(false);
+        let mut exit = Exit::default();
         exit.visit_stmt(statement);
         let mut facts = Facts::default();
         facts.visit_stmt(statement);
-        let turns_away = exit.0 || facts.sleep.is_some();
+        let turns_away = exit.leaves || exit.fails || facts.sleep.is_some();
         let is_wanted = match statement {
             Stmt::Local(local) => !names(&local.pat).is_disjoint(&wanted),
             _ => !turns_away && !facts.is_counted,
@@ -136,10 +157,17 @@ fn before<'a>(body: &'a Block, place: usize, operation: &Expr) -> (Vec<&'a Stmt>
             all.push(statement);
         } else if turns_away {
             is_whole = false;
+            if let (Stmt::Local(local), true) = (statement, is_wanted) {
+                left = Some(format!("what makes `{}`", written(&local.pat)));
+            }
         }
     }
     all.reverse();
-    (all, is_whole)
+    Turn {
+        before: all,
+        is_whole,
+        left,
+    }
 }
 
 /// Whether a failure does more than to sleep, to log and to leave: it sets variables, or asks something else.
