@@ -1,6 +1,7 @@
 -- Small tables in the place of indexes of retry_run: a change of a task writes no index of the large
 -- table, and nobody searches it for tasks in a state. A trigger keeps them, so processes of a release
--- before keep them, too. Whoever changes their rows has locked the task.
+-- before keep them, too. Whoever changes their rows has locked the task. Each has a primary key, without
+-- which PostgreSQL deletes no row of a published table.
 
 -- Tasks that wait for a worker, a time or a signal.
 CREATE TABLE retry_ready (
@@ -11,34 +12,34 @@ CREATE TABLE retry_ready (
     priority   SMALLINT NOT NULL,
     wake_at    BIGINT   NOT NULL,
     is_suspect BOOLEAN  NOT NULL,
-    state      SMALLINT NOT NULL
+    state      SMALLINT NOT NULL,
+    CONSTRAINT retry_ready_claim PRIMARY KEY (is_suspect, queue, workflow, version, priority, wake_at, run_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-CREATE UNIQUE INDEX retry_ready_claim ON retry_ready (is_suspect, queue, workflow, version, priority, wake_at, run_id);
 
 -- Tasks that a worker holds.
 CREATE TABLE retry_held (
     run_id  BIGINT NOT NULL,
     owner   TEXT   NOT NULL,
     -- Only workers of the first release write it.
-    step_by BIGINT
+    step_by BIGINT,
+    CONSTRAINT retry_held_owner PRIMARY KEY (owner, run_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-CREATE UNIQUE INDEX retry_held_owner ON retry_held (owner, run_id);
 CREATE INDEX retry_held_step_by ON retry_held (step_by) WHERE step_by IS NOT NULL;
 
 -- Tasks that go forward until a time.
 CREATE TABLE retry_limited (
     run_id      BIGINT NOT NULL,
-    complete_by BIGINT NOT NULL
+    complete_by BIGINT NOT NULL,
+    CONSTRAINT retry_limited_by PRIMARY KEY (complete_by, run_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-CREATE UNIQUE INDEX retry_limited_by ON retry_limited (complete_by, run_id);
 
 -- Tasks that have ended or are parked, and since when.
 CREATE TABLE retry_ended (
     run_id BIGINT   NOT NULL,
     state  SMALLINT NOT NULL,
-    at     BIGINT   NOT NULL
+    at     BIGINT   NOT NULL,
+    CONSTRAINT retry_ended_at PRIMARY KEY (at, run_id)
 );
-CREATE UNIQUE INDEX retry_ended_at ON retry_ended (at, run_id);
 -- What failed is rare among what has ended.
 CREATE INDEX retry_ended_failed ON retry_ended (state, run_id) WHERE state > 3;
 

@@ -14,9 +14,11 @@ mod servers;
 
 use std::time::Duration;
 
-use reattempt_supervisor::store::{Change, Counts, Store as _, Wake, Write, WriteResult};
+use reattempt_supervisor::store::{
+    Change, ClaimedTask, Counts, Store as _, Wake, Write, WriteResult,
+};
 use reattempt_supervisor::{
-    Client, Direction, Event, Lease, Memory, Postgres, Scheduler, State, StepError, Supervisor,
+    Client, Direction, Event, Lease, Memory, NewTask, Postgres, Scheduler, State, StepError,
     WorkflowContext, workflow,
 };
 use servers::Server;
@@ -180,35 +182,55 @@ async fn small_tables_whose_filling_was_ended_are_filled_by_the_next_processes()
 }
 
 #[tokio::test]
-async fn indexes_of_releases_before_stay_until_nobody_has_used_them_for_a_day() {
+async fn connecting_keeps_the_indexes_of_releases_before() {
     let Some(server) = Server::postgres() else {
         return;
     };
     let admin = connect(&server).await;
     create_old_tables(&admin).await;
-    let left = async || {
-        let store = Postgres::connect(&url(&server)).await.unwrap();
-        drop(store);
-        let left = admin.query_one(OLD_INDEXES, &[]).await.unwrap();
-        left.get::<_, i64>(0)
+    let url = url(&server);
+    drop(Postgres::connect(&url).await.unwrap());
+    // Nobody has seen a process of such a release for long, and now one is back.
+    let back = "UPDATE retry_meta SET value = 1 WHERE key LIKE '%seen';
+        INSERT INTO retry_worker VALUES ('old', 9000000000000000, 10000000, 2)";
+    admin.batch_execute(back).await.unwrap();
+    drop(Postgres::connect(&url).await.unwrap());
+    let kept = admin.query_one(OLD_INDEXES, &[]).await.unwrap();
+    assert_eq!(kept.get::<_, i64>(0), 6);
+}
+
+#[tokio::test]
+async fn the_tables_may_be_published() {
+    let Some(server) = Server::postgres() else {
+        return;
     };
-    assert_eq!(left().await, 6);
-    let later = async |seconds: i64| {
-        let sql =
-            "UPDATE retry_meta SET value = value - $1::bigint * 1000000 WHERE key = 'unready_seen'";
-        admin.execute(sql, &[&seconds]).await.unwrap();
+    let admin = connect(&server).await;
+    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let publish = "CREATE PUBLICATION everything FOR ALL TABLES";
+    admin.batch_execute(publish).await.unwrap();
+    let limited = NewTask {
+        complete_by: Some(BOUND),
+        ..kit::plain("one")
     };
-    later(23 * 60 * 60).await;
-    assert_eq!(left().await, 6);
-    // A worker that does not know the small tables is alive.
-    let alive = "INSERT INTO retry_worker VALUES ('old', 9000000000000000, 10000000, 2)";
-    admin.batch_execute(alive).await.unwrap();
-    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
-    Supervisor::new(&client).sweep().await.unwrap();
-    later(23 * 60 * 60).await;
-    assert_eq!(left().await, 6);
-    later(2 * 60 * 60).await;
-    assert_eq!(left().await, 0);
+    let submit = Write::Submit(Box::new(limited));
+    let claim = Write::Claim(kit::claim("one", "plain", 1));
+    let results = store.write([submit, claim].into()).await.unwrap();
+    let [_, WriteResult::Claimed(claimed)] = &results[..] else {
+        panic!("{results:?}");
+    };
+    store
+        .write([end(lease_of(&claimed[0]))].into())
+        .await
+        .unwrap();
+    let results = store.write([Write::Prune(Duration::ZERO, 1)].into()).await;
+    assert_eq!(results.unwrap(), [WriteResult::Pruned(1)]);
+}
+
+fn lease_of(claimed: &ClaimedTask) -> Lease {
+    Lease {
+        task: claimed.task.id,
+        fence: claimed.task.fence,
+    }
 }
 
 /// Returns the change of a task whose workflow has returned.
@@ -242,12 +264,7 @@ async fn a_change_of_a_task_writes_no_index_of_the_tasks() {
             panic!("{results:?}");
         };
         assert_eq!(claimed.len(), 50);
-        let end = claimed.iter().map(|one| {
-            end(Lease {
-                task: one.task.id,
-                fence: one.task.fence,
-            })
-        });
+        let end = claimed.iter().map(|one| end(lease_of(one)));
         store.write(end.collect()).await.unwrap();
     }
     drop(store);

@@ -24,21 +24,16 @@ const VERSION: i64 = 1;
 /// The advisory lock of migrations: "retry-su" as a number.
 const LOCK: i64 = 0x7265_7472_792d_7375;
 
-/// The indexes of `retry_run` that only releases without the small tables read. A change of a task
-/// writes all of its indexes if one of these is there.
-const OLD_INDEXES: [&str; 8] = [
-    "retry_run_ready",
-    "retry_run_owner",
-    "retry_run_step_by",
-    "retry_run_complete_by",
-    "retry_run_ended",
-    "retry_run_failed",
-    "retry_run_claim",
-    "retry_run_suspects",
-];
-
-/// How long no worker of such a release was seen when they are dropped, in microseconds.
-const UNREADY_FOR: i64 = 24 * 60 * 60 * 1_000_000;
+/// Drops the indexes of `retry_run` that only releases without the small tables read. A change of a
+/// task writes all of its indexes if one of these is there.
+const DROP_OLD_INDEXES: &str = "DO $$
+DECLARE
+    old REGCLASS;
+BEGIN
+    FOR old IN SELECT indexrelid FROM pg_index WHERE indrelid = 'retry_run'::regclass AND NOT indisunique LOOP
+        EXECUTE 'DROP INDEX ' || old;
+    END LOOP;
+END $$";
 
 /// How long a change of the tables waits for their users. Meanwhile everybody else waits for it.
 const LOCKED_WITHIN: &str = "2s";
@@ -68,7 +63,6 @@ pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
             }
         }
     }
-    drop_old_indexes(client).await?;
     Ok(salt)
 }
 
@@ -127,34 +121,6 @@ async fn fill(client: &mut Client) -> Result<bool, StoreError> {
     Ok(!is_last)
 }
 
-/// Drops the indexes of the releases before, beside the work of others, once nobody uses them. What
-/// cannot be dropped now is left for the next process that connects.
-async fn drop_old_indexes(client: &Client) -> Result<(), StoreError> {
-    let unused =
-        "SELECT name FROM unnest($1::text[]) AS old (name) WHERE to_regclass(name) IS NOT NULL
-         AND NOT EXISTS (SELECT FROM retry_meta WHERE key = 'unready_seen' AND value > $2)";
-    let since = Time::of_this_machine()
-        .as_micros()
-        .saturating_sub(UNREADY_FOR);
-    let unused = client
-        .query(unused, &[&OLD_INDEXES.as_slice(), &since])
-        .await;
-    let names: Vec<String> = unused
-        .map_err(store_error)?
-        .iter()
-        .map(|row| row.get(0))
-        .collect();
-    if !names.is_empty() {
-        let wait = format!("SET statement_timeout = 0; SET lock_timeout = '{LOCKED_WITHIN}'");
-        client.batch_execute(&wait).await.map_err(store_error)?;
-    }
-    for name in names {
-        let drop = format!("DROP INDEX CONCURRENTLY IF EXISTS {name}");
-        let _ = client.batch_execute(&drop).await;
-    }
-    Ok(())
-}
-
 async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
     let transaction = client.transaction().await.map_err(store_error)?;
     // Wait for other migrations as long as they take.
@@ -198,20 +164,14 @@ async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
     if applied < newest {
         if applied == 0 {
             // Nobody of a release before is there who would read them.
-            for name in OLD_INDEXES {
-                let drop = format!("DROP INDEX IF EXISTS {name}");
-                transaction
-                    .batch_execute(&drop)
-                    .await
-                    .map_err(store_error)?;
-            }
-        } else {
+            transaction
+                .batch_execute(DROP_OLD_INDEXES)
+                .await
+                .map_err(store_error)?;
+        } else if applied < 2 {
             // Releases before may still use the tables.
             let now = Time::of_this_machine().as_micros();
-            if applied < 2 {
-                set_value(&transaction, "old_seen", now).await?;
-            }
-            set_value(&transaction, "unready_seen", now).await?;
+            set_value(&transaction, "old_seen", now).await?;
         }
         set_value(&transaction, "version", VERSION).await?;
         let newest = i64::try_from(newest).unwrap_or(i64::MAX);

@@ -123,11 +123,15 @@ const SHORTEN: &str = concat!(
     ") / 2 > lease"
 );
 
-/// Notes that workers are alive who do not know the nonces of tasks, or not the small tables.
+/// Notes that workers are alive who do not know the nonces of tasks.
 const OLD_SEEN: &str = concat!(
     "INSERT INTO retry_meta (key, value)
-     SELECT key, ", now!(), " FROM (VALUES ('old_seen', 2), ('unready_seen', 5)) AS seen (key, since)
-     WHERE EXISTS (SELECT 1 FROM retry_worker WHERE coalesce(revision, 1) < since AND lease_until > ", now!(), ")
+     SELECT 'old_seen', ",
+    now!(),
+    "
+     WHERE EXISTS (SELECT 1 FROM retry_worker WHERE coalesce(revision, 1) < 2 AND lease_until > ",
+    now!(),
+    ")
      ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 );
 
