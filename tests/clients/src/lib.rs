@@ -109,7 +109,7 @@ pub async fn size(
 }
 
 /// ```sh
-/// cargo add lettre --features tokio1 && cargo add reattempt --features lettre
+/// cargo add lettre --features tokio1-native-tls && cargo add reattempt --features lettre
 /// ```
 #[retry(max = 5, timeout = "2s", map_err = anyhow::Error::new)]
 pub async fn is_up(
