@@ -14,10 +14,10 @@ CLAIMS = [
     (r"\| async success, one suspension \|", "async success, pending once", ["hand", "ours", "best"]),
     (r"\| sync retry without a delay \|", "sync retry, no delay, Fault", ["hand", "ours", "best"]),
     (r"\| async retry, tokio's timer \|", "async retry, tokio timer, first", ["hand", "ours", "best"]),
-    (r"A layer's retry costs", "service retry, no delay", ["ours"]),
-    (r"A layer's retry costs \d+, tower's", "service retry, no delay", ["tower"]),
-    (r"an open breaker's refusal", "open breaker, refusal", ["ours"]),
-    (r"an open breaker's refusal \d+, failsafe's", "open breaker, refusal", ["failsafe"]),
+    (r"Retry in a tower layer:", "service retry, no delay", ["ours"]),
+    (r"Retry in a tower layer: \d+, tower's own", "service retry, no delay", ["tower"]),
+    (r"Refusal by an open breaker:", "open breaker, refusal", ["ours"]),
+    (r"Refusal by an open breaker: \d+, failsafe", "open breaker, refusal", ["failsafe"]),
 ]
 NO_JITTER = {"tryhard", "retrying", "retry-if"}
 OWN = {"bare", "hand", "ours", "ours, no jitter", "remark"}

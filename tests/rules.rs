@@ -125,21 +125,21 @@ const CASES: &[Case] = &[
         "R7",
         P.deadline(Duration::ZERO),
         Key::Deadline,
-        "`deadline` of 0 is over before the first attempt; write `deadline = \"5s\"`, or leave it out for none",
+        "`deadline` of 0 is over before the first attempt; write `deadline = \"5s\"`, or leave it out for no limit",
         P.backoff(Backoff::None).deadline(Duration::from_nanos(1)),
     ),
     case(
         "R8",
         P.timeout(Duration::from_micros(999)),
         Key::Timeout,
-        "`timeout` of 999us is below 1ms, which is too short for a real attempt; write `timeout = \"1s\"`, or leave it out for none",
+        "`timeout` of 999us is below 1ms, which is too short for a real attempt; write `timeout = \"1s\"`, or leave it out for no limit",
         P.timeout(ms(1)),
     ),
     case(
         "R8",
         P.timeout(Duration::ZERO).deadline(ms(1000)),
         Key::Timeout,
-        "`timeout` of 0s is below 1ms, which is too short for a real attempt; write `timeout = \"1s\"`, or leave it out for none",
+        "`timeout` of 0s is below 1ms, which is too short for a real attempt; write `timeout = \"1s\"`, or leave it out for no limit",
         P.timeout(ms(1)).deadline(ms(1000)),
     ),
     case(
@@ -213,7 +213,7 @@ const CASES: &[Case] = &[
         "X3",
         P.timeout(ms(1000)).deadline(ms(1000)),
         Key::Timeout,
-        "`timeout` of 1s is all the time that `deadline` gives, so no attempt could follow one that timed out; lower `timeout` or raise `deadline`, or write `max = 1`",
+        "`timeout` of 1s uses up the whole `deadline`, so no attempt could follow one that timed out; lower `timeout` or raise `deadline`, or write `max = 1`",
         P.timeout(ms(1000).saturating_sub(Duration::from_nanos(1)))
             .deadline(ms(1000)),
     ),
@@ -320,7 +320,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
         P.unlimited()
             .backoff(Backoff::Fixed)
             .base(ms(1000))
@@ -333,7 +333,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
         P.unlimited()
             .backoff(Backoff::Fixed)
             .base(ms(999))
@@ -347,7 +347,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
         P.unlimited()
             .backoff(Backoff::Fixed)
             .base(ms(999))
@@ -358,21 +358,21 @@ const CASES: &[Case] = &[
         "X6",
         P.unlimited().cap(ms(999)),
         Key::Max,
-        "`max = \"unlimited\"` needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
         P.unlimited(),
     ),
     case(
         "X6",
         P.unlimited().backoff(Backoff::None).deadline(ms(30_000)),
         Key::Max,
-        "`max = \"unlimited\"` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or a number for `max`",
+        "`max = \"unlimited\"` with `backoff = \"none\"` would call for ever without a pause; write `backoff = \"exp\"`, or a number for `max`",
         P.unlimited().backoff(Backoff::Exp).deadline(ms(30_000)),
     ),
     case(
         "X6",
         P.unlimited().backoff(Backoff::None).budget(&BUDGET),
         Key::Max,
-        "`max = \"unlimited\"` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or a number for `max`",
+        "`max = \"unlimited\"` with `backoff = \"none\"` would call for ever without a pause; write `backoff = \"exp\"`, or a number for `max`",
         P.unlimited().budget(&BUDGET),
     ),
     case(
@@ -381,14 +381,14 @@ const CASES: &[Case] = &[
             .base(Duration::from_micros(999))
             .deadline(ms(30_000)),
         Key::Max,
-        "`max = \"unlimited\"` with `base = \"999us\"` would call without pause for ever; write `base = \"100ms\"`, or a number for `max`",
+        "`max = \"unlimited\"` with `base = \"999us\"` would call for ever without a pause; write `base = \"100ms\"`, or a number for `max`",
         P.unlimited().base(ms(1)).deadline(ms(30_000)),
     ),
     case(
         "X6",
         P.unlimited().base(Duration::from_micros(999)),
         Key::Max,
-        "`max = \"unlimited\"` with `base = \"999us\"` would call without pause for ever; write `base = \"100ms\"`, or a number for `max`",
+        "`max = \"unlimited\"` with `base = \"999us\"` would call for ever without a pause; write `base = \"100ms\"`, or a number for `max`",
         P.unlimited().backoff(Backoff::Custom(&nothing)),
     ),
     case(
@@ -398,7 +398,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max` of 21 is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        "`max` of 21 is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
         P.max(20)
             .backoff(Backoff::Fixed)
             .base(ms(999))
@@ -411,7 +411,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max` of 21 is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        "`max` of 21 is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
         P.max(21)
             .backoff(Backoff::Fixed)
             .base(ms(1000))
@@ -424,7 +424,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max` of 21 is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        "`max` of 21 is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
         P.max(21)
             .backoff(Backoff::Fixed)
             .base(ms(999))
@@ -435,21 +435,21 @@ const CASES: &[Case] = &[
         "X7",
         P.max(4).backoff(Backoff::None),
         Key::Max,
-        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay of 1ms; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
+        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts may follow each other with less than 1ms between them; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
         P.max(3).backoff(Backoff::None),
     ),
     case(
         "X7",
         P.max(4).backoff(Backoff::None),
         Key::Max,
-        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts come without a delay of 1ms; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
+        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts may follow each other with less than 1ms between them; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
         P.max(4).backoff(Backoff::None).budget(&BUDGET),
     ),
     case(
         "X7",
         P.max(4).base(Duration::from_nanos(1)),
         Key::Max,
-        "`max` of 4 with `base = \"1ns\"` hammers the service: at most 3 attempts come without a delay of 1ms; write `max = 3`, or `base = \"100ms\"`, or add `budget = 0.1`",
+        "`max` of 4 with `base = \"1ns\"` hammers the service: at most 3 attempts may follow each other with less than 1ms between them; write `max = 3`, or `base = \"100ms\"`, or add `budget = 0.1`",
         P.max(3).base(Duration::from_nanos(1)),
     ),
     case(
@@ -483,7 +483,7 @@ const CASES: &[Case] = &[
         "X17",
         P.backoff(Backoff::None).fast_first(true),
         Key::FastFirst,
-        "`fast_first` has no effect on `backoff = \"none\"`, by which every retry is immediate; drop `fast_first`",
+        "`fast_first` has no effect on `backoff = \"none\"`, which makes every retry immediate; drop `fast_first`",
         P.backoff(Backoff::None),
     ),
     case(
@@ -546,14 +546,14 @@ const CASES: &[Case] = &[
         "X6",
         P.backoff(Backoff::Fixed).reset_after(ms(60_000)),
         Key::ResetAfter,
-        "`reset_after` needs longer delays or another bound, and the delay before retry 20 is at most 100ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or drop `reset_after`",
+        "`reset_after` needs longer delays or another bound, but the delay before retry 20 is at most 100ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or drop `reset_after`",
         P.reset_after(ms(60_000)),
     ),
     case(
         "X6",
         RESETS.backoff(Backoff::None),
         Key::ResetAfter,
-        "`reset_after` with `backoff = \"none\"` would call without pause for ever; write `backoff = \"exp\"`, or drop `reset_after`",
+        "`reset_after` with `backoff = \"none\"` would call for ever without a pause; write `backoff = \"exp\"`, or drop `reset_after`",
         RESETS.backoff(Backoff::Exp),
     ),
     case(

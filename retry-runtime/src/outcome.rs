@@ -7,7 +7,7 @@ use crate::verdict::Absent;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot report that a limit ended the call",
     label = "its error lacks `From<GaveUp>`",
-    note = "`breaker`, `bulkhead` and `throttle` can end a call that has no error of its own; on an async function so can `timeout`, `deadline`, and a `policy` that may have them",
+    note = "`breaker`, `bulkhead` and `throttle` can end a call before it has an error to return; in an async function, `timeout`, `deadline` and a `policy` that may have one of them can do so, too",
     note = "for your own error type: implement `From<reattempt::GaveUp>`",
     note = "for any other: return `Result<T, reattempt::RetryError<E>>`, as `try_run_async` of a `Runner` does, or make your error of it with `map_err = |error: reattempt::RetryError<E>| ...`",
     note = "if another value will do: `fallback = |_| ...`",

@@ -70,7 +70,7 @@ const CASES: &[Case] = &[
     case!(
         "R10",
         Breaker::count_window(9).min_calls(0),
-        "a breaker's `min_calls` is at least 1: without a call there is no share of failures; write `min_calls(10)`",
+        "a breaker's `min_calls` must be at least 1, but is 0; write `min_calls(10)`",
         Breaker::count_window(9).min_calls(1)
     ),
     case!(
@@ -106,13 +106,13 @@ const CASES: &[Case] = &[
     case!(
         "R11",
         Budget::per_success(0.1).ttl(999 * MS),
-        "`ttl` of 999ms is below 1s, and hardly a success would count; leave it out for 10s",
+        "`ttl` of 999ms is below 1s, so hardly any success would count; leave it out for the default of 10s",
         Budget::per_success(0.1).ttl(SECOND)
     ),
     case!(
         "R11",
         Budget::per_success(0.1).ttl(61 * SECOND),
-        "`ttl` of 1m 1s is above 60s, and successes long past would pay for the retries of an outage; leave it out for 10s",
+        "`ttl` of 1m 1s is above 60s, and successes long past would pay for the retries of an outage; leave it out for the default of 10s",
         Budget::per_success(0.1).ttl(60 * SECOND)
     ),
     case!(
@@ -130,7 +130,7 @@ const CASES: &[Case] = &[
     case!(
         "R12",
         Hedge::after(MS).max(11),
-        "`max` of a hedge counts the copies beyond the first and must be from 1 to 10, but is 11; lower it to 10, or leave it out for 1",
+        "`max` of a hedge counts the copies beyond the first and must be from 1 to 10, but is 11; lower it to 10, or leave it out for the default of 1",
         Hedge::after(MS).max(10)
     ),
     case!(
@@ -186,7 +186,7 @@ fn asked_before() {
     assert_eq!(
         late.as_deref(),
         Some(
-            "`deadline` of 2s is over before hedge 3 of 3 can start, which `hedge` starts after 3s; raise `deadline` or lower `hedge` or its `max` (rule X12: https://reattempt.github.io/reattempt/errors.html#x12)"
+            "`deadline` of 2s is over before hedge 3 of 3 can start, at 3s; raise `deadline` or lower `hedge` or its `max` (rule X12: https://reattempt.github.io/reattempt/errors.html#x12)"
         )
     );
     let policy = Policy::new().deadline(2 * SECOND);

@@ -34,7 +34,7 @@ impl Word for Attempts {
         );
         Some(Err(ParseError::new(
             RuleId::R1,
-            format!("`max` is a number or `\"unlimited\"`, not `\"{text}\"`; write {fix}"),
+            format!("`max` must be a number or `\"unlimited\"`, but is `\"{text}\"`; write {fix}"),
         )))
     }
 
@@ -228,7 +228,9 @@ impl Word for Backoff {
             let foreign = FOREIGN_SHAPES.iter().find(|(theirs, _)| *theirs == text);
             let message = match foreign {
                 Some((_, ours)) => {
-                    format!("unknown backoff `\"{text}\"`; it is called `\"{ours}\"` here")
+                    format!(
+                        "unknown value `\"{text}\"` for `backoff`; it is called `\"{ours}\"` here"
+                    )
                 }
                 None => unknown("backoff", text, SHAPES, OWN_BACKOFF),
             };
@@ -381,11 +383,11 @@ pub(crate) fn named<T: Copy>(word: &str, table: &[(&str, T)]) -> Option<T> {
 fn unknown<T>(key: &str, word: &str, table: &[(&str, T)], or: &str) -> String {
     let words: Vec<_> = table.iter().map(|(name, _)| *name).collect();
     if let Some(near) = keys::nearest(word, &words) {
-        return format!("unknown {key} `\"{word}\"`; did you mean `\"{near}\"`?");
+        return format!("unknown value `\"{word}\"` for `{key}`; did you mean `\"{near}\"`?");
     }
     let quoted: Vec<_> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
     let quoted = quoted.join(", ");
-    format!("unknown {key} `\"{word}\"`; the kinds are {quoted}{or}")
+    format!("unknown value `\"{word}\"` for `{key}`; the values are {quoted}{or}")
 }
 
 #[cfg(test)]

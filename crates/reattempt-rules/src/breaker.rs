@@ -82,9 +82,10 @@ pub const fn slow_calls(threshold: Duration, ratio: f64) -> Broken {
 /// R10: at least one call; X10: no more than the window ever holds.
 pub const fn min_calls(calls: u32, window: Option<u32>) -> Broken {
     if calls == 0 {
-        return Some(say(
-            "a breaker's `min_calls` is at least 1: without a call there is no share of failures; write `min_calls(10)`",
-        ).breaks(RuleId::R10));
+        return Some(
+            say("a breaker's `min_calls` must be at least 1, but is 0; write `min_calls(10)`")
+                .breaks(RuleId::R10),
+        );
     }
     match window {
         Some(window) if calls > window => {

@@ -28,9 +28,10 @@ pub const fn tokens(capacity: u32, cost: u32) -> Option<Violation> {
         return None;
     }
     let text = Text::new().push("`tokens` of ").number(capacity as u64);
-    let text = text.push(" are below the cost of a retry, which is ");
+    let text = text.push(" is less than the cost of a retry, which is ");
     let text = text.number(cost as u64);
-    let text = text.push(", so there would never be one; write `Budget::tokens(500)`, or `cost(");
+    let text =
+        text.push(", so it could never pay for a retry; write `Budget::tokens(500)`, or `cost(");
     Some(text.number(capacity as u64).push(")`").breaks(RuleId::R11))
 }
 
@@ -42,11 +43,14 @@ pub const fn ttl(ttl: Duration) -> Option<Violation> {
     }
     let text = Text::new().push("`ttl` of ").duration(ttl, "").push(" is ");
     let text = text.push(if is_short {
-        "below 1s, and hardly a success would count"
+        "below 1s, so hardly any success would count"
     } else {
         "above 60s, and successes long past would pay for the retries of an outage"
     });
-    Some(text.push("; leave it out for 10s").breaks(RuleId::R11))
+    Some(
+        text.push("; leave it out for the default of 10s")
+            .breaks(RuleId::R11),
+    )
 }
 
 /// Retries that no success pays for.

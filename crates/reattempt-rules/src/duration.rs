@@ -35,21 +35,21 @@ pub enum ParseDurationError {
 impl fmt::Display for ParseDurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => "a duration is a number and a unit; write `\"250ms\"`",
+            Self::Empty => "this duration is empty; write a number and a unit, such as `\"250ms\"`",
             Self::NoUnit => {
                 "a duration needs a unit; write `\"250ms\"`, `\"1.5s\"`, `\"2m\"` or `\"1h\"`"
             }
             Self::Negative => "a duration must not be negative; drop the minus sign",
             Self::UnknownUnit => {
-                "a duration's unit is one of `ns`, `us`, `ms`, `s`, `m`, `h`; write `\"250ms\"`"
+                "a duration's unit must be one of `ns`, `us`, `ms`, `s`, `m`, `h`; write `\"250ms\"`"
             }
             Self::NotANumber => {
-                "a duration is a number and a unit, or several of them; write `\"250ms\"` or `\"1m 30s\"`"
+                "a duration must be a number and a unit, or several such pairs; write `\"250ms\"` or `\"1m 30s\"`"
             }
             Self::Order => {
-                "each unit of a duration stands once, the largest first; write `\"1m 30s\"`"
+                "each unit of a duration must appear only once, the largest first; write `\"1m 30s\"`"
             }
-            Self::TooLong => "a duration in a policy is at most 24 hours; lower it to `\"24h\"`",
+            Self::TooLong => "a duration in a policy must be at most 24 hours; lower it to `\"24h\"`",
         })
     }
 }

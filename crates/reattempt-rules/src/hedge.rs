@@ -40,7 +40,7 @@ pub const fn copies(max: u32) -> Option<Violation> {
         ),
         1..=MOST => None,
         _ => Some(
-            text.push("; lower it to 10, or leave it out for 1")
+            text.push("; lower it to 10, or leave it out for the default of 1")
                 .breaks(RuleId::R12),
         ),
     }
@@ -92,7 +92,7 @@ const fn too_late(key: &str, limit: Duration, hedges: u32, last: Duration) -> Te
         .number(hedges as u64)
         .push(" of ")
         .number(hedges as u64)
-        .push(" can start, which `hedge` starts after ")
+        .push(" can start, at ")
         .duration(last, "");
     let text = text.push("; raise ").key(key).push(" or lower ");
     if hedges == 1 {
@@ -135,7 +135,7 @@ mod tests {
         );
         assert_eq!(
             said(copies(11).as_ref()),
-            "`max` of a hedge counts the copies beyond the first and must be from 1 to 10, but is 11; lower it to 10, or leave it out for 1",
+            "`max` of a hedge counts the copies beyond the first and must be from 1 to 10, but is 11; lower it to 10, or leave it out for the default of 1",
         );
     }
 
@@ -159,11 +159,11 @@ mod tests {
         assert_eq!(beyond_deadline(3, 100 * MS, Duration::ZERO), None);
         assert_eq!(
             said(beyond_deadline(3, 100 * MS, 299 * MS).as_ref()),
-            "`deadline` of 299ms is over before hedge 3 of 3 can start, which `hedge` starts after 300ms; raise `deadline` or lower `hedge` or its `max`",
+            "`deadline` of 299ms is over before hedge 3 of 3 can start, at 300ms; raise `deadline` or lower `hedge` or its `max`",
         );
         assert_eq!(
             said(beyond_deadline(1, 2 * MS, MS).as_ref()),
-            "`deadline` of 1ms is over before hedge 1 of 1 can start, which `hedge` starts after 2ms; raise `deadline` or lower `hedge`",
+            "`deadline` of 1ms is over before hedge 1 of 1 can start, at 2ms; raise `deadline` or lower `hedge`",
         );
     }
 }

@@ -85,7 +85,7 @@ impl Parse for Block {
             // Without a token the macro as a whole is the place.
             return Err(syn::Error::new(
                 last.unwrap_or_else(|| input.span()),
-                "`retry_block!` ends with a block or a closure that is retried; write `retry_block!(on(_), { ... })`",
+                "`retry_block!` must end with the block or closure to retry; write `retry_block!(on(_), { ... })`",
             ));
         }
         let body = input.parse()?;
@@ -94,7 +94,7 @@ impl Parse for Block {
             let rest: TokenStream = input.parse()?;
             return Err(syn::Error::new(
                 rest.span(),
-                "the body comes last; put the keys in front of it",
+                "the body must come last, and there can be only one; put the keys before it",
             ));
         }
         Ok(Self { items, body })
@@ -154,7 +154,7 @@ impl Body {
         if let Some(parameter) = closure.inputs.first() {
             return Err(syn::Error::new(
                 parameter.span(),
-                "the closure takes no parameter; `context = attempt` gives the body its attempt",
+                "the closure must not take a parameter; with `context = attempt` the body can use `attempt`",
             ));
         }
         let answer = match &closure.output {

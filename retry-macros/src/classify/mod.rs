@@ -173,8 +173,8 @@ impl Arms<'_> {
             let list: Vec<_> = members(fields).map(|(member, _)| word(&member)).collect();
             let list: Vec<_> = list.iter().map(String::as_str).collect();
             let has = match list.as_slice() {
-                [] => "there are none".to_owned(),
-                _ => format!("there are {}", reattempt_syntax::keys::listed(&list)),
+                [] => "this variant has none".to_owned(),
+                _ => format!("the fields are {}", reattempt_syntax::keys::listed(&list)),
             };
             self.faults.push(
                 field.span(),

@@ -251,7 +251,7 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Diagnostics) -> Option<Said> {
         None => faults.push(
             span,
             RuleId::S11,
-            "`after` goes with a verdict; write `#[retry(throttled, after = field)]`, or `transient` or `refused` in its place",
+            "`after` needs a verdict; write `#[retry(throttled, after = field)]`, or `transient` or `refused` instead of `throttled`",
         ),
     }
     said
@@ -263,7 +263,7 @@ fn say(said: &mut Option<Said>, word: Word, span: Span, faults: &mut Diagnostics
         faults.push(
             span,
             RuleId::S11,
-            "a variant has one verdict; keep one of them",
+            "a variant can have only one verdict; keep one of them",
         );
         return;
     }

@@ -120,7 +120,7 @@ fn values_that_are_no_code() {
     );
     says(
         "on_retry = async |retry| (), on(_)",
-        "`on_retry` only observes and cannot be async; write `before_retry` for what waits [S9]",
+        "`on_retry` only observes and cannot be async; move code that waits to `before_retry` [S9]",
     );
 }
 
@@ -149,7 +149,7 @@ fn values_in_other_words() {
         says(
             &format!("base = \"{written}\", cap = \"24h\", on(_)"),
             &format!(
-                "a duration's unit is one of `ns`, `us`, `ms`, `s`, `m`, `h`; write `\"{fix}\"` [R2]"
+                "a duration's unit must be one of `ns`, `us`, `ms`, `s`, `m`, `h`; write `\"{fix}\"` [R2]"
             ),
         );
     }

@@ -269,7 +269,7 @@ impl Gate for BudgetGate<'_> {
 #[diagnostic::on_unimplemented(
     message = "each call would make a new `{Self}`, which never sees the other calls",
     label = "expected a reference or an `Arc`",
-    note = "write `static SHARED: ... = ...;` and name it with `&SHARED`; a `const` is a new one wherever it is named",
+    note = "write `static SHARED: ... = ...;` and name it with `&SHARED`; each use of a `const` makes a new value",
     note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait AsShared {

@@ -169,7 +169,7 @@ pub const fn refuse_budget(budget: &crate::Budget) {
 pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
     if !policy.is_idempotent() {
         RuleId::X12.refuse(
-            "`hedge` runs an operation twice at the same time, and the policy says `idempotent = false`, that it may not be; drop one of them",
+            "`hedge` runs an operation twice at the same time, and the policy's `idempotent = false` forbids that; drop one of them",
         );
     }
     if let Some(refusal) = hedge.violation(policy) {

@@ -51,7 +51,7 @@ impl IgnoredTimeout {
 pub const fn refuse_timeout(policy: &Policy) {
     if policy.timeout.is_some() {
         crate::rules::RuleId::S5.refuse(
-            "`timeout` of the policy cuts an attempt off, and `cut_off = false` forbids that; write `map_err = |error: reattempt::RetryError<E>| ...` in its place, or drop `timeout` from the policy",
+            "`timeout` of the policy cancels an attempt, and `cut_off = false` forbids that; replace `cut_off = false` by `map_err = |error: reattempt::RetryError<E>| ...`, or drop `timeout` from the policy",
         );
     }
 }

@@ -100,7 +100,7 @@ impl<R> WholeEnd for Polled<R> {
 #[diagnostic::on_unimplemented(
     message = "polling can end before `until` accepts a value, and `{Self}` cannot report that",
     label = "`From<GaveUp>` is not implemented for this error",
-    note = "`until` ends a call where no error of its own exists",
+    note = "with `until`, a call can end before it has an error to return",
     note = "for your own error type: implement `From<reattempt::GaveUp>`; for any other: return `Result<T, reattempt::RetryError<E>>`, or write `map_err`",
     note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"
 )]

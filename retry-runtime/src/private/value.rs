@@ -148,7 +148,7 @@ impl<T> WrongValue<T> for ValueOf<T> {}
 
 /// A duration.
 #[diagnostic::on_unimplemented(
-    message = "this key is a `Duration`, and `{Self}` has no unit or is another type",
+    message = "this key must be a `Duration`, but `{Self}` has no unit or is another type",
     label = "expected a `Duration`",
     note = "write a text with a unit, such as `\"100ms\"`, or `Duration::from_millis(..)` around a number",
     note = "rule R17: https://reattempt.github.io/reattempt/errors.html#r17"

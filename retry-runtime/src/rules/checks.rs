@@ -125,7 +125,7 @@ pub(super) const fn no_deadline(policy: &Policy) -> Broken {
         Some(deadline) if deadline.is_zero() => Some((
             Deadline,
             say(
-                "`deadline` of 0 is over before the first attempt; write `deadline = \"5s\"`, or leave it out for none",
+                "`deadline` of 0 is over before the first attempt; write `deadline = \"5s\"`, or leave it out for no limit",
             ),
         )),
         _ => None,
@@ -140,7 +140,7 @@ pub(super) const fn no_timeout(policy: &Policy) -> Broken {
             Some((
                 Timeout,
                 text.push(
-                    " is below 1ms, which is too short for a real attempt; write `timeout = \"1s\"`, or leave it out for none",
+                    " is below 1ms, which is too short for a real attempt; write `timeout = \"1s\"`, or leave it out for no limit",
                 ),
             ))
         }
@@ -170,9 +170,8 @@ pub(super) const fn timeout_above_deadline(policy: &Policy) -> Broken {
     if policy.max == 1 || is_shorter(timeout, deadline) {
         return None;
     }
-    let text = text.push(
-        " is all the time that `deadline` gives, so no attempt could follow one that timed out",
-    );
+    let text =
+        text.push(" uses up the whole `deadline`, so no attempt could follow one that timed out");
     Some((
         Timeout,
         text.push("; lower `timeout` or raise `deadline`, or write `max = 1`"),
@@ -417,7 +416,7 @@ pub(super) const fn endless(policy: &Policy) -> Broken {
     };
     if hammers(policy) {
         let text = no_pause(&text.push("with "), policy);
-        let text = text.push(" would call without pause for ever; write ");
+        let text = text.push(" would call for ever without a pause; write ");
         return Some((key, text.push(pause(policy)).push(or_write)));
     }
     let longest = twentieth(policy);
@@ -425,7 +424,7 @@ pub(super) const fn endless(policy: &Policy) -> Broken {
         return None;
     }
     let text = text
-        .push("needs longer delays or another bound, and the delay before retry 20 is at most ");
+        .push("needs longer delays or another bound, but the delay before retry 20 is at most ");
     let text = text.duration(longest, "").push("; let it grow to 1s, add ");
     let text = text.push("`deadline = \"30s\"` or `budget = 0.1`, or ");
     Some((key, text.push(otherwise)))
@@ -443,13 +442,13 @@ pub(super) const fn too_many(policy: &Policy) -> Broken {
     if hammers(policy) && max > 3 {
         let text = no_pause(&text.push(" with "), policy);
         let text =
-            text.push(" hammers the service: at most 3 attempts come without a delay of 1ms");
+            text.push(" hammers the service: at most 3 attempts may follow each other with less than 1ms between them");
         let text = text.push("; write `max = 3`, or ").push(pause(policy));
         return Some((Max, text.push(", or add `budget = 0.1`")));
     }
     let longest = twentieth(policy);
     if max > 20 && policy.deadline.is_none() && is_shorter(longest, PATIENT) {
-        let text = text.push(" is above 20, which needs longer delays or another bound, and the delay before retry 20 is at most ");
+        let text = text.push(" is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most ");
         let text = text.duration(longest, "").push("; let it grow to 1s, add ");
         return Some((
             Max,
@@ -536,7 +535,7 @@ pub(super) const fn no_difference(policy: &Policy) -> Broken {
         (_, 0 | 1) | (Backoff::Custom(_), _) => return None,
         (Backoff::None, _) if policy.fast_first => (
             &[FastFirst],
-            "`backoff = \"none\"`, by which every retry is immediate",
+            "`backoff = \"none\"`, which makes every retry immediate",
         ),
         (Backoff::None, _) => return None,
         (_, 2) if policy.fast_first => (

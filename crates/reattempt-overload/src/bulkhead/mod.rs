@@ -66,7 +66,7 @@ impl Bulkhead {
     pub const fn new(limit: u32) -> Self {
         if limit == 0 {
             let text = Text::new().push(
-                "the limit of a bulkhead is the number of attempts that may run at the same time, and must be at least 1, but is 0; write `Bulkhead::new(16)`",
+                "the limit of a bulkhead must be at least 1, but is 0 (it is the number of attempts that may run at the same time); write `Bulkhead::new(16)`",
             );
             text.breaks(RuleId::R10).refuse();
         }

@@ -13,9 +13,8 @@ pub(super) const fn factor(factor: f64) -> Option<Text> {
     if factor.is_finite() && factor >= 1.0 {
         return None;
     }
-    let text =
-        say("`factor` is the number of calls for each accepted one and must be finite and at least 1, but is ")
-            .float(factor);
+    let text = say("`factor` (calls per accepted call) must be finite and at least 1, but is ")
+        .float(factor);
     Some(text.push("; write `factor(2.0)`"))
 }
 
@@ -33,7 +32,7 @@ pub(super) const fn min_requests(requests: u32) -> Option<Text> {
         return None;
     }
     Some(say(
-        "`min_requests` is the number of requests below which the throttle refuses none, and must be at least 1, but is 0; write `min_requests(10)`",
+        "`min_requests` must be at least 1, but is 0 (below that many requests the throttle refuses none); write `min_requests(10)`",
     ))
 }
 

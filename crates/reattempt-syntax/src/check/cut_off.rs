@@ -23,14 +23,14 @@ pub(super) fn cut_off(args: &Args, faults: &mut Diagnostics) -> bool {
         faults.push(
             value.key,
             RuleId::X17,
-            "`cut_off = false` is about a limit that a call cannot report, and nothing here limits the time of one; drop it, or write a `deadline`",
+            "`cut_off = false` matters only for a limit on time, and this policy has none; drop it, or write a `deadline`",
         );
     }
     for (key, place) in ends {
         faults.push(
             place,
             RuleId::S5,
-            format!("`{key}` ends a call that may have no error, and `cut_off = false` forbids that; write `map_err = |error: reattempt::RetryError<E>| ...` in its place, or drop `{key}`"),
+            format!("`{key}` ends a call that may have no error, and `cut_off = false` forbids that; replace `cut_off = false` by `map_err = |error: reattempt::RetryError<E>| ...`, or drop `{key}`"),
         );
     }
     false

@@ -43,7 +43,7 @@ pub(super) fn signature(
             ty.span(),
             RuleId::S1,
             format!(
-                "a retry needs to know what failed, and `{}` does not show it; {fixes}",
+                "a retry cannot tell success from failure in `{}`; {fixes}",
                 text(ty)
             ),
         ),
@@ -61,7 +61,7 @@ pub(super) fn signature(
         Answer::Option(ty) if args.on.is_none() && super::together::wants_proof(args) => faults.push(
             ty.span(),
             RuleId::S1,
-            "`None` does not say that nothing was executed, so `idempotent = false` would retry nothing; return a `Result`, or add `verify`",
+            "`None` cannot show that nothing ran, so `idempotent = false` would retry nothing; return a `Result`, or add `verify`",
         ),
         _ => {}
     }
@@ -82,7 +82,7 @@ fn second_attribute(function: &Function, faults: &mut Diagnostics) {
         faults.push(
             attribute.path().span(),
             RuleId::S8,
-            "a function has one `#[retry]`; put all keys into one of them",
+            "a function can have only one `#[retry]`; put all keys into one attribute",
         );
     }
 }
@@ -112,7 +112,7 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
         faults.push(
             map_err.key,
             RuleId::X17,
-            format!("`map_err` makes an error, and {what} has none; drop `map_err`, or return a `Result`"),
+            format!("`map_err` converts an error, but {what} has none; drop `map_err`, or return a `Result`"),
         );
     }
     if args.until.is_none() {
@@ -138,7 +138,7 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
         asked.key,
         RuleId::S9,
         format!(
-            "`retry_after` reads the delay from the error, and with `until` {what} has none; drop `retry_after`, or return a `Result`"
+            "`retry_after` reads the delay from an error, but {what} has none; drop `retry_after`, or return a `Result`"
         ),
     );
 }
@@ -166,7 +166,7 @@ fn cut_off(
                 timeout.key,
                 RuleId::S5,
                 format!(
-                    "`timeout` can end a call that has no error to return, and {what} cannot report that; return `Result` or `Option`, or drop `timeout`"
+                    "`timeout` can end a call before it has an error to return, and {what} cannot report that; return `Result` or `Option`, or drop `timeout`"
                 ),
             );
         }
@@ -176,7 +176,7 @@ fn cut_off(
                 deadline.key,
                 RuleId::S5,
                 format!(
-                    "`deadline` can end a call that has no error to return, and {what} cannot report that; return `Result` or `Option`, or write `cut_off = false`"
+                    "`deadline` can end a call before it has an error to return, and {what} cannot report that; return `Result` or `Option`, or write `cut_off = false`"
                 ),
             );
         }

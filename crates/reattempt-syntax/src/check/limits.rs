@@ -89,7 +89,7 @@ pub(super) fn hedging(
                 faults.push(
                     expr.span(),
                     RuleId::Type,
-                    "`hedge` is a constant, and only the running program knows this value; write `hedge = \"50ms\"` or a constant",
+                    "`hedge` must be a constant, but this value is known only at run time; write `hedge = \"50ms\"` or a constant",
                 );
             }
             Some(Hedging {
@@ -157,7 +157,7 @@ pub(super) fn no_gate(args: &Args, faults: &mut Diagnostics) {
                 literal.span(),
                 RuleId::Type,
                 format!(
-                    "`{key}` is shared by all calls of a service; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
+                    "`{key}` must be shared by all calls of a service, so it cannot be a literal; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
                 ),
             );
         } else if constant::builds(given, kind) {
@@ -165,7 +165,7 @@ pub(super) fn no_gate(args: &Args, faults: &mut Diagnostics) {
                 Place::of(given),
                 RuleId::Type,
                 format!(
-                    "a {key} that is made for each call has seen none of the others; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
+                    "each call would make a new {key}, which never sees the other calls; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
                 ),
             );
         }

@@ -19,7 +19,7 @@ fn read(code: Expr, faults: &mut Diagnostics) -> Option<Mapper> {
         faults.push(
             span,
             RuleId::S9,
-            "`map_err` makes an error at the end of a call and cannot be async; make the closure sync, or write `fallback` for what waits",
+            "`map_err` converts the last error and cannot be async; make the closure sync, or move code that waits to `fallback`",
         );
         return None;
     }

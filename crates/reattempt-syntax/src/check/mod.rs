@@ -291,7 +291,7 @@ fn only_constant(key: &str, expr: &Expr, parameters: &[(Ident, bool)], faults: &
         faults.push(
             expr.span(),
             RuleId::Type,
-            format!("`{key}` is a constant, and only the running program knows this value; write a constant, or have a `Policy` made with it: `policy = self.policy`"),
+            format!("`{key}` must be a constant, but this value is known only at run time; write a constant, or set it in a `Policy`: `policy = self.policy`"),
         );
     }
 }
@@ -317,7 +317,7 @@ fn operation_name(
                 faults.push(
                     expr.span(),
                     RuleId::Type,
-                    "`name` is a constant, and only the running program knows this value; write a text or a constant",
+                    "`name` must be a constant, but this value is known only at run time; write a text or a constant",
                 );
             }
             Some(ours!(#expr))

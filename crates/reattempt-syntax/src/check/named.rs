@@ -86,7 +86,7 @@ pub(super) fn shared(model: &Model, faults: &mut Diagnostics) {
         faults.push(
             running.span(),
             RuleId::X15,
-            format!("beside a `policy` from the configuration `{key}` is a constant, and only the running program knows this value; write a constant, or `policy = ...` with an expression"),
+            format!("with a `policy` from the configuration, `{key}` must be a constant, but this value is known only at run time; write a constant, or `policy = ...` with an expression"),
         );
     }
     let settings = model.settings.iter();

@@ -22,7 +22,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Diagnostics) -> Policy {
         faults.push(
             policy.key,
             RuleId::X11,
-            "`policy` sets how often and after which delays a call retries, and so does `strategy`; drop one of them, and write what else the policy sets as keys",
+            "`policy` and `strategy` both set how often and after which delays a call retries; drop one of them, and write the policy's other settings as keys",
         );
     }
     for key in Key::DELAYS {

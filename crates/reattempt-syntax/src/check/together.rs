@@ -88,7 +88,14 @@ fn nothing_left(args: &Args, faults: &mut Diagnostics) {
         _ => None,
     };
     if on.is_some_and(|on| on.text() == except.text()) {
-        faults.push(*place, RuleId::X9, format!("`except` names the same as `on`, `{}`, so nothing would be retried; drop one of them", except.text()));
+        faults.push(
+            *place,
+            RuleId::X9,
+            format!(
+                "`except` and `on` both name `{}`, so nothing would be retried; drop one of them",
+                except.text()
+            ),
+        );
         return;
     }
     let Some((excepted, false)) = except.alternatives() else {
@@ -135,7 +142,7 @@ fn waiting_observer(args: &Args, faults: &mut Diagnostics) {
         faults.push(
             span,
             RuleId::S9,
-            "`on_retry` only observes and cannot be async; write `before_retry` for what waits",
+            "`on_retry` only observes and cannot be async; move code that waits to `before_retry`",
         );
     }
 }
@@ -190,7 +197,7 @@ fn two_answers(args: &Args, faults: &mut Diagnostics) {
         faults.push(
             map_err.key,
             RuleId::X11,
-            "`map_err` and `fallback` both say what a call that gives up answers; keep `map_err` for another error, or `fallback` for another answer",
+            "`map_err` and `fallback` both set what a call that gives up returns; keep `map_err` to return another error, or `fallback` to return a value",
         );
     }
 }
@@ -222,7 +229,7 @@ fn nothing_proved(args: &Args, faults: &mut Diagnostics) {
         faults.push(
             *place,
             RuleId::S9,
-            "a pattern does not say that nothing was executed, so `idempotent = false` would retry nothing; write `on = |error| ...` that answers `Verdict::Refused`, or add `verify`",
+            "a pattern cannot show that nothing ran, so `idempotent = false` would retry nothing; write `on = |error| ...` that returns `Verdict::Refused`, or add `verify`",
         );
     }
 }

@@ -46,7 +46,7 @@ fn what_breaks_a_rule() {
         ),
         (
             refused(move || one().min_calls(0)),
-            "`min_calls` is at least 1",
+            "`min_calls` must be at least 1",
         ),
         (
             refused(move || one().min_calls(21)),

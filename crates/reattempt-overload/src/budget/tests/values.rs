@@ -18,7 +18,7 @@ fn refused() {
         (|| Budget::per_request(1.001), "1.001"),
         (
             || Budget::per_success(0.1).ttl(Duration::from_millis(999)),
-            "`ttl` of 999ms is below 1s, and hardly a success would count; leave it out for 10s",
+            "`ttl` of 999ms is below 1s, so hardly any success would count; leave it out for the default of 10s",
         ),
         (
             || Budget::per_success(0.1).ttl(Duration::from_millis(60_001)),
@@ -93,7 +93,7 @@ fn tokens_that_never_pay() {
         .violation()
         .map(|refusal| refusal.to_string());
     assert!(refused.is_some_and(|text| {
-        text.starts_with("`tokens` of 4 are below the cost of a retry, which is 5,")
+        text.starts_with("`tokens` of 4 is less than the cost of a retry, which is 5,")
     }));
     assert_eq!(Budget::tokens(9).cost(9).violation(), None);
     assert_eq!(Budget::tokens(5).violation(), None);

@@ -107,7 +107,7 @@ fn settings_that_make_no_sense() {
     assert_eq!(message(rules::ceiling(1.0).as_ref()), "");
     assert_eq!(
         message(rules::min_requests(0).as_ref()),
-        "`min_requests` is the number of requests below which the throttle refuses none, and must be at least 1, but is 0; write `min_requests(10)`"
+        "`min_requests` must be at least 1, but is 0 (below that many requests the throttle refuses none); write `min_requests(10)`"
     );
     assert_eq!(message(rules::min_requests(1).as_ref()), "");
     for fine in [1.0, 2.0, 1e300] {
