@@ -46,14 +46,18 @@ DECLARE
     writer BIGINT;
 BEGIN
     PERFORM retry_check_database(given ->> 'store');
+    -- Deferred checks of the application may wait for others; nobody should wait for the task meanwhile.
+    SET CONSTRAINTS ALL IMMEDIATE;
     PERFORM FROM retry_run WHERE id = (given ->> 'task')::bigint AND fence = (given ->> 'fence')::bigint AND state = 1 FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'another worker may hold the task' USING ERRCODE = 'RS001';
     END IF;
     INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args, undo)
-    VALUES ((given ->> 'task')::bigint, (given ->> 'seq')::int, (given ->> 'kind')::smallint, (given ->> 'ord')::int, given ->> 'name',
+    SELECT (given ->> 'task')::bigint, (given ->> 'seq')::int, (given ->> 'kind')::smallint, (given ->> 'ord')::int, given ->> 'name',
         (given ->> 'attempts')::int, given ->> 'result', (given ->> 'at')::bigint, (given ->> 'fence')::bigint, given ->> 'args_hash',
-        given ->> 'args', given ->> 'undo')
+        given ->> 'args', given ->> 'undo'
+    -- A step that has failed is not done later.
+    WHERE NOT EXISTS (SELECT FROM retry_step WHERE run_id = (given ->> 'task')::bigint AND seq = (given ->> 'seq')::int AND kind = 2)
     ON CONFLICT (run_id, seq, kind) DO NOTHING
     RETURNING xmin::text::bigint INTO writer;
     IF writer IS NULL THEN

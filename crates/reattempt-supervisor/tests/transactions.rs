@@ -10,14 +10,15 @@
 #[path = "../../../examples/servers/mod.rs"]
 mod servers;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt_supervisor::{
     Client, Committed, Memory, Postgres, RecordKind, Scheduler, Sqlite, State, Step, StepError,
-    Task, WorkflowContext, step, workflow,
+    Task, WorkflowContext, step, transaction::Transaction, workflow,
 };
+use rusqlite::Error;
 use servers::Server;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
@@ -47,6 +48,7 @@ async fn insert(
 }
 
 const BOOK: &str = "INSERT INTO booking (what) VALUES ($1) RETURNING id";
+const ONCE: &str = "INSERT INTO once (what) VALUES ($1) RETURNING 0::bigint";
 const CANCEL: &str = "INSERT INTO cancelled (what) VALUES ($1) RETURNING 0::bigint";
 
 #[step(transaction, complete_by = "10s", undo = cancel)]
@@ -98,13 +100,27 @@ async fn book_badly(
         }
         // It fails at the COMMIT.
         "deferred" => {
-            insert(
-                &mut transaction,
-                "INSERT INTO once (what) VALUES ($1) RETURNING 0::bigint",
-                what,
-            )
-            .await?;
+            insert(&mut transaction, ONCE, what).await?;
             step.commit(transaction, id).await
+        }
+        // Its constraint waits for another transaction, and must not hold the task meanwhile.
+        "waits" => {
+            let mut other = pool.begin().await?;
+            insert(&mut other, ONCE, what).await?;
+            insert(&mut transaction, ONCE, what).await?;
+            let look = async {
+                let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+                while sqlx::query_scalar::<_, i64>(sql).fetch_one(pool).await? == 0 {}
+                let sql = "SELECT FROM retry_run WHERE id = $1 FOR NO KEY UPDATE NOWAIT";
+                let lock = sqlx::query(sql).bind(step.task().0).execute(pool).await;
+                if lock.is_err() {
+                    faults.0.store(1, Ordering::SeqCst);
+                }
+                other.rollback().await
+            };
+            let (committed, looked) = tokio::join!(step.commit(transaction, id), look);
+            looked?;
+            committed
         }
         // The step says that it has failed, and the transaction is committed.
         "liar" => {
@@ -152,6 +168,59 @@ async fn book_by_hand(
         return Err("forgotten".to_owned());
     }
     Ok(pending.succeeded())
+}
+
+/// Fails for good, and records itself afterwards nevertheless.
+#[step(transaction)]
+async fn book_late(
+    step: &Arc<Step>,
+    #[with] late: &Late,
+    what: &str,
+) -> Result<Committed<i64>, String> {
+    let mut late = late.0.lock().unwrap();
+    if what == "text" {
+        let pending = step.record(1).map_err(|error| error.to_string())?;
+        late.text = Some(pending.text().to_owned());
+        pending.rolled_back();
+    }
+    late.step = Some(Arc::clone(step));
+    Err("no seat".to_owned())
+}
+
+/// A step that has failed, and the text that it would have recorded.
+#[derive(Clone, Default)]
+struct Late(Arc<Mutex<LateStep>>);
+
+#[derive(Default)]
+struct LateStep {
+    step: Option<Arc<Step>>,
+    text: Option<String>,
+}
+
+/// Returns the error of the late step, or `recorded`.
+#[step]
+async fn record_late(
+    _: &Step,
+    #[with] late: &Late,
+    #[with] pool: &PgPool,
+) -> Result<String, String> {
+    let LateStep { step, text } = std::mem::take(&mut *late.0.lock().unwrap());
+    let Some(text) = text else {
+        let late = step.unwrap().record(1_i64);
+        return Ok(late.map_or_else(|error| error.to_string(), |_| "recorded".to_owned()));
+    };
+    let recorded = sqlx::query("SELECT retry_record($1)").bind(text);
+    Ok(match recorded.execute(pool).await {
+        Ok(_) => "recorded".to_owned(),
+        Err(error) => error.to_string(),
+    })
+}
+
+#[workflow]
+async fn late(context: &WorkflowContext, what: String) -> Result<String, StepError> {
+    let booked = book_late(context, &what).await;
+    assert!(booked.is_err());
+    record_late(context).await
 }
 
 #[step]
@@ -210,7 +279,9 @@ impl World {
             .register(trip)
             .register(unpaid)
             .register(bad)
+            .register(late)
             .with(self.pool.clone())
+            .with(Late::default())
             .with(self.faults.clone())
             .poll(Duration::from_millis(20))
             .delays(
@@ -272,6 +343,7 @@ async fn a_step_happens_with_its_record_or_not_at_all() {
         ("panic", 1, State::Processed),
         ("slow", 1, State::Processed),
         ("deferred", 1, State::Processed),
+        ("waits", 1, State::Processed),
         ("liar", 1, State::Processed),
         ("lost", 1, State::Processed),
         ("error", 1_000, State::Error),
@@ -279,6 +351,9 @@ async fn a_step_happens_with_its_record_or_not_at_all() {
         let before = world.count("booking", what).await;
         let task = world.run(what, faults).await;
         assert_eq!(task.state, state, "{what}: {task:?}");
+        if state == State::Processed {
+            assert_eq!(world.faults.0.load(Ordering::SeqCst), 0, "{what}");
+        }
         let booked = world.count("booking", what).await - before;
         assert_eq!(booked, i64::from(state == State::Processed), "{what}");
         assert_eq!(
@@ -299,6 +374,15 @@ async fn a_step_happens_with_its_record_or_not_at_all() {
         .unwrap();
     task.wait().await.unwrap();
     assert_eq!(world.count("booking", "forgotten").await, 2);
+    // What has failed for good is not recorded as done later.
+    for (what, refusal) in [("step", "has ended"), ("text", "has recorded the step")] {
+        let task = world.client.submit(late(what.to_owned())).await.unwrap();
+        let message = task.wait().await.unwrap();
+        assert!(message.contains(refusal), "{what}: {message}");
+        let kinds = task.progress().await.unwrap().history;
+        let kinds: Vec<_> = kinds.iter().map(|record| record.kind).collect();
+        assert_eq!(kinds, [RecordKind::Failed, RecordKind::Done], "{what}");
+    }
     running.stop(Duration::from_secs(1)).await;
 }
 
@@ -426,19 +510,29 @@ async fn tasks_are_submitted_in_transactions_of_sqlx() {
     assert_eq!(same, own);
 }
 
-#[step(transaction, complete_by = "10s", undo = release)]
+#[step(transaction, retry(max = 2, base = "1ms", on(Error::QueryReturnedNoRows)), complete_by = "10s", undo = release)]
 async fn reserve(
     step: &Step,
     #[with] store: &Sqlite,
     #[with] faults: &Faults,
     what: &str,
-) -> Result<Committed<i64>, rusqlite::Error> {
+) -> Result<Committed<i64>, Error> {
     let (what, is_bad) = (what.to_owned(), faults.are_left());
     let work = move |transaction: &rusqlite::Transaction<'_>| {
         transaction.execute("INSERT INTO booking (what) VALUES (?1)", [&what])?;
         match &*what {
             "panic" if is_bad => panic!("no seat"),
-            "error" if is_bad => Err(rusqlite::Error::QueryReturnedNoRows),
+            "error" if is_bad => Err(Error::QueryReturnedNoRows),
+            // The transaction ends here, and what comes after it would be kept at once.
+            "swallowed" | "committed" if is_bad => {
+                let end = match &*what {
+                    "committed" => "COMMIT",
+                    _ => "INSERT OR ROLLBACK INTO once VALUES ('once')",
+                };
+                let _ = transaction.execute(end, []);
+                let _ = transaction.execute("INSERT INTO booking (what) VALUES (?1)", [&what]);
+                Ok(1)
+            }
             // SQLite would count for hours.
             "endless" if is_bad => transaction.query_row(
                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
@@ -457,7 +551,7 @@ async fn release(
     #[with] store: &Sqlite,
     _what: &str,
     id: &i64,
-) -> Result<Committed<()>, rusqlite::Error> {
+) -> Result<Committed<()>, Error> {
     let id = *id;
     let work = move |transaction: &rusqlite::Transaction<'_>| {
         let sql = "UPDATE booking SET what = 'released' WHERE rowid = ?1";
@@ -481,8 +575,8 @@ async fn a_step_is_a_transaction_of_the_file() {
     let _ = std::fs::remove_file(&file);
     let store = Sqlite::open(&file).await.unwrap();
     let own = rusqlite::Connection::open(&file).unwrap();
-    own.execute_batch("CREATE TABLE booking (what TEXT)")
-        .unwrap();
+    let sql = "CREATE TABLE booking (what TEXT); CREATE TABLE once (what TEXT UNIQUE); INSERT INTO once VALUES ('once')";
+    own.execute_batch(sql).unwrap();
     let (client, faults) = (Client::new(store.clone()), Faults::default());
     let scheduler = Scheduler::new(&client)
         .register(seat)
@@ -495,8 +589,10 @@ async fn a_step_is_a_transaction_of_the_file() {
     for (what, bad, state, left) in [
         ("good", 0, State::Processed, 1),
         ("panic", 1, State::Processed, 1),
-        ("error", 1, State::Error, 0),
+        ("error", 1, State::Processed, 1),
         ("endless", 1, State::Error, 0),
+        ("swallowed", 1, State::Error, 0),
+        ("committed", 1, State::Error, 0),
         ("unpaid", 0, State::Compensated, 0),
     ] {
         faults.0.store(bad, Ordering::SeqCst);
@@ -506,7 +602,55 @@ async fn a_step_is_a_transaction_of_the_file() {
         let sql = "SELECT count(*) FROM booking WHERE what = ?1";
         let rows: i64 = own.query_row(sql, [what], |row| row.get(0)).unwrap();
         assert_eq!(rows, left, "{what}");
+        if what == "error" {
+            let history = task.progress().await.unwrap().history;
+            let attempts: Vec<_> = history.iter().map(|record| record.attempts).collect();
+            assert_eq!(attempts, [2]);
+        }
     }
     running.stop(Duration::from_secs(1)).await;
     let _ = std::fs::remove_file(&file);
+}
+
+/// A transaction whose server has vanished without a word when it is to commit.
+struct Vanishing;
+
+impl Transaction for Vanishing {
+    type Error = sqlx::Error;
+
+    async fn query_text(&mut self, _: &'static str, _: String) -> Result<String, sqlx::Error> {
+        Ok("ok".to_owned())
+    }
+
+    fn commit(self) -> impl Future<Output = Result<(), sqlx::Error>> + Send {
+        std::future::pending()
+    }
+
+    fn sqlstate(_: &sqlx::Error) -> Option<String> {
+        None
+    }
+}
+
+#[step(transaction)]
+async fn vanish(step: &Step) -> Result<Committed<i64>, sqlx::Error> {
+    step.commit(Vanishing, 1).await
+}
+
+#[workflow(max_failures = 0)]
+async fn vanishes(context: &WorkflowContext, _input: ()) -> Result<i64, StepError> {
+    vanish(context).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_a_commit_does_not_come() {
+    let client = Client::new(Memory::new());
+    let running = Scheduler::new(&client).register(vanishes).start().unwrap();
+    let task = client.submit(vanishes(())).await.unwrap();
+    let end = tokio::time::timeout(Duration::from_secs(60), task.follow(|_| {}));
+    let end = end.await.unwrap().unwrap();
+    assert!(
+        end.error.as_deref().unwrap().contains("was lost"),
+        "{end:?}"
+    );
+    running.stop(Duration::from_secs(1)).await;
 }

@@ -1,8 +1,9 @@
 //! An agent runs one step under its own policy, and never past its `complete_by`.
 
-use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 
 use reattempt::deadline;
@@ -14,21 +15,26 @@ use super::workflow_context::WorkflowContext;
 use crate::store::expiry::GRACE;
 use crate::task::RunningStep;
 
+/// Counts the attempts of a step. Its transaction may ask on any thread.
+#[derive(Debug, Default)]
+pub(super) struct Attempts(AtomicU32);
+
+impl Attempts {
+    /// Returns the number of attempts, at least 1: a step without retries does not count.
+    pub(super) fn count(&self) -> u32 {
+        self.0.load(Ordering::Relaxed).max(1)
+    }
+}
+
 tokio::task_local! {
     /// The attempts of the step that runs.
-    static ATTEMPTS: Cell<u32>;
+    static ATTEMPTS: Arc<Attempts>;
 }
 
 /// Counts an attempt of the step that runs: the body of a step with retries calls this.
 pub(crate) fn count_attempt() {
     // A body that runs outside a step has nobody who wants to know.
-    let _ = ATTEMPTS.try_with(|attempts| attempts.set(attempts.get().saturating_add(1)));
-}
-
-/// Returns the number of attempts of the step that runs, at least 1.
-pub(super) fn attempts() -> u32 {
-    // A step without retries does not count.
-    ATTEMPTS.try_with(Cell::get).unwrap_or_default().max(1)
+    let _ = ATTEMPTS.try_with(|attempts| attempts.0.fetch_add(1, Ordering::Relaxed));
 }
 
 /// How a step ended.
@@ -64,12 +70,13 @@ pub(super) async fn run_step<T>(
         due: limit.map(|limit| since.after(limit).after(GRACE)),
     });
     // The scheduler ends the task itself when its time is over; calls inside the step see it coming.
-    let body = ATTEMPTS.scope(Cell::new(0), async {
+    let attempts = commit.map_or_else(Arc::default, CommitSlot::attempts);
+    let body = ATTEMPTS.scope(Arc::clone(&attempts), async {
         let result = match context.time_left() {
             Some(left) => deadline::within(left, body).await,
             None => body.await,
         };
-        result.map(|value| (value, attempts()))
+        result.map(|value| (value, attempts.count()))
     });
     let mut body = pin!(async {
         match spec.complete_by {

@@ -222,12 +222,17 @@ where
     // themselves.
     drop(active);
     let outcome = match (outcome, &commit) {
-        (StepOutcome::Stopped(stop), _) => context.stop(stop).await,
+        (StepOutcome::Stopped(stop), commit) => {
+            if let Some(commit) = commit {
+                commit.settle();
+            }
+            context.stop(stop).await
+        }
         (outcome, None) => outcome,
         // What became of the transaction counts, not what the step says of it.
-        (outcome, Some(commit)) => match (commit.settled(), outcome) {
+        (outcome, Some(commit)) => match (commit.settle(), outcome) {
             (Settled::Done(record), _) => return (record, true),
-            (Settled::Open, outcome) if !matches!(outcome, StepOutcome::Done(..)) => outcome,
+            (Settled::RolledBack, outcome) if !matches!(outcome, StepOutcome::Done(..)) => outcome,
             _ => context.stop(commit.unsettled()).await,
         },
     };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::agent::attempts;
+use super::agent::Attempts;
 use super::journal::Stop;
 use super::step::Step;
 use super::workflow_context::WorkflowContext;
@@ -36,6 +36,7 @@ pub(crate) struct CommitSlot {
         expect(dead_code, reason = "only transactions of these ask")
     )]
     deadline: Option<Instant>,
+    attempts: Arc<Attempts>,
     state: Mutex<CommitState>,
 }
 
@@ -56,6 +57,8 @@ enum Phase {
     Sent(Box<Record>),
     /// It is committed.
     Done(Box<Record>),
+    /// The step has ended without it.
+    Closed,
 }
 
 impl fmt::Debug for CommitSlot {
@@ -67,7 +70,7 @@ impl fmt::Debug for CommitSlot {
 /// What became of a transaction when its step has ended.
 pub(super) enum Settled {
     /// It was rolled back, or there was none.
-    Open,
+    RolledBack,
     /// It is committed, with this record.
     Done(Record),
     /// Nobody knows yet.
@@ -85,20 +88,31 @@ impl CommitSlot {
             context: context.share(),
             template,
             deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
+            attempts: Arc::default(),
             state: Mutex::default(),
         })
+    }
+
+    /// Returns what counts the attempts of the step.
+    pub(super) fn attempts(&self) -> Arc<Attempts> {
+        Arc::clone(&self.attempts)
     }
 
     fn state(&self) -> MutexGuard<'_, CommitState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what became of the transaction.
-    pub(super) fn settled(&self) -> Settled {
-        match &self.state().phase {
-            Phase::Open => Settled::Open,
+    /// Returns what became of the transaction when the step has ended. From here on nobody can record
+    /// the step in one: code that the step has left behind may still try.
+    pub(super) fn settle(&self) -> Settled {
+        let mut state = self.state();
+        match &state.phase {
             Phase::Sent(_) => Settled::Unknown,
             Phase::Done(record) => Settled::Done((**record).clone()),
+            Phase::Open | Phase::Closed => {
+                state.phase = Phase::Closed;
+                Settled::RolledBack
+            }
         }
     }
 
@@ -144,15 +158,21 @@ impl CommitSlot {
             )));
         }
         let mut state = self.state();
-        if !matches!(state.phase, Phase::Open) {
-            return Err(self.unsettled());
+        match state.phase {
+            Phase::Open => {}
+            Phase::Closed => {
+                let message =
+                    format!("step {seq} `{name}` has ended; its transaction comes too late");
+                return Err(Stop::Failed(Some(*seq), message));
+            }
+            Phase::Sent(_) | Phase::Done(_) => return Err(self.unsettled()),
         }
         let mut journal = inner.journal();
         let record = Record {
             ord: journal.next_ord(),
             result: Some(json),
             at: inner.store_now(),
-            attempts: i32::try_from(attempts()).unwrap_or(i32::MAX),
+            attempts: i32::try_from(self.attempts.count()).unwrap_or(i32::MAX),
             ..self.template.clone()
         };
         let stored = inner.encode(record.clone())?;
@@ -288,8 +308,15 @@ impl Step {
 
 #[cfg(feature = "postgres")]
 mod postgres {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
     use super::{Committed, Payload, Step, Stop};
     use crate::transaction::{LIMIT, RECORD, Refusal, Transaction, is_rolled_back, refusal};
+
+    /// How long the answer to a COMMIT may take: the server may be gone without a word.
+    const ANSWER: Duration = Duration::from_secs(5);
 
     /// The largest limit that PostgreSQL knows, in milliseconds.
     const LONGEST: u128 = 2_147_483_647;
@@ -315,7 +342,8 @@ mod postgres {
         /// Records this step with its value in a transaction of the application, and commits it.
         ///
         /// Never returns if the task has changed hands, or if nobody knows whether the transaction is
-        /// committed: then the scheduler drops the step.
+        /// committed, because the answer to `COMMIT` is lost or takes longer than 5 s: then the
+        /// scheduler drops the step.
         ///
         /// # Errors
         ///
@@ -357,13 +385,13 @@ mod postgres {
                 slot.stop(stop);
                 return std::future::pending().await;
             }
-            match transaction.commit().await {
-                Ok(()) => Ok(pending.succeeded()),
-                Err(error) if is_rolled_back(X::sqlstate(&error).as_deref()) => {
+            match timeout(ANSWER, transaction.commit()).await {
+                Ok(Ok(())) => Ok(pending.succeeded()),
+                Ok(Err(error)) if is_rolled_back(X::sqlstate(&error).as_deref()) => {
                     pending.rolled_back();
                     Err(error)
                 }
-                Err(_) => {
+                Ok(Err(_)) | Err(_) => {
                     slot.stop(slot.unsettled());
                     std::future::pending().await
                 }
@@ -379,7 +407,7 @@ mod sqlite {
 
     use tokio::time::Instant;
 
-    use super::{Committed, Payload, Phase, Step, Stop};
+    use super::{Committed, Payload, Step, Stop};
     use crate::store::sqlite::{Recorded, Sqlite};
 
     impl Step {
@@ -387,11 +415,13 @@ mod sqlite {
         /// step in it. `store` is a clone of the store of the [`Client`](crate::Client).
         ///
         /// Nothing else is written to the store meanwhile, heartbeats included: statements end after a
-        /// quarter of the default lease, 2.5 s, and `work` must not wait for anything else.
+        /// quarter of the default lease, 2.5 s, and `work` must not wait for anything else. If another
+        /// process has locked the file for as long, the worker gives the task back, without a failure.
         ///
         /// # Errors
         ///
-        /// Fails if `work` does, or SQLite; then the transaction is rolled back.
+        /// Fails if `work` does or ends the transaction, or if SQLite fails for good; then the
+        /// transaction is rolled back.
         ///
         /// # Panics
         ///
@@ -441,9 +471,12 @@ mod sqlite {
                         slot.stop(Stop::Lost);
                     }
                     Ok(Recorded::Refused(stop)) => slot.stop(stop),
-                    Err(_) if matches!(slot.state().phase, Phase::Open) => {
+                    // SQLite has rolled it back: others use the file, or the disk is full.
+                    Err(error) if error.is_passing() => {
+                        slot.end(false);
                         slot.stop(Stop::Unavailable);
                     }
+                    // Nobody knows how far the thread has come.
                     Err(_) => slot.stop(slot.unsettled()),
                 }
             } else {

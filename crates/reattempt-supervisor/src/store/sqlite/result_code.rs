@@ -5,10 +5,14 @@ use rusqlite::ffi;
 use super::row::Unreadable;
 use crate::store::error::StoreError;
 
-/// Converts an error of SQLite, with what to do about it.
-pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
-    let code = error.sqlite_error_code();
-    let (is_passing, message) = match code {
+/// Returns whether an error of SQLite may be over soon.
+pub(super) fn is_passing(error: &rusqlite::Error) -> bool {
+    explain(error).0
+}
+
+/// Returns whether an error may be over soon, and what to do about it.
+fn explain(error: &rusqlite::Error) -> (bool, &'static str) {
+    match error.sqlite_error_code() {
         Some(ffi::ErrorCode::DatabaseBusy | ffi::ErrorCode::DatabaseLocked) => {
             (true, "another process has locked the database")
         }
@@ -31,7 +35,12 @@ pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
             "the database cannot be opened; check that its folder exists and that this process may write to it",
         ),
         _ => (false, "SQLite"),
-    };
+    }
+}
+
+/// Converts an error of SQLite, with what to do about it.
+pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
+    let (is_passing, message) = explain(&error);
     let store_error = if is_passing {
         StoreError::passing(message)
     } else {

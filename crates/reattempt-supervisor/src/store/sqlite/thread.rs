@@ -14,7 +14,7 @@ use crate::store::{StoreError, StoreFuture};
 
 /// How long a statement waits for another process that writes. Then the writer emits an event and
 /// tries again.
-const BUSY: Duration = Duration::from_millis(250);
+pub(super) const BUSY: Duration = Duration::from_millis(250);
 
 /// The size of the log in pages, 16 MB, at which SQLite moves the pages into the database. Each
 /// time costs two more syncs, and pages that were written several times are moved once.

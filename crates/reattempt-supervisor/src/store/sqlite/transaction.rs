@@ -5,8 +5,10 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior, ffi};
 
+use super::result_code::is_passing;
+use super::thread::BUSY;
 use super::{Sqlite, apply};
 use crate::store::StoreFuture;
 use crate::task::{Lease, Record};
@@ -50,15 +52,20 @@ impl Sqlite {
         E: From<rusqlite::Error> + Send + 'static,
         R: Send + 'static,
     {
-        let end = Instant::now().checked_add(left.unwrap_or(LONGEST));
+        let called = Instant::now();
         self.writer.call_without_limit(move |connection| {
-            let longest = Instant::now().checked_add(LONGEST);
-            let end = end.into_iter().chain(longest).min();
-            let is_over = move || end.is_some_and(|end| Instant::now() >= end);
-            connection.progress_handler(INSTRUCTIONS, Some(is_over))?;
+            let left = left.map(|left| left.saturating_sub(called.elapsed()));
+            let left = left.map_or(LONGEST, |left| left.min(LONGEST));
+            let began = Instant::now();
+            connection.progress_handler(INSTRUCTIONS, Some(move || began.elapsed() >= left))?;
+            connection.busy_timeout(left)?;
             let recorded = run(connection, lease, work, record);
+            connection.busy_timeout(BUSY)?;
             connection.progress_handler(0, None::<fn() -> bool>)?;
-            Ok(recorded.unwrap_or_else(|error| Recorded::RolledBack(error.into())))
+            match recorded {
+                Err(error) if !is_passing(&error) => Ok(Recorded::RolledBack(error.into())),
+                recorded => recorded,
+            }
         })
     }
 }
@@ -71,11 +78,21 @@ fn run<T, E, R>(
     record: impl FnOnce(&T) -> Result<Record, R>,
 ) -> rusqlite::Result<Recorded<T, E, R>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let value = match catch_unwind(AssertUnwindSafe(|| work(&transaction))) {
+    // SQLite ends the transaction after some errors, and `work` may go on: what it writes then must not
+    // be kept.
+    transaction.commit_hook(Some(|| true))?;
+    let worked = catch_unwind(AssertUnwindSafe(|| work(&transaction)));
+    transaction.commit_hook(None::<fn() -> bool>)?;
+    let value = match worked {
         Ok(Ok(value)) => value,
         Ok(Err(error)) => return Ok(Recorded::RolledBack(error)),
         Err(panic) => return Ok(Recorded::Panicked(panic)),
     };
+    if transaction.is_autocommit() {
+        let code = ffi::Error::new(ffi::SQLITE_ABORT_ROLLBACK);
+        let message = "the transaction of the step was rolled back before its end".to_owned();
+        return Err(rusqlite::Error::SqliteFailure(code, Some(message)));
+    }
     let record = match record(&value) {
         Ok(record) => record,
         Err(refused) => return Ok(Recorded::Refused(refused)),
@@ -86,4 +103,47 @@ fn run<T, E, R>(
     }
     transaction.commit()?;
     Ok(Recorded::Committed(value))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        clippy::panic,
+        reason = "a test that panics has failed"
+    )]
+
+    use super::*;
+    use crate::task::{Fence, TaskId};
+
+    #[tokio::test]
+    async fn a_locked_file_delays_a_step_and_does_not_fail_it() {
+        let name = format!("retry-locked-{}.db", rand::random::<u64>());
+        let file = std::env::temp_dir().join(name);
+        let store = Sqlite::open(&file).await.unwrap();
+        let mut other = Connection::open(&file).unwrap();
+        let lock = other
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .unwrap();
+        let lease = Lease {
+            task: TaskId(1),
+            fence: Fence(1),
+        };
+        let work = |_: &Transaction<'_>| Ok::<(), rusqlite::Error>(());
+        let record = |(): &()| Err::<Record, ()>(());
+        let (began, left) = (
+            Instant::now(),
+            BUSY.saturating_add(Duration::from_millis(100)),
+        );
+        match store.transaction(lease, Some(left), work, record).await {
+            Err(error) => assert!(error.is_passing(), "{error}"),
+            Ok(_) => panic!("the step failed"),
+        }
+        // Not only as long as other writes wait.
+        assert!(began.elapsed() >= left, "{:?}", began.elapsed());
+        drop(lock);
+        let recorded = store.transaction(lease, None, work, record).await;
+        assert!(matches!(recorded, Ok(Recorded::Refused(()))));
+        std::fs::remove_file(file).unwrap();
+    }
 }
