@@ -4,6 +4,7 @@
 //! over, in one transaction, and only if nobody has written the schedule since it was read. So each time
 //! has one task, however many processes look.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,12 +22,15 @@ use crate::time::Time;
 use crate::workflow::Workflow;
 
 /// How much later than its time a task may start before the time counts as missed.
-const LATE: i64 = 60_000_000;
+const LATE: Duration = Duration::from_secs(60);
+
+/// After how many intervals between two looks of a supervisor a time counts as missed, if that is later.
+const MISSED_LOOKS: u32 = 3;
 
 /// How many tasks of one schedule a look submits. The next look goes on.
 const TASKS: usize = 100;
 
-/// How many schedules a look reads.
+/// How many schedules a look reads at once.
 const DUE: u32 = 256;
 
 /// How often a command may find that somebody has written the schedule meanwhile.
@@ -157,7 +161,7 @@ impl Client {
                     missed,
                     task: task.clone(),
                     state: ScheduleState::Active,
-                    next_at: times.next_after(now).unwrap_or(Time::NEVER),
+                    next_at: next_time(&times, now),
                     last_at: None,
                     by: String::new(),
                     why: String::new(),
@@ -188,7 +192,7 @@ impl Client {
                 missed,
                 task: task.clone(),
                 state,
-                next_at: first_time(&times, &old, now),
+                next_at: next_time(&times, now),
                 ..old
             }))
         })
@@ -221,7 +225,7 @@ impl Client {
                 old.state == ScheduleState::Active && old.next_at <= stored.now
             };
             let due = old.clone().filter(is_due);
-            let due = due.and_then(|old| submit_one(old, stored.now).ok());
+            let due = due.and_then(|old| submit_one(old, stored.now, stored.now.before(LATE)).ok());
             let is_change = due.is_none();
             let write = match due {
                 Some(write) => write,
@@ -290,7 +294,7 @@ impl Operator {
                 return Ok(None);
             }
             let next_at = match state {
-                ScheduleState::Active => first_time(&parse(name, &old.cron)?, &old, now),
+                ScheduleState::Active => next_time(&parse(name, &old.cron)?, now),
                 ScheduleState::Paused | ScheduleState::Removed => old.next_at,
             };
             Ok(Some(StoredSchedule {
@@ -310,41 +314,61 @@ fn parse(name: &str, cron: &str) -> Result<Cron, SubmitError> {
         .map_err(|error| SubmitError::Schedule(format!("the schedule `{name}`: {error}")))
 }
 
-/// Returns the first time from now on that has not been.
-fn first_time(times: &Cron, old: &StoredSchedule, now: Time) -> Time {
-    let after = old.last_at.map_or(now, |last| last.max(now));
-    times.next_after(after).unwrap_or(Time::NEVER)
+/// Returns the first time after now. The last time does not count: a clock that was wrong may have put
+/// it far into the future.
+fn next_time(times: &Cron, now: Time) -> Time {
+    times.next_after(now).unwrap_or(Time::NEVER)
 }
 
-/// Submits the tasks of all schedules whose time has come. What another process submits meanwhile is
-/// left to it.
-pub(crate) async fn submit_due(client: &Client) -> Result<(), StoreError> {
+/// Submits the tasks of all schedules whose time has come, for a supervisor that looks so often. What
+/// another process submits meanwhile is left to it.
+pub(crate) async fn submit_due(client: &Client, every: Duration) -> Result<(), StoreError> {
     let shared = client.shared();
-    let due = shared.store().schedules(Some(DUE)).await?;
-    let mut sent = Vec::new();
-    for schedule in due.all {
-        let name = schedule.name.clone();
-        match submit_one(schedule, due.now) {
-            Ok(write) => sent.push(shared.writer().send(Write::Schedule(Box::new(write)))),
-            Err(why) => shared.emit_store_error(&StoreError::lasting(format!(
-                "the schedule `{name}` submits nothing: {why}"
-            ))),
+    let late = LATE.max(every.saturating_mul(MISSED_LOOKS));
+    let mut missed_before = None;
+    // Those that submit nothing, or have more times, stay due. They must not hide the others.
+    let mut seen = HashSet::new();
+    loop {
+        let limit = DUE.saturating_add(u32::try_from(seen.len()).unwrap_or(u32::MAX));
+        let due = shared.store().schedules(Some(limit)).await?;
+        let missed_before = *missed_before.get_or_insert(due.now.before(late));
+        let is_last = due.all.len() < usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut sent = Vec::new();
+        for schedule in due.all {
+            let name = schedule.name.clone();
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            match submit_one(schedule, due.now, missed_before) {
+                Ok(write) => sent.push(shared.writer().send(Write::Schedule(Box::new(write)))),
+                Err(why) => shared.emit_store_error(&StoreError::lasting(format!(
+                    "the schedule `{name}` submits nothing: {why}"
+                ))),
+            }
+        }
+        for reply in sent {
+            if let Err(error) = reply.await {
+                shared.emit_store_error(&error);
+            }
+        }
+        if is_last {
+            return Ok(());
         }
     }
-    for reply in sent {
-        if let Err(error) = reply.await {
-            shared.emit_store_error(&error);
-        }
-    }
-    Ok(())
 }
 
-/// Returns a schedule after its times up to now, with their tasks.
-fn submit_one(schedule: StoredSchedule, now: Time) -> Result<ScheduleWrite, String> {
+/// Returns a schedule after its times up to now, with their tasks. Times before `missed_before` are
+/// missed.
+fn submit_one(
+    schedule: StoredSchedule,
+    now: Time,
+    missed_before: Time,
+) -> Result<ScheduleWrite, String> {
     let cron = Cron::parse(&schedule.cron).map_err(|error| error.to_string())?;
     let template: TaskTemplate =
         serde_json::from_str(&schedule.task).map_err(|error| error.to_string())?;
-    let (times, last_at) = times_to_run(&cron, schedule.missed, schedule.next_at, now);
+    let first = schedule.next_at;
+    let (times, last_at) = times_to_run(&cron, schedule.missed, (first, missed_before), now);
     let tasks = times
         .iter()
         .map(|time| template.task(format!("cron/{}/{time}", schedule.name)));
@@ -358,10 +382,15 @@ fn submit_one(schedule: StoredSchedule, now: Time) -> Result<ScheduleWrite, Stri
 }
 
 /// Returns the times from `first` to `now` that get a task, and the last time that is over then.
-fn times_to_run(cron: &Cron, missed: Missed, first: Time, now: Time) -> (Vec<Time>, Time) {
+fn times_to_run(
+    cron: &Cron,
+    missed: Missed,
+    (first, missed_before): (Time, Time),
+    now: Time,
+) -> (Vec<Time>, Time) {
     let from = match missed {
         Missed::Run => first,
-        Missed::Skip => first.max(Time::from_micros(now.as_micros().saturating_sub(LATE))),
+        Missed::Skip => first.max(missed_before),
         Missed::Last => {
             let last = latest_time(cron, first, now);
             return (vec![last], last);

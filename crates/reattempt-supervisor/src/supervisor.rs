@@ -122,7 +122,7 @@ impl Supervisor {
     /// Submits the tasks of schedules whose time has come.
     async fn submit_scheduled(&self) -> Result<(), StoreError> {
         #[cfg(feature = "cron")]
-        crate::schedule::submit_due(&self.client).await?;
+        crate::schedule::submit_due(&self.client, self.interval).await?;
         Ok(())
     }
 

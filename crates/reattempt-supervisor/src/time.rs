@@ -43,6 +43,12 @@ impl Time {
         Self(self.0.saturating_add(micros(delay)))
     }
 
+    /// Returns the time this much earlier.
+    #[cfg(feature = "cron")]
+    pub(crate) fn before(self, delay: Duration) -> Self {
+        Self(self.0.saturating_sub(micros(delay)))
+    }
+
     /// Returns the time that has passed since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

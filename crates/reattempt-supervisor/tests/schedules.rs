@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use reattempt_supervisor::store::{Filter, ScheduleState, StoredSchedule};
+use reattempt_supervisor::store::{Filter, ScheduleState, ScheduleWrite, StoredSchedule, Write};
 use reattempt_supervisor::{
-    Client, Memory, Missed, Schedule, StepError, Supervisor, Task, WorkflowContext, workflow,
+    Client, Memory, Missed, Schedule, StepError, Supervisor, Task, Time, WorkflowContext, workflow,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -206,5 +206,65 @@ async fn what_cannot_be_a_schedule_is_refused() {
             .unwrap_err()
             .to_string();
         assert!(error.starts_with(wanted), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_supervisor_that_looks_rarely_misses_nothing() {
+    let yearly = Schedule::new("each year", "0 0 1 1 *", report(String::new()));
+    let mut place = Place::start(yearly.missed(Missed::Skip)).await;
+    place.supervisor = place.supervisor.every(5 * MINUTE);
+    assert_eq!(place.passes(7 * MINUTE, &mut 0).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_finds_all_schedules_also_behind_those_that_submit_nothing() {
+    let place = Place::start(each_minute().missed(Missed::Skip)).await;
+    let good = place.stored().await;
+    let mut writes = Vec::new();
+    for nth in 0..600 {
+        let is_bad = nth < 300;
+        let cron = if is_bad {
+            "from another release"
+        } else {
+            &*good.cron
+        };
+        let hour = if is_bad { 3_600_000_000 } else { 0 };
+        let schedule = StoredSchedule {
+            name: format!("schedule {nth}"),
+            version: 0,
+            cron: cron.to_owned(),
+            next_at: Time::from_micros(good.next_at.as_micros() - hour),
+            ..good.clone()
+        };
+        let tasks = Vec::new();
+        writes.push(Write::Schedule(Box::new(ScheduleWrite { schedule, tasks })));
+    }
+    place.client.store().write(writes.into()).await.unwrap();
+    assert_eq!(place.look(&mut 0).await.len(), 301);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_was_wrong_is_forgotten_when_a_schedule_is_resumed_or_changed() {
+    let place = Place::start(each_minute()).await;
+    let seen = &mut 0;
+    place.look(seen).await;
+    let operator = place.client.operator("Ada", "the clock was wrong");
+    for is_resumed in [true, false] {
+        let mut schedule = place.stored().await;
+        schedule.next_at = schedule.next_at.after(366 * 24 * 60 * MINUTE);
+        schedule.last_at = Some(schedule.next_at);
+        let tasks = Vec::new();
+        let write = Write::Schedule(Box::new(ScheduleWrite { schedule, tasks }));
+        place.client.store().write([write].into()).await.unwrap();
+        assert_eq!(place.passes(MINUTE, seen).await, 0);
+        if is_resumed {
+            operator.pause_schedule("each minute").await.unwrap();
+            operator.resume_schedule("each minute").await.unwrap();
+        } else {
+            let newer = each_minute().revision(2);
+            place.client.schedule(newer).await.unwrap();
+        }
+        assert_eq!(place.passes(MINUTE, seen).await, 1);
     }
 }

@@ -26,8 +26,8 @@ pub struct StoredSchedule {
     pub state: ScheduleState,
     /// The next time; [`Time::NEVER`] if there is none.
     pub next_at: Time,
-    /// The newest time that is over. Later times are always newer, so no time comes twice although
-    /// its task may be deleted.
+    /// The last time that was over when somebody looked. Later times are newer, unless the clock of the
+    /// store goes back and the schedule is resumed or gets a higher revision.
     pub last_at: Option<Time>,
     /// The operator who changed its state last.
     pub by: String,
@@ -48,7 +48,7 @@ pub enum ScheduleState {
 }
 
 /// What happens to the times of a schedule at which no process looked, because all were down. A time
-/// is missed when it is more than a minute ago.
+/// is missed when it is more than a minute ago, and more than three intervals of the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missed {
