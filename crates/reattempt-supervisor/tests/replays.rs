@@ -395,3 +395,18 @@ fn the_command_reads_a_file() {
         "{error}"
     );
 }
+
+#[test]
+fn what_is_hidden_is_hidden_in_names_of_fields_too() {
+    let line = r#"{"task":1,"workflow":"w","version":1,"key":"k","state":"processed",
+        "input":["ada@b.org",{"to":{"ada@b.org":1,"not ada@b.org":2}}],"output":null,"headers":null,
+        "created_at":0,"nonce":77777,"salt":1,"records":[]}"#;
+    let mut history: History = serde_json::from_str(line).unwrap();
+    history.redact(&["0".to_owned()]).unwrap();
+    let text = serde_json::to_string(&history).unwrap();
+    assert!(!text.contains("ada@") && !text.contains("77777"), "{text}");
+    assert!(
+        text.contains(r#"{"to":{"redacted 0":1,"redacted 1":2}}"#),
+        "{text}"
+    );
+}

@@ -113,8 +113,10 @@ impl History {
 
     /// Hides values in arguments, results, signals and headers: those of fields with one of these
     /// names, at any depth, and the arguments of the workflow with one of these numbers, from 0.
-    /// Strings become `"redacted"`, wherever else they occur, and numbers 0; `null`, `true` and `false`
-    /// stay. The key of the task and the texts of errors are hidden, too.
+    /// Strings become `"redacted"`, wherever else they occur, also as names of fields, and numbers 0;
+    /// `null`, `true` and `false` stay. The key of the task, the texts of errors and the random bits of
+    /// the keys of its steps are hidden, too. The number of the store stays: the random numbers of the
+    /// workflow depend on it.
     ///
     /// The hashes of arguments go with them, so a replay cannot find other arguments.
     ///
@@ -136,6 +138,7 @@ impl History {
         self.change_all(|value| hidden.hide_fields(value, fields))?;
         self.change_all(|value| hidden.hide_known(value))?;
         "redacted".clone_into(&mut self.key);
+        self.nonce = self.nonce.map(|_| 0);
         for line in &mut self.records {
             line.args_hash = None;
             line.error = line.error.take().map(|_| "redacted".to_owned());
@@ -287,12 +290,26 @@ impl Hidden {
     /// Hides every string that has a hidden one in it.
     fn hide_known(&self, value: &mut Value) {
         match value {
-            Value::String(text) if self.0.iter().any(|hidden| text.contains(hidden)) => {
+            Value::String(text) if self.is_in(text) => {
                 "redacted".clone_into(text);
             }
             Value::Array(values) => values.iter_mut().for_each(|value| self.hide_known(value)),
-            Value::Object(object) => object.values_mut().for_each(|value| self.hide_known(value)),
+            Value::Object(object) => {
+                let old = std::mem::take(object);
+                for (nth, (mut name, mut value)) in old.into_iter().enumerate() {
+                    if self.is_in(&name) {
+                        // Two of them stay two.
+                        name = format!("redacted {nth}");
+                    }
+                    self.hide_known(&mut value);
+                    object.insert(name, value);
+                }
+            }
             _ => {}
         }
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        self.0.iter().any(|hidden| text.contains(hidden))
     }
 }
