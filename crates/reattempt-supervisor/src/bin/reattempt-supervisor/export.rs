@@ -5,7 +5,7 @@ use std::error::Error;
 use rand::RngExt as _;
 use reattempt_supervisor::replay;
 use reattempt_supervisor::store::Filter;
-use reattempt_supervisor::{Client, TaskId};
+use reattempt_supervisor::{Client, SubmitError, TaskId};
 
 use crate::chosen::FilterOptions;
 
@@ -35,11 +35,16 @@ pub(crate) async fn print(client: &Client, options: Options) -> Result<(), Box<d
         filter,
         redact,
     } = options;
-    if tasks.is_empty() {
+    let is_sample = tasks.is_empty();
+    if is_sample {
         tasks = sample(client, filter.filter(), count).await?;
     }
     for task in tasks {
-        let mut history = replay::export(client, task).await?;
+        let mut history = match replay::export(client, task).await {
+            // It was pruned since it was drawn.
+            Err(SubmitError::UnknownTask(_)) if is_sample => continue,
+            history => history?,
+        };
         if let Some(fields) = &redact {
             history.redact(fields)?;
         }
