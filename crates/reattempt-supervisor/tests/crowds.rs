@@ -15,11 +15,11 @@ mod servers;
 use std::time::Duration;
 
 use reattempt_supervisor::store::{
-    Change, ClaimedTask, Counts, Store as _, Wake, Write, WriteResult,
+    Change, ClaimedTask, Counts, Filter, Store as _, Wake, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, Direction, Event, Lease, Memory, NewTask, Postgres, Scheduler, State, StepError,
-    WorkflowContext, workflow,
+    Client, Direction, Event, Lease, Memory, NewTask, Postgres, RunningStep, Scheduler, State,
+    StepError, TaskId, Time, WorkerId, WorkflowContext, workflow,
 };
 use servers::Server;
 
@@ -95,10 +95,15 @@ async fn a_claim_and_a_look_read_no_task_of_others() {
     let unknown = unknown.unwrap().into_iter();
     let unknown: Vec<_> = unknown.map(|one| (one.workflow, one.version)).collect();
     assert_eq!(unknown, [("mine".to_owned(), 2), ("other".to_owned(), 1)]);
-    // A connection says what it has read when it ends.
     drop(store);
+    assert_few_reads(&admin).await;
+}
+
+/// Fails if connections that end have read more than a few tasks since the last reset.
+async fn assert_few_reads(admin: &tokio_postgres::Client) {
+    // A connection says what it has read when it ends.
     wait_for(
-        &admin,
+        admin,
         "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'",
     )
     .await;
@@ -111,6 +116,138 @@ async fn a_claim_and_a_look_read_no_task_of_others() {
         "{entries} entries of indexes were read"
     );
     assert_eq!(scans, 0);
+}
+
+#[tokio::test]
+async fn a_list_of_tasks_that_go_on_reads_no_task_that_has_ended() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let tasks = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, fence, failures,
+            max_failures, cancel_asked, input, created_at, updated_at)
+        SELECT 'mine', 1, 'default', 0, nth::text, least(nth, 3), 0, 0, 0, 0, 3, false, 'null', 0, 0 FROM generate_series(0, 20000) AS nth";
+    admin.batch_execute(tasks).await.unwrap();
+    admin
+        .batch_execute("ANALYZE retry_run, retry_ready; SELECT pg_stat_reset()")
+        .await
+        .unwrap();
+    for state in [State::Pending, State::Processing, State::Waiting] {
+        let filter = Filter {
+            state: Some(state),
+            workflow: Some("mine".to_owned()),
+            ..Filter::default()
+        };
+        let found = store.list(filter).await.unwrap();
+        let found: Vec<_> = found.iter().map(|task| task.state).collect();
+        assert_eq!(found, [state]);
+    }
+    drop(store);
+    assert_few_reads(&admin).await;
+}
+
+#[tokio::test]
+async fn a_list_that_takes_long_delays_no_other_read() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    let store = Postgres::connect(&url(&server)).await.unwrap();
+    store.history(TaskId(1)).await.unwrap();
+    let lock = "BEGIN; LOCK TABLE retry_ended IN ACCESS EXCLUSIVE MODE";
+    admin.batch_execute(lock).await.unwrap();
+    let failed = Filter {
+        state: Some(State::Error),
+        ..Filter::default()
+    };
+    let mut list = store.list(failed);
+    let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'retry_ended'::regclass AND NOT granted)";
+    tokio::select! {
+        list = &mut list => panic!("{list:?}"),
+        () = wait_for(&admin, waits) => {}
+    }
+    tokio::select! {
+        biased;
+        list = &mut list => panic!("{list:?}"),
+        read = store.history(TaskId(1)) => drop(read.unwrap()),
+    }
+    admin.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(list.await.unwrap(), []);
+}
+
+/// Submits and claims a task.
+async fn claim_one(store: &Postgres) -> Lease {
+    let submit = Write::Submit(Box::new(kit::plain("one")));
+    let claim = Write::Claim(kit::claim("one", "plain", 1));
+    let results = store.write([submit, claim].into()).await.unwrap();
+    let [_, WriteResult::Claimed(claimed)] = &results[..] else {
+        panic!("{results:?}");
+    };
+    lease_of(&claimed[0])
+}
+
+#[tokio::test]
+async fn a_step_that_has_ended_is_not_forgotten_behind_a_lock() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let lease = claim_one(&store).await;
+    let step = |seq| RunningStep {
+        task: lease.task,
+        seq,
+        fence: lease.fence,
+        worker: WorkerId("one".to_owned()),
+        name: "one".to_owned(),
+        since: Time::default(),
+        due: None,
+    };
+    let started = Write::Running {
+        started: vec![step(0), step(1)],
+        ended: Vec::new(),
+    };
+    store.write([started].into()).await.unwrap();
+    let lock = "BEGIN; SELECT FROM retry_running WHERE seq = 0 FOR UPDATE";
+    admin.batch_execute(lock).await.unwrap();
+    // A heartbeat of the same connection would wait, too.
+    let ended = Write::Running {
+        started: Vec::new(),
+        ended: vec![(lease, 0), (lease, 1)],
+    };
+    store.write([ended].into()).await.unwrap();
+    let left = store.running(lease.task).await.unwrap();
+    let left: Vec<_> = left.iter().map(|step| step.seq).collect();
+    assert_eq!(left, [0]);
+    admin.batch_execute("COMMIT").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_task_that_has_ended_again_is_not_pruned() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let lease = claim_one(&store).await;
+    store.write([end(lease)].into()).await.unwrap();
+    // Who reads what has ended waits for this lock, with the snapshot from before.
+    let pause = "UPDATE retry_run SET updated_at = 1;
+        ALTER TABLE retry_ended RENAME TO ended;
+        CREATE VIEW retry_ended AS SELECT * FROM ended WHERE pg_advisory_xact_lock_shared(1) IS NOT NULL;
+        SELECT pg_advisory_lock(1)";
+    admin.batch_execute(pause).await.unwrap();
+    let prune = tokio::spawn(async move {
+        let day = Duration::from_secs(24 * 60 * 60);
+        store.write([Write::Prune(day, 9)].into()).await.unwrap()
+    });
+    let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)";
+    wait_for(&admin, waits).await;
+    let again = "UPDATE retry_run SET updated_at = (extract(epoch FROM now()) * 1000000)::bigint;
+        SELECT pg_advisory_unlock(1)";
+    admin.batch_execute(again).await.unwrap();
+    assert_eq!(prune.await.unwrap(), [WriteResult::Pruned(0)]);
 }
 
 /// Creates the tables of the release before.

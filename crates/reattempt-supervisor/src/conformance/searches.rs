@@ -24,7 +24,8 @@ async fn searches(bench: &Bench) -> CheckResult {
         with("k'1", "v", Some(r#"{"n":"7"}"#)),
     );
     let (one, other) = (bench.submit(one).await?, bench.submit(other).await?);
-    let third = bench.submit(with("k2", "w", None)).await?;
+    let strange = r#"{"u\u0000":"\\u0000 \u0000\\\u0000","p":"9"}"#;
+    let third = bench.submit(with("k2", "w", Some(strange))).await?;
     let held = bench.claim("a", 1).await?.pop().ok_or("nothing is ready")?;
     check_equal("the task that fails", held.task.id, one)?;
     let error = Some("50% of 'them' failed: Z\u{e4}hler".to_owned());
@@ -65,6 +66,16 @@ async fn searches(bench: &Bench) -> CheckResult {
         ),
         ("a header that is a boolean", header("b", "true"), vec![one]),
         ("a header that is null", header("z", "null"), vec![one]),
+        (
+            "a header beside a strange one",
+            header("p", "9"),
+            vec![third],
+        ),
+        (
+            "a strange header",
+            header("u\0", "\\u0000 \0\\\0"),
+            vec![third],
+        ),
         ("another value", header("n", "8"), vec![]),
         ("another header", header("a", "7"), vec![]),
         (

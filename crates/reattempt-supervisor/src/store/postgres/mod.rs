@@ -60,9 +60,10 @@ const PAGE: [i64; 3] = [
 /// so your application can have tables of its own in the same database: see
 /// [`transaction`](crate::transaction).
 ///
-/// It has up to six connections: for writes of workers, for writes of others, for heartbeats, for
-/// reads, for supervisors, and for notifications of other processes. It replaces a connection that is lost, or on which an answer
-/// does not come within a quarter of the shortest lease in this process, at most 2.5 s.
+/// It has up to seven connections: for writes of workers, for writes of others, for heartbeats, for
+/// reads, for lists of tasks, for supervisors, and for notifications of other processes. It replaces
+/// a connection that is lost, or on which an answer does not come within a quarter of the shortest
+/// lease in this process, at most 2.5 s.
 #[derive(Debug)]
 pub struct Postgres {
     writer: Link,
@@ -70,6 +71,8 @@ pub struct Postgres {
     patient_writer: Link,
     beats: Link,
     reader: Arc<Link>,
+    /// For reads of operators, which may take long.
+    lister: Link,
     connector: Connector,
     limits: Arc<Limits>,
     sweeper: Mutex<Option<Live>>,
@@ -123,6 +126,7 @@ impl Postgres {
             bell: Bell::new(&connector, Arc::clone(&reader)),
             sweeper: Mutex::new(None),
             reader,
+            lister: Link::new(&connector, &limits, &[]),
             connector,
             limits,
             salt,
@@ -265,11 +269,14 @@ impl Store for Postgres {
 
     fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {
         Box::pin(async move {
-            let live = self.reader.live().await?;
+            let live = self.lister.live().await?;
             let before = filter.before.map_or(i64::MAX, |before| before.0);
             let limit = i64::from(filter.bound());
             let sql = rows::list_sql(&filter);
-            let (name, value) = filter.header.clone().unzip();
+            let header = filter.header.as_ref();
+            let header =
+                header.map(|(name, value)| (rows::header_text(name), rows::header_text(value)));
+            let (name, value) = header.unzip();
             let since = filter.since.map(Time::as_micros);
             let until = filter.until.map(Time::as_micros);
             let values: [&(dyn ToSql + Sync); 10] = [
@@ -289,7 +296,7 @@ impl Store for Postgres {
                 let list: Sent<'_> = Box::pin(live.client.query(&statement, &values));
                 live.alone(list).await.map_err(store_error)
             };
-            let rows = self.reader.limited(&live, listing).await?;
+            let rows = self.lister.limited(&live, listing).await?;
             rows.iter().map(rows::task_of).collect()
         })
     }

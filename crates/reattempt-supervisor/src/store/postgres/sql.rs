@@ -273,22 +273,13 @@ pub(super) const CLEAR_DEATHS: &str = concat!(
     now!()
 );
 
-// Forgets steps under these leases.
-macro_rules! ended {
-    ($tasks:literal, $fences:literal, $seqs:literal) => {
-        concat!(
-            "DELETE FROM retry_running AS line USING unnest($", $tasks, "::bigint[], $", $fences, "::bigint[], $", $seqs, "::int[]) AS ended (run_id, fence, seq)
-             WHERE line.run_id = ended.run_id AND line.seq = ended.seq AND line.fence = ended.fence"
-        )
-    };
-}
-
 /// Keeps the steps that run under a lease that is held, and forgets those that were dropped, after
 /// [`LOCK`] has locked their tasks.
-pub(super) const RUNNING: &str = concat!(
-    "WITH gone AS (",
-    ended!("8", "9", "10"),
-    ")
+pub(super) const RUNNING: &str =
+    "WITH gone AS (
+         DELETE FROM retry_running AS line USING unnest($8::bigint[], $9::bigint[], $10::int[]) AS ended (run_id, fence, seq)
+         WHERE line.run_id = ended.run_id AND line.seq = ended.seq AND line.fence = ended.fence
+     )
      INSERT INTO retry_running (run_id, seq, fence, worker, name, since, due)
      SELECT given.* FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
          AS given (run_id, seq, fence, worker, name, since, due)
@@ -296,11 +287,19 @@ pub(super) const RUNNING: &str = concat!(
          SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 OFFSET 0
      ) AS held
      ON CONFLICT (run_id, seq) DO UPDATE SET fence = excluded.fence, worker = excluded.worker, name = excluded.name,
-         since = excluded.since, due = excluded.due"
-);
+         since = excluded.since, due = excluded.due";
 
 /// Forgets steps that have ended. It may take effect late, because no step runs again under its lease.
-pub(super) const ENDED: &str = ended!("1", "2", "3");
+/// Heartbeats must not wait behind it, and whoever has locked a line removes it.
+pub(super) const ENDED: &str =
+    "WITH free AS MATERIALIZED (
+         SELECT line.* FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS ended (run_id, fence, seq)
+         CROSS JOIN LATERAL (
+             SELECT run_id, seq FROM retry_running AS line
+             WHERE line.run_id = ended.run_id AND line.seq = ended.seq AND line.fence = ended.fence FOR UPDATE SKIP LOCKED
+         ) AS line
+     )
+     DELETE FROM retry_running AS line USING free WHERE line.run_id = free.run_id AND line.seq = free.seq";
 
 // Changes the states of tasks, and stores the failures of their steps. A change that looks at signals
 // needs an earlier lock: by itself it would see the signals from before its wait for the lock. A
@@ -534,10 +533,11 @@ pub(super) const SIGN: &str = concat!(
     " FROM retry_run WHERE id = $1 AND state = ANY ($5::smallint[])"
 );
 
+/// Deletes old tasks. One that has ended again since it was found is not old.
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT run.id FROM retry_ended CROSS JOIN LATERAL (
-             SELECT id FROM retry_run WHERE id = run_id AND state + 0 IN (3, 4, 5, 6) FOR UPDATE SKIP LOCKED
+             SELECT id FROM retry_run WHERE id = run_id AND updated_at = at AND state + 0 IN (3, 4, 5, 6) FOR UPDATE SKIP LOCKED
          ) AS run
          WHERE at <= ",
     now!(),
