@@ -67,6 +67,6 @@ BEGIN
         RAISE EXCEPTION 'the transaction is nested in another one; record the step in the outer one' USING ERRCODE = 'RS005';
     END IF;
     DELETE FROM retry_running WHERE run_id = (given ->> 'task')::bigint AND seq = (given ->> 'seq')::int;
-    PERFORM set_config('idle_in_transaction_session_timeout', '2s', true);
+    PERFORM set_config('statement_timeout', '2s', true), set_config('idle_in_transaction_session_timeout', '2s', true);
     RETURN 'ok';
 END $$;

@@ -158,6 +158,10 @@ async fn book_by_hand(
         .bind(pending.text())
         .execute(&mut *transaction);
     recorded.await.map_err(|error| error.to_string())?;
+    // A statement of the application that waits here holds the task for a while only.
+    let limits = "SELECT current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')";
+    let limits = sqlx::query_scalar::<_, String>(limits).fetch_one(&mut *transaction);
+    assert_eq!(limits.await.map_err(|error| error.to_string())?, "2s2s");
     transaction
         .commit()
         .await

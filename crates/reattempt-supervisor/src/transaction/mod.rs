@@ -46,8 +46,8 @@
 //! claims it afterwards finds the record or raises the fence before a late transaction can record. So
 //! a step runs again only if it was rolled back. If the answer to `COMMIT` is lost, the task fails
 //! once (`max_failures` counts it) and runs again with a new fence; then the record decides. Between
-//! `retry_record` and `COMMIT` PostgreSQL waits for two seconds at most. A step that has ended cannot
-//! record its result any more, whatever code of it still runs.
+//! `retry_record` and `COMMIT` PostgreSQL waits for two seconds at most, and a statement ends after as
+//! long. A step that has ended cannot record its result any more, whatever code of it still runs.
 
 #[cfg(feature = "sqlx09")]
 mod sqlx;
