@@ -267,7 +267,8 @@ impl Operator {
         self.set_state(name, ScheduleState::Paused).await
     }
 
-    /// Resumes a schedule, from the first time after now.
+    /// Resumes a schedule, from the first time after now; also one that is not paused and waits for a
+    /// later time, because the clock of the store was wrong.
     ///
     /// # Errors
     ///
@@ -290,13 +291,13 @@ impl Operator {
             let old = old.filter(|old| old.state != ScheduleState::Removed);
             let old =
                 old.ok_or_else(|| SubmitError::Schedule(format!("there is no schedule `{name}`")))?;
-            if old.state == state {
-                return Ok(None);
-            }
             let next_at = match state {
                 ScheduleState::Active => next_time(&parse(name, &old.cron)?, now),
                 ScheduleState::Paused | ScheduleState::Removed => old.next_at,
             };
+            if (old.state, old.next_at) == (state, next_at) {
+                return Ok(None);
+            }
             Ok(Some(StoredSchedule {
                 state,
                 next_at,
