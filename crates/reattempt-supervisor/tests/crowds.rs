@@ -22,6 +22,8 @@ use reattempt_supervisor::{
     StepError, TaskId, Time, WorkerId, WorkflowContext, workflow,
 };
 use servers::Server;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
 
 const TABLES: &str = include_str!("../migrations/postgres.sql");
 
@@ -275,7 +277,7 @@ async fn the_tables_change_between_the_transactions_of_others() {
     let migration = tokio::spawn(async move { Postgres::connect(&url).await.unwrap() });
     let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'retry_run'::regclass AND NOT granted)";
     wait_for(&others, waits).await;
-    // It waits behind the change, which gives up after 2 s.
+    // It waits behind the change, which gives up soon.
     let insert = others.batch_execute(CROWD);
     tokio::time::timeout(BOUND, insert).await.unwrap().unwrap();
     assert!(!migration.is_finished());
@@ -286,6 +288,75 @@ async fn the_tables_change_between_the_transactions_of_others() {
         .unwrap();
     wait_for(&others, kit::SMALL_TABLES_FIT).await;
     drop(store);
+}
+
+/// Starts a pool that ignores by which setting a connection marks its server process.
+async fn start_pool(server: &Server) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (port, server) = (listener.local_addr().unwrap().port(), server.port);
+    tokio::spawn(async move {
+        loop {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let mut server = TcpStream::connect(("127.0.0.1", server)).await.unwrap();
+            tokio::spawn(async move {
+                let length = client.read_u32().await.unwrap();
+                let rest = usize::try_from(length).unwrap().checked_sub(4).unwrap();
+                let mut first = vec![0; rest];
+                client.read_exact(&mut first).await.unwrap();
+                let mark = first.windows(10).position(|name| name == b"reattempt.");
+                first[mark.unwrap()] = b'x';
+                server.write_u32(length).await.unwrap();
+                server.write_all(&first).await.unwrap();
+                let _ = copy_bidirectional(&mut client, &mut server).await;
+            });
+        }
+    });
+    port
+}
+
+#[tokio::test]
+async fn one_process_alone_waits_to_change_the_tables() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (mut long, others) = (connect(&server).await, connect(&server).await);
+    create_old_tables(&others).await;
+    let isolation = "ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'";
+    others.batch_execute(isolation).await.unwrap();
+    let port = start_pool(&server).await;
+    let long = long.transaction().await.unwrap();
+    long.batch_execute(MINE).await.unwrap();
+    let migrate = || {
+        let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
+        tokio::spawn(async move { Postgres::connect(&url).await.unwrap() })
+    };
+    let migrations = [migrate(), migrate()];
+    let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'retry_run'::regclass AND NOT granted)
+        AND EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)";
+    wait_for(&others, waits).await;
+    let who = "SELECT pid, waitstart::text FROM pg_locks WHERE relation = 'retry_run'::regclass AND NOT granted AND waitstart IS NOT NULL";
+    let mut waited: Vec<(i32, String)> = Vec::new();
+    let looking = async {
+        while waited.len() < 2 {
+            for row in others.query(who, &[]).await.unwrap() {
+                let wait = (row.get(0), row.get(1));
+                if !waited.contains(&wait) {
+                    waited.push(wait);
+                }
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(BOUND, looking).await.unwrap();
+    assert_eq!(waited[0].0, waited[1].0, "{waited:?}");
+    long.commit().await.unwrap();
+    for migration in migrations {
+        tokio::time::timeout(BOUND, migration)
+            .await
+            .unwrap()
+            .unwrap();
+    }
+    wait_for(&others, kit::SMALL_TABLES_FIT).await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio_postgres::{Client, Transaction};
+use tokio_postgres::{Client, IsolationLevel, Transaction};
 
 use super::sqlstate::store_error;
 use crate::store::{ErrorKind, StoreError};
@@ -35,8 +35,9 @@ BEGIN
     END LOOP;
 END $$";
 
-/// How long a change of the tables waits for their users. Meanwhile everybody else waits for it.
-const LOCKED_WITHIN: &str = "2s";
+/// How long a change of the tables waits for their users. Meanwhile everybody else waits for it, and
+/// writers give up soon after.
+const LOCKED_WITHIN: &str = "500ms";
 
 /// How long it lets others work before it tries again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -47,12 +48,7 @@ const FILLED: i64 = 2_000;
 /// Brings the tables up to date, even if other processes do so at the same time. Returns the salt
 /// of this store.
 pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
-    let salt = loop {
-        match change_tables(client).await {
-            Err(error) if error.kind() == ErrorKind::Locked => tokio::time::sleep(PAUSE).await,
-            result => break result?,
-        }
-    };
+    let salt = change_tables(client).await?;
     loop {
         match fill(client).await {
             Err(error) if error.kind() == ErrorKind::Locked => tokio::time::sleep(PAUSE).await,
@@ -69,7 +65,7 @@ pub(super) async fn migrate(client: &mut Client) -> Result<u64, StoreError> {
 /// Puts some tasks into the small tables that were stored before there was a trigger. Several
 /// processes take turns. Returns whether there may be more.
 async fn fill(client: &mut Client) -> Result<bool, StoreError> {
-    let transaction = client.transaction().await.map_err(store_error)?;
+    let transaction = begin(client).await?;
     let limits =
         format!("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '{LOCKED_WITHIN}'");
     transaction
@@ -121,17 +117,46 @@ async fn fill(client: &mut Client) -> Result<bool, StoreError> {
     Ok(!is_last)
 }
 
+/// Begins a transaction in which each statement sees what others have committed before it.
+async fn begin(client: &mut Client) -> Result<Transaction<'_>, StoreError> {
+    let transaction = client
+        .build_transaction()
+        .isolation_level(IsolationLevel::ReadCommitted);
+    transaction.start().await.map_err(store_error)
+}
+
+/// Applies the migrations that are missing. Other processes wait also while this one lets the users of
+/// the tables work: otherwise these would wait for one process after the other.
 async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
-    let transaction = client.transaction().await.map_err(store_error)?;
+    let mut transaction = begin(client).await?;
     // Wait for other migrations as long as they take.
     let wait = format!(
-        "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({LOCK});
+        "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({LOCK});
          SET LOCAL lock_timeout = '{LOCKED_WITHIN}'"
     );
     transaction
         .batch_execute(&wait)
         .await
         .map_err(store_error)?;
+    let salt = loop {
+        let attempt = transaction.transaction().await.map_err(store_error)?;
+        match apply_migrations(&attempt).await {
+            Err(error) if error.kind() == ErrorKind::Locked => {
+                attempt.rollback().await.map_err(store_error)?;
+                tokio::time::sleep(PAUSE).await;
+            }
+            result => {
+                let salt = result?;
+                attempt.commit().await.map_err(store_error)?;
+                break salt;
+            }
+        }
+    };
+    transaction.commit().await.map_err(store_error)?;
+    Ok(salt)
+}
+
+async fn apply_migrations(transaction: &Transaction<'_>) -> Result<u64, StoreError> {
     let exists = "SELECT to_regclass('retry_meta') IS NOT NULL";
     let exists = transaction
         .query_one(exists, &[])
@@ -145,14 +170,14 @@ async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
             .await
             .map_err(store_error)?;
     }
-    let version = value(&transaction, "version").await?.unwrap_or_default();
+    let version = value(transaction, "version").await?.unwrap_or_default();
     if version > VERSION {
         return Err(StoreError::lasting(format!(
             "the tables have version {version} and this release knows {VERSION}; update this program"
         )));
     }
     // The first release wrote no revision.
-    let revision = value(&transaction, "revision").await?.unwrap_or(version);
+    let revision = value(transaction, "revision").await?.unwrap_or(version);
     let applied = usize::try_from(revision).unwrap_or(usize::MAX);
     let newest = MIGRATIONS.len();
     for migration in MIGRATIONS.iter().skip(applied) {
@@ -171,18 +196,17 @@ async fn change_tables(client: &mut Client) -> Result<u64, StoreError> {
         } else if applied < 2 {
             // Releases before may still use the tables.
             let now = Time::of_this_machine().as_micros();
-            set_value(&transaction, "old_seen", now).await?;
+            set_value(transaction, "old_seen", now).await?;
         }
-        set_value(&transaction, "version", VERSION).await?;
+        set_value(transaction, "version", VERSION).await?;
         let newest = i64::try_from(newest).unwrap_or(i64::MAX);
-        set_value(&transaction, "revision", newest).await?;
+        set_value(transaction, "revision", newest).await?;
     }
-    let stored = value(&transaction, "salt").await?;
+    let stored = value(transaction, "salt").await?;
     let salt = stored.unwrap_or_else(rand::random);
     if stored.is_none() {
-        set_value(&transaction, "salt", salt).await?;
+        set_value(transaction, "salt", salt).await?;
     }
-    transaction.commit().await.map_err(store_error)?;
     Ok(salt.cast_unsigned())
 }
 
