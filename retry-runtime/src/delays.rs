@@ -238,4 +238,31 @@ mod tests {
             assert_eq!(policy.sample_delay(1, None, || u64::MAX), least);
         }
     }
+
+    /// The default cap too, for whatever was drawn.
+    #[test]
+    fn no_delay_is_longer_than_the_cap() {
+        fn hour(_: u32) -> Duration {
+            Duration::from_secs(3600)
+        }
+        let short = Duration::from_millis(250);
+        let default = Policy::new().unlimited();
+        let cap = default.cap.duration();
+        for backoff in [
+            Backoff::Linear,
+            Backoff::Exp,
+            Backoff::ExpAboveFirst,
+            Backoff::Fibonacci,
+            Backoff::Decorrelated,
+            Backoff::Custom(&hour),
+        ] {
+            for (policy, cap) in [(default, cap), (default.cap(short), short)] {
+                let policy = policy.backoff(backoff);
+                for retry in [40, u32::MAX] {
+                    let delay = policy.sample_delay(retry, Some(cap * 2), || u64::MAX);
+                    assert!(delay <= cap, "{backoff:?} {delay:?}");
+                }
+            }
+        }
+    }
 }

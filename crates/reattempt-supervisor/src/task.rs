@@ -321,6 +321,40 @@ pub struct Task {
     pub updated_at: Time,
 }
 
+/// Returns a task that a worker holds, for tests.
+#[cfg(test)]
+pub(crate) fn processing_task() -> Task {
+    Task {
+        id: TaskId(1),
+        workflow: "w".to_owned(),
+        version: 1,
+        queue: "q".to_owned(),
+        priority: 0,
+        key: "k".to_owned(),
+        state: State::Processing,
+        direction: Direction::Forward,
+        wake_at: Time::default(),
+        complete_by: None,
+        step_by: None,
+        owner: None,
+        fence: Fence(1),
+        failures: 0,
+        max_failures: 3,
+        cancel_requested: false,
+        input: String::new(),
+        output: None,
+        error: None,
+        headers: None,
+        nonce: None,
+        on_failure: OnFailure::Undo,
+        deaths: 0,
+        failed_ord: -1,
+        failed_seq: None,
+        created_at: Time::default(),
+        updated_at: Time::default(),
+    }
+}
+
 impl Task {
     /// Returns whether a worker holds the task with this fence.
     pub(crate) fn holds(&self, fence: Fence) -> bool {

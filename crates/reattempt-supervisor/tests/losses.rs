@@ -167,6 +167,7 @@ struct Gate {
     refuses: Refuses,
     is_readable: tokio::sync::watch::Receiver<bool>,
     may_record: tokio::sync::watch::Receiver<bool>,
+    is_answered: tokio::sync::watch::Receiver<bool>,
 }
 
 impl Store for Gate {
@@ -188,10 +189,15 @@ impl Store for Gate {
     }
 
     fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
-        let mut is_open = self.is_open.clone();
+        let (mut is_open, mut is_answered) = (self.is_open.clone(), self.is_answered.clone());
         Box::pin(async move {
             is_open.wait_for(|is_open| *is_open).await.unwrap();
-            self.store.heartbeat(worker, lease).await
+            let held = self.store.heartbeat(worker, lease).await;
+            is_answered
+                .wait_for(|is_answered| *is_answered)
+                .await
+                .unwrap();
+            held
         })
     }
 
@@ -226,6 +232,7 @@ struct World {
     opens: tokio::sync::watch::Sender<bool>,
     reads: tokio::sync::watch::Sender<bool>,
     records: tokio::sync::watch::Sender<bool>,
+    answers: tokio::sync::watch::Sender<bool>,
     scheduler: SchedulerHandle,
 }
 
@@ -241,6 +248,7 @@ impl World {
         let (opens, is_open) = tokio::sync::watch::channel(true);
         let (reads, is_readable) = tokio::sync::watch::channel(true);
         let (records, may_record) = tokio::sync::watch::channel(true);
+        let (answers, is_answered) = tokio::sync::watch::channel(true);
         let log = Log::default();
         let seen = log.clone();
         let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| match event {
@@ -255,6 +263,7 @@ impl World {
             refuses,
             is_readable,
             may_record,
+            is_answered,
         };
         let client = Client::with_observers(gate, [observer]);
         let scheduler = Scheduler::new(&client)
@@ -274,6 +283,7 @@ impl World {
             opens,
             reads,
             records,
+            answers,
             scheduler,
         }
     }
@@ -341,6 +351,20 @@ async fn what_the_store_does_not_assign_any_more_is_dropped() {
             LEASE / 3 + Duration::from_secs(1),
         )
         .await;
+}
+
+/// The answer to a heartbeat says nothing about a task that was claimed after it was sent.
+#[tokio::test(start_paused = true)]
+async fn what_is_claimed_during_a_heartbeat_is_kept() {
+    let world = World::new();
+    tokio::time::sleep(LEASE / 9).await;
+    world.answers.send_replace(false);
+    tokio::time::sleep(LEASE / 3).await;
+    let task = world.client.submit(order(1)).await.unwrap();
+    world.logs(&["pay"], LEASE / 9).await;
+    world.answers.send_replace(true);
+    assert_eq!(end(&task).await.0, State::Processed);
+    assert_eq!(world.log.take(), ["ship"]);
 }
 
 /// F1: a worker that is cut off does not act for ever.

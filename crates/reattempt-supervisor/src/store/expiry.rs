@@ -66,3 +66,36 @@ pub(crate) fn find_expiry(
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::processing_task;
+
+    const NOW: Time = Time::from_micros(100_000_000);
+
+    /// A worker should end it first, and nobody else can end what nobody holds.
+    #[test]
+    fn a_supervisor_waits_for_the_grace_of_a_task_that_is_held() {
+        for (state, late, expiry) in [
+            (State::Pending, Duration::ZERO, None),
+            (State::Pending, Duration::from_micros(1), Some(Expiry::Task)),
+            (State::Processing, Duration::from_micros(1), None),
+            (State::Processing, GRACE, None),
+            (
+                State::Processing,
+                GRACE + Duration::from_micros(1),
+                Some(Expiry::Task),
+            ),
+        ] {
+            let task = Task {
+                state,
+                owner: Some(WorkerId("one".to_owned())),
+                complete_by: Some(NOW),
+                ..processing_task()
+            };
+            let found = find_expiry(&task, None, NOW.after(late), true, |_| true);
+            assert_eq!(found, expiry, "{state:?} {late:?}");
+        }
+    }
+}

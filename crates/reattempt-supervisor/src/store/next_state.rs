@@ -195,8 +195,7 @@ fn delay(earlier: i32, delays: &Policy, random: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Fence, TaskId};
-    use crate::time::Time;
+    use crate::task::processing_task;
     use reattempt::Jitter;
 
     const DELAYS: Policy = Policy::new()
@@ -204,38 +203,6 @@ mod tests {
         .base(Duration::from_secs(1))
         .cap(Duration::from_secs(3))
         .jitter(Jitter::None);
-
-    fn task() -> Task {
-        Task {
-            id: TaskId(1),
-            workflow: "w".to_owned(),
-            version: 1,
-            queue: "q".to_owned(),
-            priority: 0,
-            key: "k".to_owned(),
-            state: State::Processing,
-            direction: Direction::Forward,
-            wake_at: Time::default(),
-            complete_by: None,
-            step_by: None,
-            owner: None,
-            fence: Fence(1),
-            failures: 0,
-            max_failures: 3,
-            cancel_requested: false,
-            input: String::new(),
-            output: None,
-            error: None,
-            headers: None,
-            nonce: None,
-            on_failure: OnFailure::Undo,
-            deaths: 0,
-            failed_ord: -1,
-            failed_seq: None,
-            created_at: Time::default(),
-            updated_at: Time::default(),
-        }
-    }
 
     fn apply(task: &mut Task, next: NextState) {
         task.state = next.state;
@@ -259,7 +226,7 @@ mod tests {
     #[test]
     fn a_task_that_fails_waits_longer_each_time_and_is_undone_in_the_end() {
         use Direction::{Forward, Undoing};
-        let mut task = task();
+        let mut task = processing_task();
         let mut seen = Vec::new();
         while task.state != State::Parked {
             seen.push(fail(&mut task, -1, None));
@@ -281,7 +248,7 @@ mod tests {
 
     #[test]
     fn progress_starts_the_count_of_the_task_anew() {
-        let mut task = task();
+        let mut task = processing_task();
         for round in 0..100 {
             for nth in 1..=3 {
                 assert_eq!(fail(&mut task, round, None).1, nth);
@@ -292,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_step_that_fails_again_and_again_ends_its_task_whatever_else_makes_progress() {
-        let mut task = task();
+        let mut task = processing_task();
         for earlier in 0..3 {
             let seen = fail(&mut task, 10 + earlier, Some(earlier));
             assert_eq!((seen.0, seen.1), (Direction::Forward, 1));
@@ -310,7 +277,7 @@ mod tests {
 
     #[test]
     fn deaths_are_not_failures_and_never_undo_a_task() {
-        let mut task = task();
+        let mut task = processing_task();
         task.failures = 2;
         for nth in 1..=MAX_DEATHS {
             let next = after_death(&task, -1);

@@ -601,3 +601,6 @@ fn prune(connection: &Connection, age: Duration, limit: u32, now: Time) -> rusql
     }
     Ok(u64::try_from(old.len()).unwrap_or(u64::MAX))
 }
+
+#[cfg(test)]
+mod tests;
