@@ -158,6 +158,10 @@ async fn an_operator_pauses_resumes_and_removes_a_schedule() {
     let stored = place.stored().await;
     let found = (stored.state, &*stored.by, &*stored.why);
     assert_eq!(found, (ScheduleState::Paused, "Ada", "too many"));
+    // Whoever pauses it again changes nothing.
+    let other = place.client.operator("Bob", "again");
+    other.pause_schedule("each minute").await.unwrap();
+    assert_eq!(place.stored().await, stored);
     // A process that starts leaves it paused, also with a new revision.
     place
         .client
@@ -174,6 +178,9 @@ async fn an_operator_pauses_resumes_and_removes_a_schedule() {
         .await
         .unwrap();
     assert_eq!(place.passes(MINUTE, seen).await, 0);
+    // What its last revision was does not matter any more.
+    let same = each_minute().missed(Missed::Last).revision(2);
+    place.client.schedule(same).await.unwrap();
     assert_eq!(place.client.schedules().await.unwrap(), []);
     let error = operator.pause_schedule("each minute").await.unwrap_err();
     assert_eq!(error.to_string(), "there is no schedule `each minute`");
@@ -215,6 +222,15 @@ async fn a_supervisor_that_looks_rarely_misses_nothing() {
     let mut place = Place::start(yearly.missed(Missed::Skip)).await;
     place.supervisor = place.supervisor.every(5 * MINUTE);
     assert_eq!(place.passes(7 * MINUTE, &mut 0).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn times_before_a_schedule_have_no_task() {
+    for missed in [Missed::Run, Missed::Skip, Missed::Last] {
+        let mut place = Place::start(each_minute().missed(missed)).await;
+        place.supervisor = place.supervisor.every(5 * MINUTE);
+        assert_eq!(place.look(&mut 0).await.len(), 1, "{missed:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
