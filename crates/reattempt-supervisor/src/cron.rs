@@ -247,6 +247,9 @@ mod tests {
             });
             assert_eq!(found, wanted.collect::<Vec<_>>());
         }
+        // Two years later, and four changes of the clock.
+        let leap_day = times("0 */12 29 2 * Europe/Berlin", "2026-01-01T00:00:00Z", 2);
+        assert_eq!(leap_day, ["28T23:00", "29T11:00"]);
         // By the clock: 22, 0, 4 and 6 o'clock, and 22, 0, 2, 2 and 4 o'clock.
         let found = times("0 */2 * * * Europe/Berlin", "2026-03-28T20:30:00Z", 4);
         assert_eq!(found, ["28T21:00", "28T23:00", "29T02:00", "29T04:00"]);
