@@ -11,7 +11,7 @@ fn found(body: &str) -> Moves {
             run: impl FnOnce(),
             shared: Arc<Id>,
             count: u32,
-            lent: &mut Id,
+            borrowed: &mut Id,
             found: Option<Id>,
         )
     );
@@ -104,7 +104,7 @@ fn what_may_not_be_moved() {
         "Ok(url == other)",
         "Ok(shared.name)",
         "Ok(count)",
-        "Ok(f(lent))",
+        "Ok(f(borrowed))",
         "spawn(move || id.name.len())",
         "Ok(self.name.len())",
         "Ok(id.parts())",
