@@ -4,8 +4,9 @@
 //! A step with `#[step(transaction)]` ends with [`Step::commit`](crate::Step::commit), and
 //! [`Client::submit_in`](crate::Client::submit_in) submits a task. Both take a [`Transaction`] of your
 //! pool, not one of the store: a transaction of `tokio-postgres`, or of `sqlx` 0.9 with the feature
-//! `sqlx09`. The pool must have the `search_path` of the store. [`Client::check_database`] tells you at
-//! the start whether it is the same database; each call checks it again.
+//! `sqlx09`. The pool must have the `search_path` of the store.
+//! [`Client::check_database`](crate::Client::check_database) tells you at the start whether it is the
+//! same database; each call checks it again.
 //!
 //! # Other drivers
 //!
