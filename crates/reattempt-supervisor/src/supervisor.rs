@@ -120,6 +120,13 @@ impl Supervisor {
     }
 
     /// Submits the tasks of schedules whose time has come.
+    #[cfg_attr(
+        not(feature = "cron"),
+        expect(
+            clippy::unused_async,
+            reason = "without schedules it waits for nothing"
+        )
+    )]
     async fn submit_scheduled(&self) -> Result<(), StoreError> {
         #[cfg(feature = "cron")]
         crate::schedule::submit_due(&self.client, self.interval).await?;
