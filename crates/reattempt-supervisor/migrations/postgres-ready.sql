@@ -15,6 +15,8 @@ CREATE TABLE retry_ready (
     state      SMALLINT NOT NULL,
     CONSTRAINT retry_ready_claim PRIMARY KEY (is_suspect, queue, workflow, version, priority, wake_at, run_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+-- For lists, the newest first, and for counts.
+CREATE INDEX retry_ready_listed ON retry_ready (state, run_id);
 
 -- Tasks that a worker holds.
 CREATE TABLE retry_held (
@@ -40,8 +42,7 @@ CREATE TABLE retry_ended (
     at     BIGINT   NOT NULL,
     CONSTRAINT retry_ended_at PRIMARY KEY (at, run_id)
 );
--- What failed is rare among what has ended.
-CREATE INDEX retry_ended_failed ON retry_ended (state, run_id) WHERE state > 3;
+CREATE INDEX retry_ended_listed ON retry_ended (state, run_id);
 
 CREATE FUNCTION retry_follow() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN

@@ -14,6 +14,8 @@ ALTER TABLE retry_run ADD COLUMN failed_seq INTEGER;
 CREATE INDEX retry_run_claim ON retry_run (queue, workflow, version, priority, wake_at, id) WHERE state IN (0, 2) AND deaths < 2;
 -- Tasks whose workers died again and again are claimed apart.
 CREATE INDEX retry_run_suspects ON retry_run (queue, workflow, version, priority, wake_at, id) WHERE state IN (0, 2) AND deaths >= 2;
+-- What waits for an operator is rare.
+CREATE INDEX retry_run_parked ON retry_run (queue) WHERE state = 7;
 
 -- A hash of the arguments; NULL in records of an older release.
 ALTER TABLE retry_step ADD COLUMN args_hash TEXT;

@@ -329,6 +329,10 @@ impl Shared {
         &self.writer
     }
 
+    pub(crate) const fn observers(&self) -> &Observers {
+        &self.observers
+    }
+
     /// Sends an event to all observers.
     pub(crate) fn emit(&self, event: &Event) {
         self.observers.emit(event);

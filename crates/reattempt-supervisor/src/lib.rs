@@ -61,7 +61,7 @@ mod writer;
 
 pub use client::{Client, Progress, SubmitError, TaskHandle};
 pub use context::{Committed, PendingCommit, RecordError, Step, StepError, WorkflowContext};
-pub use events::Event;
+pub use events::{Event, StepEnding};
 pub use operator::Operator;
 pub use payload::Payload;
 /// # Examples

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::events::{Event, Observers, StepEnding};
 use crate::store::Write;
 use crate::task::{Lease, RunningStep, WorkerId};
 
@@ -22,6 +23,7 @@ const RECORDED_WITHIN: Duration = Duration::from_millis(250);
 #[derive(Debug, Clone)]
 pub(crate) struct RunningSteps {
     worker: WorkerId,
+    observers: Observers,
     steps: Arc<Mutex<Steps>>,
 }
 
@@ -38,15 +40,17 @@ struct Steps {
 #[derive(Debug)]
 struct Entry {
     step: RunningStep,
+    workflow: String,
     entered: Instant,
     is_reported: bool,
     is_polled: Arc<AtomicBool>,
 }
 
 impl RunningSteps {
-    pub(crate) fn new(worker: WorkerId) -> Self {
+    pub(crate) fn new(worker: WorkerId, observers: Observers) -> Self {
         Self {
             worker,
+            observers,
             steps: Arc::default(),
         }
     }
@@ -60,14 +64,21 @@ impl RunningSteps {
         &self.worker
     }
 
-    /// Enters a step. It leaves when the entry is dropped.
-    pub(crate) fn enter(&self, step: RunningStep) -> StepEntry {
+    /// Enters a step of a task of this workflow. It leaves when the entry is dropped.
+    pub(crate) fn enter(&self, step: RunningStep, workflow: &str) -> StepEntry {
+        self.observers.emit(&Event::StepStarted {
+            task: step.task,
+            workflow: workflow.to_owned(),
+            seq: step.seq,
+            step: step.name.clone(),
+        });
         let is_polled = Arc::<AtomicBool>::default();
         let mut steps = self.lock();
         let key = steps.next;
         steps.next = key.wrapping_add(1);
         let entry = Entry {
             step,
+            workflow: workflow.to_owned(),
             entered: Instant::now(),
             is_reported: false,
             is_polled: Arc::clone(&is_polled),
@@ -77,6 +88,7 @@ impl RunningSteps {
             all: self.clone(),
             key,
             is_polled,
+            ending: StepEnding::Unknown,
             has_ended: false,
         }
     }
@@ -148,6 +160,7 @@ pub(crate) struct StepEntry {
     all: RunningSteps,
     key: u64,
     is_polled: Arc<AtomicBool>,
+    ending: StepEnding,
     has_ended: bool,
 }
 
@@ -160,6 +173,11 @@ impl StepEntry {
         result
     }
 
+    /// Notes how the step has ended.
+    pub(crate) const fn set_ending(&mut self, ending: StepEnding) {
+        self.ending = ending;
+    }
+
     /// Removes the entry of a step that has ended: its record, or the new state of its task, removes
     /// its line from the store.
     pub(crate) fn end(mut self) {
@@ -170,8 +188,10 @@ impl StepEntry {
 impl Drop for StepEntry {
     fn drop(&mut self) {
         let mut steps = self.all.lock();
-        let entry = steps.entries.remove(&self.key);
-        if let Some(entry) = entry.filter(|entry| entry.is_reported) {
+        let Some(entry) = steps.entries.remove(&self.key) else {
+            return;
+        };
+        if entry.is_reported {
             let (lease, seq) = (entry.step.lease(), entry.step.seq);
             if self.has_ended {
                 steps.unrecorded.push((lease, seq, Instant::now()));
@@ -179,5 +199,14 @@ impl Drop for StepEntry {
                 steps.dropped.push((lease, seq));
             }
         }
+        drop(steps);
+        self.all.observers.emit(&Event::StepEnded {
+            task: entry.step.task,
+            workflow: entry.workflow,
+            seq: entry.step.seq,
+            step: entry.step.name,
+            ending: self.ending,
+            duration: entry.entered.elapsed(),
+        });
     }
 }

@@ -1,6 +1,7 @@
-//! A supervisor reclaims tasks whose worker or whose time is gone, and submits the tasks of
-//! schedules. It does not know what the tasks do.
+//! A supervisor reclaims tasks whose worker or whose time is gone, submits the tasks of schedules, and
+//! reports what the queues have to do. It does not know what the tasks do.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
@@ -9,10 +10,13 @@ use tokio::task::JoinHandle;
 
 use crate::client::Client;
 use crate::events::Event;
-use crate::store::{StoreError, Sweep};
+use crate::store::{QueueStatus, StoreError, Sweep};
 
 /// The pauses between two looks: between half and one and a half of the interval.
 const PAUSES: Policy = Policy::new().jitter(Jitter::Ratio(0.5));
+
+/// How often a supervisor counts the tasks of the queues.
+const COUNTED_EVERY: Duration = Duration::from_secs(15);
 
 /// How long a task waits after its failures.
 pub(crate) const DELAYS: Policy = Policy::new()
@@ -21,7 +25,8 @@ pub(crate) const DELAYS: Policy = Policy::new()
     .cap(Duration::from_secs(300))
     .jitter(Jitter::Equal);
 
-/// Reclaims tasks whose worker or whose time is gone, and submits the tasks of schedules.
+/// Reclaims tasks whose worker or whose time is gone, submits the tasks of schedules, and reports what
+/// the queues have to do ([`Event::Queue`]).
 ///
 /// Any number of supervisors may look at the same store. They have no leader, and each task is
 /// reclaimed once. A scheduler starts one, unless it is
@@ -136,13 +141,37 @@ impl Supervisor {
     /// Looks until it is stopped. Writes of schedules may wait, and reclaiming does not wait for them.
     async fn watch(self, mut stop: watch::Receiver<bool>) {
         let looks = async {
-            tokio::join!(self.repeat(Look::Reclaim), self.repeat(Look::Schedules));
+            tokio::join!(
+                self.repeat(Look::Reclaim),
+                self.repeat(Look::Schedules),
+                self.report_queues(),
+            );
         };
         tokio::select! {
             biased;
             // If the handle is dropped, nobody stops it.
             Ok(_) = stop.wait_for(|stop| *stop) => {}
             () = looks => {}
+        }
+    }
+
+    /// Reports what the queues have to do, again and again, if anybody reads it.
+    async fn report_queues(&self) {
+        let shared = self.client.shared();
+        let mut reported = BTreeSet::new();
+        while shared.observers().have_readers() {
+            pause(COUNTED_EVERY).await;
+            match shared.store().queues().await {
+                Ok(queues) => {
+                    let names = queues.iter().map(|status| status.queue.clone()).collect();
+                    let gone = std::mem::replace(&mut reported, names);
+                    let gone = gone.difference(&reported).cloned();
+                    for status in gone.map(QueueStatus::empty).chain(queues) {
+                        shared.emit(&Event::Queue(status));
+                    }
+                }
+                Err(error) => shared.emit_store_error(&error),
+            }
         }
     }
 
@@ -171,13 +200,16 @@ impl Supervisor {
                 }
             };
             if !more {
-                let pause = PAUSES
-                    .base(self.interval)
-                    .cap(self.interval.saturating_mul(2));
-                tokio::time::sleep(pause.sample_delay(0, None, rand::random)).await;
+                pause(self.interval).await;
             }
         }
     }
+}
+
+/// Waits for half to one and a half of an interval.
+async fn pause(interval: Duration) {
+    let pause = PAUSES.base(interval).cap(interval.saturating_mul(2));
+    tokio::time::sleep(pause.sample_delay(0, None, rand::random)).await;
 }
 
 /// What a supervisor looks for.

@@ -356,6 +356,16 @@ pub(crate) fn processing_task() -> Task {
 }
 
 impl Task {
+    /// Returns the value of a header: a string as it is, anything else as JSON.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let headers = self.headers.as_deref()?;
+        let headers = serde_json::from_str::<serde_json::Value>(headers).ok()?;
+        Some(match headers.get(name)? {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    }
+
     /// Returns whether a worker holds the task with this fence.
     pub(crate) fn holds(&self, fence: Fence) -> bool {
         self.state == State::Processing && self.fence == fence

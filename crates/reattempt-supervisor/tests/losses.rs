@@ -15,8 +15,8 @@ use std::time::Duration;
 use kit::pass_on;
 use reattempt::deadline;
 use reattempt_supervisor::store::{
-    Claim, Filter, HeldTask, Reclaimed, Schedules, Store, StoreError, StoreFuture, Sweep,
-    UnknownWorkflow, Write, WriteResult,
+    Claim, Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreError, StoreFuture,
+    Sweep, UnknownWorkflow, Write, WriteResult,
 };
 use reattempt_supervisor::{
     Client, Event, FailingStep, Memory, OperatorNote, Record, RunningStep, Scheduler,

@@ -11,6 +11,7 @@ mod bench;
 mod claims;
 mod commands;
 mod leases;
+mod queues;
 mod reads;
 mod schedules;
 mod searches;
@@ -60,6 +61,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         workers::SENTENCES,
         sweeps::SENTENCES,
         reads::SENTENCES,
+        queues::SENTENCES,
         schedules::SENTENCES,
         searches::SENTENCES,
     ];

@@ -12,6 +12,8 @@ use super::commit::CommitSlot;
 use super::journal::Stop;
 use super::step::{StepFailure, StepSpec};
 use super::workflow_context::WorkflowContext;
+use crate::events::StepEnding;
+use crate::events::spans::Span;
 use crate::store::expiry::GRACE;
 use crate::task::RunningStep;
 
@@ -60,7 +62,8 @@ pub(super) async fn run_step<T>(
     let inner = &context.inner;
     let limit = spec.complete_by.or(inner.limits.step_complete_by);
     let since = inner.store_now();
-    let entry = inner.steps.enter(RunningStep {
+    let span = Span::of_step(inner.task.id, seq, spec.name);
+    let step = RunningStep {
         task: inner.task.id,
         seq,
         fence: inner.lease.fence,
@@ -68,7 +71,8 @@ pub(super) async fn run_step<T>(
         name: spec.name.to_owned(),
         since,
         due: limit.map(|limit| since.after(limit).after(GRACE)),
-    });
+    };
+    let mut entry = span.enter(|| inner.steps.enter(step, &inner.task.workflow));
     // The scheduler ends the task itself when its time is over; calls inside the step see it coming.
     let attempts = commit.map_or_else(Arc::default, CommitSlot::attempts);
     let body = ATTEMPTS.scope(Arc::clone(&attempts), async {
@@ -94,7 +98,7 @@ pub(super) async fn run_step<T>(
         }
     });
     let outcome = poll_fn(|cx| {
-        let polled = entry.poll(|| body.as_mut().poll(cx));
+        let polled = entry.poll(|| span.enter(|| body.as_mut().poll(cx)));
         if let Some(stop) = commit.and_then(|commit| commit.take_stop(cx.waker())) {
             return Poll::Ready(StepOutcome::Stopped(stop));
         }
@@ -109,6 +113,12 @@ pub(super) async fn run_step<T>(
         })
     })
     .await;
+    entry.set_ending(match outcome {
+        StepOutcome::Done(..) => StepEnding::Done,
+        StepOutcome::Failed(..) => StepEnding::Failed,
+        StepOutcome::Again(_) => StepEnding::Again,
+        StepOutcome::Stopped(_) => StepEnding::Unknown,
+    });
     // A step that will run again has no record: other steps may go on beside it for a while. The record
     // of a transaction may have come before the last report.
     if commit.is_none() && !matches!(outcome, StepOutcome::Again(_)) {

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::context::{Inner, Limits, WorkflowContext};
+use crate::events::Observers;
 use crate::resources::Resources;
 use crate::running::RunningSteps;
 use crate::task::{Record, Task, WorkerId};
@@ -24,7 +25,7 @@ pub(super) fn prepare_task(
         max_payload: usize::MAX,
         step_complete_by: None,
     };
-    let steps = RunningSteps::new(WorkerId(String::new()));
+    let steps = RunningSteps::new(WorkerId(String::new()), Observers::default());
     let inner = Inner::new((task, now), salt, writer, resources.clone(), limits, steps);
     let inner = inner.for_engine();
     inner.journal().load(history);

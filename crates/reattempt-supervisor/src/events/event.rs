@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::store::{ErrorKind, Reclaimed, UnknownWorkflow};
+use crate::store::{ErrorKind, QueueStatus, Reclaimed, UnknownWorkflow};
 use crate::task::{RunningStep, State, TaskId, WorkerId};
 
 /// Something that happened to a task, or to a store.
@@ -17,6 +17,32 @@ pub enum Event {
         workflow: String,
         /// How long the task had been ready.
         waited: Duration,
+    },
+    /// A step of the task began. Steps with a record do not run again.
+    StepStarted {
+        /// The task.
+        task: TaskId,
+        /// The name of its workflow.
+        workflow: String,
+        /// The number of the step; a compensation has that of the step that it undoes.
+        seq: i32,
+        /// The name of the step.
+        step: String,
+    },
+    /// A step of the task ended in this process. Its record may not be on disk yet.
+    StepEnded {
+        /// The task.
+        task: TaskId,
+        /// The name of its workflow.
+        workflow: String,
+        /// The number of the step; a compensation has that of the step that it undoes.
+        seq: i32,
+        /// The name of the step.
+        step: String,
+        /// How it ended.
+        ending: StepEnding,
+        /// How long it took, with all attempts and the delays between them.
+        duration: Duration,
     },
     /// The task ended.
     Ended {
@@ -60,6 +86,9 @@ pub enum Event {
         /// The name of its workflow.
         workflow: String,
     },
+    /// What a queue has to do. A supervisor reports every queue once in 15 s on average, and one that has
+    /// nothing to do any more once with zeros.
+    Queue(QueueStatus),
     /// Tasks of a workflow that this scheduler does not have wait in one of its queues.
     UnknownWorkflow(UnknownWorkflow),
     /// Steps block all threads of the runtime. Nothing runs in this process, and its lease runs out.
@@ -101,5 +130,31 @@ impl Event {
                     ..
                 })
         )
+    }
+}
+
+/// How a step ended in one process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StepEnding {
+    /// It returned a value.
+    Done,
+    /// It failed for good.
+    Failed,
+    /// Its attempts are used up or its time is over, and it may run again later.
+    Again,
+    /// It was cut off, or nobody knows what its transaction did.
+    Unknown,
+}
+
+impl StepEnding {
+    /// Returns the name that log lines and metrics have: `done`, `failed`, `again` or `unknown`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Again => "again",
+            Self::Unknown => "unknown",
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Events go to the log, to counters, and to observers.
 
 mod event;
+pub(crate) mod spans;
 mod store_errors;
 #[cfg(feature = "metrics")]
 mod to_metrics;
@@ -11,7 +12,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-pub use event::Event;
+pub use event::{Event, StepEnding};
 pub(crate) use store_errors::StoreErrors;
 
 /// A function that gets every event. It runs where tasks run, so it must return at once.
@@ -24,6 +25,11 @@ pub(crate) struct Observers(Vec<Observer>);
 impl Observers {
     pub(crate) fn add(&mut self, observer: Observer) {
         self.0.push(observer);
+    }
+
+    /// Returns whether somebody looks at numbers that an event carries: the log does not.
+    pub(crate) const fn have_readers(&self) -> bool {
+        cfg!(feature = "metrics") || !self.0.is_empty()
     }
 
     /// Sends an event to the log, the counters and the observers. An observer that panics loses the event:

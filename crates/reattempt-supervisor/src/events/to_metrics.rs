@@ -1,8 +1,9 @@
 //! Events as counters, through the facade `metrics`.
 
-use metrics::{counter, histogram};
+use metrics::{counter, gauge, histogram};
 
 use super::event::Event;
+use crate::store::QueueStatus;
 
 pub(super) fn count_event(event: &Event) {
     match event {
@@ -11,6 +12,22 @@ pub(super) fn count_event(event: &Event) {
         } => {
             histogram!("retry_task_wait_seconds", "workflow" => workflow.clone()).record(*waited);
         }
+        Event::StepStarted { .. } => {}
+        Event::StepEnded {
+            workflow,
+            step,
+            ending,
+            duration,
+            ..
+        } => {
+            let labels = [
+                ("workflow", workflow.clone()),
+                ("step", step.clone()),
+                ("ending", ending.as_str().to_owned()),
+            ];
+            histogram!("retry_step_seconds", &labels).record(*duration);
+        }
+        Event::Queue(status) => set_gauges(status),
         Event::Ended {
             workflow, state, ..
         } => {
@@ -30,6 +47,22 @@ pub(super) fn count_event(event: &Event) {
         }
         Event::StoreError { .. } => counter!("retry_store_errors_total").increment(1),
     }
+}
+
+/// Each process sets the same numbers of the store.
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "a count is small"
+)]
+fn set_gauges(status: &QueueStatus) {
+    let set = |name: &'static str, value: f64| {
+        gauge!(name, "queue" => status.queue.clone()).set(value);
+    };
+    set("retry_queue_pending", status.pending as f64);
+    set("retry_queue_oldest_seconds", status.oldest.as_secs_f64());
+    set("retry_queue_in_flight", status.in_flight as f64);
+    set("retry_queue_parked", status.parked as f64);
 }
 
 fn count(name: &'static str, workflow: &str) {

@@ -22,6 +22,9 @@ pub(super) fn log_event(event: &Event) {
                 "a worker claimed a task"
             );
         }
+        Event::StepStarted { .. } | Event::StepEnded { .. } => log_step(event),
+        // Gauges have them.
+        Event::Queue(_) => {}
         Event::Ended {
             task,
             workflow,
@@ -75,6 +78,44 @@ pub(super) fn log_event(event: &Event) {
             let message = "the store of tasks has an error";
             event!(Level::ERROR, error, ?kind, task, table, message);
         }
+    }
+}
+
+/// Logs that a step began or ended.
+fn log_step(event: &Event) {
+    match event {
+        Event::StepStarted {
+            task,
+            workflow,
+            seq,
+            step,
+        } => {
+            let task = task.0;
+            event!(Level::DEBUG, task, workflow, seq, step, "a step began");
+        }
+        Event::StepEnded {
+            task,
+            workflow,
+            seq,
+            step,
+            ending,
+            duration,
+        } => {
+            let (task, ending) = (task.0, ending.as_str());
+            let duration = duration.as_secs_f64();
+            let message = "a step ended";
+            event!(
+                Level::DEBUG,
+                task,
+                workflow,
+                seq,
+                step,
+                ending,
+                duration,
+                message
+            );
+        }
+        _ => {}
     }
 }
 

@@ -8,6 +8,7 @@ use super::history::History;
 use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
 use crate::context::{Inner, Limits, WorkflowContext};
+use crate::events::Observers;
 use crate::resources::Resources;
 use crate::running::RunningSteps;
 use crate::task::{Direction, State, WorkerId};
@@ -78,7 +79,7 @@ impl Pass {
             writer,
             Resources::new(),
             limits,
-            RunningSteps::new(WorkerId(String::new())),
+            RunningSteps::new(WorkerId(String::new()), Observers::default()),
         );
         let inner = Arc::new(inner.for_replay());
         inner.journal().load(history.to_records());

@@ -6,6 +6,8 @@ mod reports;
 mod worker;
 
 use std::fmt;
+#[cfg(feature = "tracing")]
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -15,9 +17,12 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::client::Client;
+use crate::events::spans::TaskSpans;
 use crate::resources::Resources;
 use crate::running::RunningSteps;
 use crate::supervisor::{self, Supervisor, SupervisorHandle};
+#[cfg(feature = "tracing")]
+use crate::task::Task;
 use crate::task::{DEFAULT_QUEUE, WorkerId};
 use crate::workflow::{Workflow, WorkflowFn, WorkflowRegistry};
 use crate::writer::Room;
@@ -40,6 +45,7 @@ pub struct Scheduler {
     poll: Duration,
     delays: Policy,
     supervisor: Option<Supervisor>,
+    spans: TaskSpans,
 }
 
 impl Scheduler {
@@ -56,6 +62,7 @@ impl Scheduler {
             poll: Duration::from_millis(500),
             delays: supervisor::DELAYS,
             supervisor: Some(Supervisor::new(client)),
+            spans: TaskSpans::default(),
         }
     }
 
@@ -135,6 +142,23 @@ impl Scheduler {
         self
     }
 
+    /// Makes the spans of tasks with `span`: each lasts from the claim of a task until this scheduler sets the
+    /// task aside, and the spans of its steps are below it. With the headers of the task it can continue
+    /// the trace of whoever submitted the task, as the example `traces` does with OpenTelemetry.
+    ///
+    /// # Default
+    ///
+    /// A span `task` of level `INFO` without a parent, with the fields `task`, `workflow` and, if the
+    /// headers have it, `traceparent`.
+    #[cfg(feature = "tracing")]
+    pub fn task_span(
+        mut self,
+        span: impl Fn(&Task) -> tracing::Span + Send + Sync + 'static,
+    ) -> Self {
+        self.spans.make = Some(Arc::new(span));
+        self
+    }
+
     /// Starts no [`Supervisor`]: other processes reclaim tasks whose worker or time is gone.
     pub fn unsupervised(mut self) -> Self {
         self.supervisor = None;
@@ -167,7 +191,7 @@ impl Scheduler {
         let (stop, stopped) = watch::channel(None);
         let worker = Worker {
             id: id.clone(),
-            steps: RunningSteps::new(id.clone()),
+            steps: RunningSteps::new(id.clone(), self.client.shared().observers().clone()),
             running: RunningTasks::default(),
             client: self.client.clone(),
             resources: self.resources,
@@ -177,6 +201,7 @@ impl Scheduler {
             lease: self.lease,
             poll: self.poll,
             delays: self.delays,
+            spans: self.spans,
             renewed: watch::Sender::new(Instant::now()),
             strangers: Mutex::default(),
             trial: watch::Sender::new(None),

@@ -17,6 +17,7 @@ use super::reports::Watch;
 use crate::client::Client;
 use crate::context::{Inner, Limits};
 use crate::events::Event;
+use crate::events::spans::TaskSpans;
 use crate::resources::Resources;
 use crate::running::RunningSteps;
 use crate::store::next_state::SUSPECT_DEATHS;
@@ -49,6 +50,7 @@ pub(super) struct Worker {
     pub(super) lease: Duration,
     pub(super) poll: Duration,
     pub(super) delays: Policy,
+    pub(super) spans: TaskSpans,
     /// When the last heartbeat that the store has answered was sent.
     pub(super) renewed: watch::Sender<Instant>,
     /// What the last heartbeat said that this worker holds, and does not run here.
@@ -297,7 +299,8 @@ impl Worker {
                 &this.delays,
                 slot,
             );
-            let mut drive = pin!(drive);
+            let span = this.spans.span(&inner.task);
+            let mut drive = pin!(span.instrument(drive));
             if let Some(trial) = trial {
                 tokio::select! {
                     biased;

@@ -10,8 +10,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::{
-    AdminCommand, Filter, HeldTask, Page, Reclaimed, Resolution, ScheduleWrite, Schedules, Store,
-    StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Verdict, Write, WriteResult,
+    AdminCommand, Filter, HeldTask, Page, QueueStatus, Reclaimed, Resolution, ScheduleWrite,
+    Schedules, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Verdict, Write,
+    WriteResult,
 };
 use crate::task::{
     FailingStep, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State,
@@ -346,6 +347,10 @@ impl<S: Store> Store for Encoded<S> {
 
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         self.store.counts()
+    }
+
+    fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>> {
+        self.store.queues()
     }
 
     fn unknown_workflows(

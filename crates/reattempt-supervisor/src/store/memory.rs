@@ -16,8 +16,8 @@ use super::outage::Sweeps;
 use super::unknown::OldestTasks;
 use super::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, Expiry, Failure, Filter, HeldTask,
-    LeaseStatus, NextState, Overdue, Reclaimed, Resolution, Schedules, SignalResult, Store,
-    StoreFuture, StoredSchedule, Submitted, Sweep, UnknownWorkflow, Verdict, Wake, Write,
+    LeaseStatus, NextState, Overdue, QueueStatus, Reclaimed, Resolution, Schedules, SignalResult,
+    Store, StoreFuture, StoredSchedule, Submitted, Sweep, UnknownWorkflow, Verdict, Wake, Write,
     WriteResult,
 };
 use crate::task::{
@@ -160,6 +160,30 @@ impl Store for Memory {
         }
         let counts = counts.into_iter().filter(|(_, count)| *count > 0).collect();
         Box::pin(async { Ok(counts) })
+    }
+
+    fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>> {
+        let now = self.now();
+        let mut queues: BTreeMap<String, QueueStatus> = BTreeMap::new();
+        for task in self.tables().tasks.values() {
+            let is_due = is_ready(task) && task.wake_at <= now;
+            if !is_due && !matches!(task.state, State::Processing | State::Parked) {
+                continue;
+            }
+            let new = || QueueStatus::empty(task.queue.clone());
+            let status = queues.entry(task.queue.clone()).or_insert_with(new);
+            let count = match task.state {
+                State::Processing => &mut status.in_flight,
+                State::Parked => &mut status.parked,
+                _ => &mut status.pending,
+            };
+            *count = count.saturating_add(1);
+            if is_due {
+                status.oldest = status.oldest.max(now.since(task.wake_at));
+            }
+        }
+        let queues = queues.into_values().take(QueueStatus::LIMIT).collect();
+        Box::pin(async { Ok(queues) })
     }
 
     fn unknown_workflows(

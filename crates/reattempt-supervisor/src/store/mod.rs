@@ -13,6 +13,7 @@ mod outage;
 pub(crate) mod page;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod queues;
 mod reclaim;
 pub(crate) mod schedules;
 #[cfg(feature = "sqlite")]
@@ -38,6 +39,7 @@ pub use error::{ErrorKind, StoreError};
 pub use expiry::{Expiry, Overdue};
 pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
+pub use queues::QueueStatus;
 pub use reclaim::{Reclaimed, Sweep};
 pub use schedules::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
 pub use unknown::UnknownWorkflow;
@@ -137,8 +139,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Lists tasks, the newest first.
     fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>>;
 
-    /// Returns how many tasks there are in each state.
+    /// Returns how many tasks there are in each state. A number above [`QueueStatus::COUNTED`] may be an
+    /// estimate.
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>>;
+
+    /// Returns what the queues have to do that have such tasks: at most [`QueueStatus::LIMIT`], in the order of
+    /// their names. The cost should not grow with the tasks.
+    fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>>;
 
     /// Finds workflows that are not among `known` and whose tasks have been ready for at least
     /// `waited` in these queues, at most [`LIMIT`](UnknownWorkflow::LIMIT) in the order of queue, name and version.
@@ -214,15 +221,8 @@ impl Filter {
         let is = |wanted: &Option<String>, found: &str| {
             wanted.as_ref().is_none_or(|wanted| wanted == found)
         };
-        let has_header = |(name, value): &(String, String)| {
-            let headers = task.headers.as_deref().unwrap_or_default();
-            let headers = serde_json::from_str::<serde_json::Value>(headers).unwrap_or_default();
-            let found = headers.get(name).map(|found| match found {
-                serde_json::Value::String(text) => text.clone(),
-                other => other.to_string(),
-            });
-            found.as_ref() == Some(value)
-        };
+        let has_header =
+            |(name, value): &(String, String)| task.header(name).as_ref() == Some(value);
         let error = task.error.as_deref().unwrap_or_default();
         self.state.is_none_or(|state| task.state == state)
             && is(&self.workflow, &task.workflow)

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::kit::{SMALL_TABLES_FIT, pass_on};
 use reattempt_supervisor::store::{
-    Filter, HeldTask, Reclaimed, Schedules, Store, StoreFuture, Sweep, UnknownWorkflow, Write,
-    WriteResult,
+    Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,
+    UnknownWorkflow, Write, WriteResult,
 };
 use reattempt_supervisor::{
     Client, FailingStep, OperatorNote, Record, RunningStep, Signal, Sqlite, State, Task, TaskId,

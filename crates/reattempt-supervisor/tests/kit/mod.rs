@@ -87,6 +87,7 @@ macro_rules! pass_on {
             signals(id: TaskId) -> Vec<Signal>;
             list(filter: Filter) -> Vec<Task>;
             counts() -> Vec<(State, u64)>;
+            queues() -> Vec<QueueStatus>;
             schedules(due: Option<u32>) -> Schedules;
             unknown_workflows(queues: Vec<String>, known: Vec<(String, i32)>, waited: Duration) -> Vec<UnknownWorkflow>;
         }

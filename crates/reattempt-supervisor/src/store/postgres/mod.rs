@@ -5,6 +5,7 @@ mod columns;
 mod connection;
 mod pipeline;
 mod plan;
+mod queues;
 mod results;
 mod rows;
 mod schedules;
@@ -25,8 +26,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket};
 
 use super::{
-    Filter, HeldTask, Page, Reclaimed, Schedules, Store, StoreError, StoreFuture, Submitted, Sweep,
-    UnknownWorkflow, Write, WriteResult, page,
+    Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, Store, StoreError, StoreFuture,
+    Submitted, Sweep, UnknownWorkflow, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
 use crate::task::{
@@ -303,7 +304,7 @@ impl Store for Postgres {
 
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         Box::pin(async move {
-            let rows = self.reader.query(sql::COUNTS, &[]).await?;
+            let rows = self.reader.query(queues::COUNTS, &[]).await?;
             let count = |row: &tokio_postgres::Row| {
                 Ok((
                     rows::state(row.get(0))?,
@@ -311,6 +312,13 @@ impl Store for Postgres {
                 ))
             };
             rows.iter().map(count).collect()
+        })
+    }
+
+    fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>> {
+        Box::pin(async move {
+            let rows = self.reader.query(queues::QUEUES, &[]).await?;
+            Ok(rows.iter().map(queues::status_of).collect())
         })
     }
 

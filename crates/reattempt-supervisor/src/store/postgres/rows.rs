@@ -189,8 +189,8 @@ pub(super) fn header_text(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// Returns the statement that lists tasks. Tasks in each state but `Processed` are few beside the
-/// others, and a small table has them. The planner uses its index only if it sees the state.
+/// Returns the statement that lists tasks. Those in one state come from a small table, in the order of
+/// its index. The planner uses the index only if it sees the state.
 pub(super) fn list_sql(filter: &Filter) -> String {
     let of_a_small_table = |lines: &str, state: State| {
         let state = state.number();
@@ -201,7 +201,7 @@ pub(super) fn list_sql(filter: &Filter) -> String {
     };
     let tasks = match filter.state {
         None => "retry_run WHERE id < $1".to_owned(),
-        Some(state) if state == State::Processed || filter.key.is_some() => {
+        Some(state) if filter.key.is_some() => {
             format!("retry_run WHERE id < $1 AND state + 0 = {}", state.number())
         }
         Some(state @ (State::Pending | State::Waiting)) => {

@@ -593,11 +593,6 @@ pub(super) const SIGNALS_PAGE: &str =
      ) AS page ON true
      WHERE run.id = $1 ORDER BY page.id";
 
-pub(super) const COUNTS: &str =
-    "SELECT state, count(*) FROM (
-         SELECT state FROM retry_ready UNION ALL SELECT 1::smallint FROM retry_held UNION ALL SELECT state FROM retry_ended
-     ) AS task GROUP BY state ORDER BY state";
-
 pub(super) const RUNNING_STEPS: &str = "SELECT run_id, seq, line.fence, worker, name, since, due
      FROM retry_running AS line JOIN retry_run AS run ON run.id = run_id
      WHERE run_id = $1 AND line.fence = run.fence AND state + 0 = 1 ORDER BY seq";
@@ -663,7 +658,8 @@ pub(super) const READS: &[&str] = &[
     SIGNALS,
     HISTORY_PAGE,
     SIGNALS_PAGE,
-    COUNTS,
+    super::queues::COUNTS,
+    super::queues::QUEUES,
     UNKNOWN,
     super::schedules::ALL,
     super::schedules::DUE,

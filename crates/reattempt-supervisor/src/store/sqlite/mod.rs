@@ -20,8 +20,8 @@ use reattempt::retry;
 use rusqlite::Connection;
 
 use super::{
-    Filter, HeldTask, Page, Reclaimed, Schedules, SharedCodec, Store, StoreError, StoreFuture,
-    Submitted, Sweep, UnknownWorkflow, Write, WriteResult,
+    Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, SharedCodec, Store, StoreError,
+    StoreFuture, Submitted, Sweep, UnknownWorkflow, Write, WriteResult,
 };
 use crate::task::{
     FailingStep, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task,
@@ -217,6 +217,12 @@ impl Store for Sqlite {
 
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         self.reader.call(queries::counts)
+    }
+
+    fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>> {
+        let now = self.clock.now();
+        self.reader
+            .call(move |connection| queries::queues(connection, now))
     }
 
     fn unknown_workflows(
