@@ -264,6 +264,24 @@ impl Client {
         }
     }
 
+    /// Compares the tables of the store that find tasks with the tasks themselves, and rebuilds what does not
+    /// fit: [`Postgres`](crate::Postgres) keeps such tables by a trigger, and they differ after somebody has
+    /// restored or changed tasks while triggers were off. Returns how many tasks had wrong lines.
+    ///
+    /// It compares 2,000 tasks in a transaction, and locks only those whose lines are wrong, so schedulers may
+    /// run beside it. Other stores have nothing to repair.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store has an error. What was rebuilt stays so; repair again.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, what was rebuilt stays so.
+    pub async fn repair(&self) -> Result<u64, Arc<StoreError>> {
+        self.0.store.repair().await.map_err(Arc::new)
+    }
+
     /// Lists tasks, the newest first.
     ///
     /// # Errors

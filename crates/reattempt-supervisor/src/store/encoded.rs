@@ -372,6 +372,10 @@ impl<S: Store> Store for Encoded<S> {
         })
     }
 
+    fn repair(&self) -> StoreFuture<'_, u64> {
+        self.store.repair()
+    }
+
     fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         self.store.wait_for_work()
     }

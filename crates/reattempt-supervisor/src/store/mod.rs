@@ -161,6 +161,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// has come, at most `due`, the earliest first.
     fn schedules(&self, due: Option<u32>) -> StoreFuture<'_, Schedules>;
 
+    /// Compares what the store keeps twice, and rebuilds what does not fit the tasks. Returns how many tasks
+    /// that was about. Workers may run beside it. A store that keeps nothing twice returns 0.
+    fn repair(&self) -> StoreFuture<'_, u64> {
+        Box::pin(async { Ok(0) })
+    }
+
     /// Waits until another process may have stored a task that workers can claim. A store without
     /// notifications never returns; workers also look at intervals.
     fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

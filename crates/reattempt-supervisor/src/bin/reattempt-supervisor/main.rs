@@ -152,6 +152,8 @@ enum Command {
         #[arg(long, default_value_t = 10_000)]
         limit: u32,
     },
+    /// Rebuilds what PostgreSQL knows of tasks outside of them, after a restore or changes without triggers.
+    Repair,
     /// Serves pages that show tasks and take commands.
     Serve {
         /// The tokens of those who may open the pages, one a line: `look NAME TOKEN` or `act NAME TOKEN`.
@@ -271,12 +273,23 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             println!("deleted {} tasks", client.prune(age, limit).await?);
             Ok(())
         }
+        Command::Repair => repair(&client).await,
         Command::Serve {
             token_file,
             origin,
             listen,
         } => serve(client, &token_file, origin, listen).await,
     }
+}
+
+/// Rebuilds what does not fit the tasks, and says how many tasks that was about.
+async fn repair(client: &Client) -> Result<(), Box<dyn Error>> {
+    match client.repair().await? {
+        0 => println!("all tasks are in the right places"),
+        1 => println!("1 task was not in its right place, and is there now"),
+        count => println!("{count} tasks were not in their right places, and are there now"),
+    }
+    Ok(())
 }
 
 /// Returns what the options of `resolve` say of a step.

@@ -6,6 +6,7 @@ mod connection;
 mod pipeline;
 mod plan;
 mod queues;
+mod repair;
 mod results;
 mod rows;
 mod schedules;
@@ -347,6 +348,17 @@ impl Store for Postgres {
                 }
             };
             schedules::schedules_of(&rows)
+        })
+    }
+
+    fn repair(&self) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            let mut live = Live::open(&self.connector, &self.limits, repair::REPAIRS).await?;
+            let repaired = repair::repair_all(&mut live, &self.limits).await?;
+            if repaired > 0 {
+                self.bell.ring();
+            }
+            Ok(repaired)
         })
     }
 

@@ -1,0 +1,196 @@
+//! Small tables that differ from the tasks, because somebody has written while triggers were off.
+#![cfg(feature = "postgres")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that panics has failed"
+)]
+
+mod kit;
+#[path = "../../../examples/servers/mod.rs"]
+mod servers;
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Duration;
+
+use reattempt_supervisor::store::{Change, Counts, Store as _, Wake, Write, WriteResult};
+use reattempt_supervisor::{Client, Direction, Lease, Postgres, State, WorkerId};
+use servers::Server;
+
+fn url(server: &Server) -> String {
+    format!("postgres://postgres@127.0.0.1:{}/postgres", server.port)
+}
+
+async fn connect(server: &Server) -> tokio_postgres::Client {
+    let url = url(server);
+    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
+    let (client, connection) = connecting.await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// Adds 8,000 tasks in all states, half of them with a `complete_by`.
+const TASKS: &str = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
+        failures, max_failures, cancel_asked, input, created_at, updated_at, owner)
+    SELECT 'plain', 1, 'default', nth % 3, nth, nth % 8, 0, nth, CASE nth % 2 WHEN 0 THEN 9000000000000000 + nth % 7 END, 0,
+        0, 3, false, 'null', 0, nth % 5, CASE nth % 8 WHEN 1 THEN 'one' END
+    FROM generate_series(1, 8000) AS nth";
+
+/// Changes tasks and lines in each way, without triggers: 8 tasks for each of the 28 numbers below.
+const DRIFT: &str = "SET session_replication_role = replica;
+    UPDATE retry_run SET state = 3, updated_at = 7 WHERE id % 1000 = 170;
+    UPDATE retry_run SET state = 0, owner = NULL WHERE id % 1000 IN (171, 173, 175);
+    UPDATE retry_run SET state = 1, owner = 'two' WHERE id % 1000 IN (172, 177);
+    UPDATE retry_run SET priority = 9, wake_at = 3, deaths = 2 WHERE id % 1000 IN (176, 178);
+    UPDATE retry_run SET updated_at = 99 WHERE id % 1000 IN (174, 179);
+    UPDATE retry_run SET complete_by = complete_by + 1 WHERE id % 1000 = 194;
+    UPDATE retry_run SET complete_by = NULL WHERE id % 1000 = 200;
+    UPDATE retry_run SET direction = 1 WHERE id % 1000 = 184;
+    UPDATE retry_run SET owner = 'three' WHERE id % 1000 = 185;
+    UPDATE retry_run SET step_by = 5 WHERE id % 1000 = 193;
+    DELETE FROM retry_run WHERE id % 1000 IN (186, 187, 188, 189);
+    DELETE FROM retry_ready WHERE run_id % 1000 = 192;
+    DELETE FROM retry_held WHERE run_id % 1000 = 201;
+    DELETE FROM retry_ended WHERE run_id % 1000 IN (195, 196);
+    DELETE FROM retry_limited WHERE run_id % 1000 = 202;
+    UPDATE retry_ended SET state = 6 WHERE run_id % 1000 = 197;
+    INSERT INTO retry_ready SELECT id, queue, workflow, version, priority, wake_at, false, 0 FROM retry_run WHERE id % 1000 = 191;
+    INSERT INTO retry_held SELECT id, 'ghost' FROM retry_run WHERE id % 1000 = 198;
+    INSERT INTO retry_limited SELECT id, 5 FROM retry_run WHERE id % 1000 = 190;
+    SET session_replication_role = origin";
+
+/// The tasks and lines that nobody has changed, with the transactions that wrote them.
+const OTHERS: &str = "WITH rows (place, id, written) AS (
+        SELECT 'run', id, xmin FROM retry_run UNION ALL SELECT 'ready', run_id, xmin FROM retry_ready
+        UNION ALL SELECT 'held', run_id, xmin FROM retry_held UNION ALL SELECT 'limited', run_id, xmin FROM retry_limited
+        UNION ALL SELECT 'ended', run_id, xmin FROM retry_ended
+    )
+    SELECT place || id, written::text FROM rows WHERE id % 1000 NOT BETWEEN 170 AND 202";
+
+async fn others(admin: &tokio_postgres::Client) -> BTreeMap<String, String> {
+    let rows = admin.query(OTHERS, &[]).await.unwrap();
+    rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+}
+
+async fn fits(admin: &tokio_postgres::Client) -> bool {
+    let fits = admin.query_one(kit::SMALL_TABLES_FIT, &[]).await;
+    fits.unwrap().get(0)
+}
+
+#[tokio::test]
+async fn lines_that_differ_are_rebuilt_and_nothing_else() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    admin.batch_execute(TASKS).await.unwrap();
+    assert_eq!(client.repair().await.unwrap(), 0);
+    let before = others(&admin).await;
+    admin.batch_execute(DRIFT).await.unwrap();
+    assert!(!fits(&admin).await);
+    let repaired = client.repair().await.unwrap();
+    assert!(fits(&admin).await);
+    assert_eq!(repaired, 224);
+    assert_eq!(others(&admin).await, before);
+    let program = || {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_reattempt-supervisor"));
+        let output = program.args(["--store", &url(&server), "repair"]).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    assert_eq!(program(), "all tasks are in the right places\n");
+    admin
+        .batch_execute("DELETE FROM retry_ready WHERE run_id = 8")
+        .await
+        .unwrap();
+    let wanted = "1 task was not in its right place, and is there now\n";
+    assert_eq!(program(), wanted);
+    assert!(fits(&admin).await);
+}
+
+#[tokio::test]
+async fn workers_run_beside_a_repair() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    admin.batch_execute(TASKS).await.unwrap();
+    admin.batch_execute(DRIFT).await.unwrap();
+    let work = tokio::spawn(async move {
+        for group in 0..40 {
+            let submit = |nth| Write::Submit(Box::new(kit::plain(&format!("{group} {nth}"))));
+            let mut writes: Vec<_> = (0..20).map(submit).collect();
+            writes.push(Write::Claim(kit::claim("one", "plain", 20)));
+            let results = store.write(writes.into()).await.unwrap();
+            let Some(WriteResult::Claimed(claimed)) = results.last() else {
+                panic!("{results:?}");
+            };
+            let ends = claimed.iter().map(|one| {
+                let lease = Lease {
+                    task: one.task.id,
+                    fence: one.task.fence,
+                };
+                Write::Change(lease, Box::new(processed()))
+            });
+            store.write(ends.collect()).await.unwrap();
+        }
+    });
+    let mut repaired = 0;
+    while !work.is_finished() {
+        repaired += client.repair().await.unwrap();
+    }
+    work.await.unwrap();
+    assert!(repaired > 0);
+    assert!(fits(&admin).await);
+}
+
+fn processed() -> Change {
+    Change {
+        state: State::Processed,
+        direction: Direction::Forward,
+        counts: Counts::NONE,
+        failing_step: None,
+        wake: Wake::In(Duration::ZERO),
+        output: Some("null".to_owned()),
+        error: None,
+        failed_seq: None,
+    }
+}
+
+#[tokio::test]
+async fn a_repair_waits_again_and_again_for_a_task_that_somebody_has_locked() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    admin.batch_execute(TASKS).await.unwrap();
+    admin.batch_execute(DRIFT).await.unwrap();
+    let lock = "BEGIN; SELECT FROM retry_run WHERE id = 5170 FOR UPDATE";
+    admin.batch_execute(lock).await.unwrap();
+    // The shorter the lease, the sooner a statement gives up a lock.
+    let worker = WorkerId("one".to_owned());
+    let lease = Duration::from_secs(2);
+    client.store().heartbeat(worker, lease).await.unwrap();
+    let repair = tokio::spawn(async move { client.repair().await });
+    let other = connect(&server).await;
+    for waits in [true, false, true] {
+        let waiting = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+        while other
+            .query_one(waiting, &[])
+            .await
+            .unwrap()
+            .get::<_, bool>(0)
+            != waits
+        {
+            assert!(!repair.is_finished(), "it has given up");
+            tokio::task::yield_now().await;
+        }
+    }
+    admin.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(repair.await.unwrap().unwrap(), 224);
+    assert!(fits(&admin).await);
+}
