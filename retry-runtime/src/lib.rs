@@ -30,6 +30,7 @@ mod engine;
 mod explain;
 #[cfg(feature = "std")]
 mod hedge;
+mod history;
 mod inherited;
 mod inside;
 mod jitter;

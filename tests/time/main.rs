@@ -16,6 +16,7 @@ mod cancellation;
 mod cut_off;
 mod deadlines;
 mod hand_over;
+mod history;
 mod interrupted;
 mod layers;
 mod nested;

@@ -2,7 +2,8 @@
 
 use core::error::Error;
 
-use crate::failure::{GaveUp, RetryError};
+use crate::failure::GaveUp;
+use crate::retry_error::RetryError;
 use crate::verdict::{Classify, Verdict};
 
 /// Errors of one chain that are looked at. A `source` that returns the error itself would have no end.

@@ -1,4 +1,4 @@
-//! The errors of calls that were given up: [`GaveUp`] and [`RetryError`].
+//! How a call ended that was given up: [`GaveUp`].
 
 use core::fmt;
 use core::time::Duration;
@@ -125,6 +125,11 @@ impl GaveUp {
         }
     }
 
+    /// Returns the same end of a call with so many attempts.
+    pub(crate) const fn after(self, attempts: u32) -> Self {
+        Self { attempts, ..self }
+    }
+
     /// Returns why the call ended.
     pub const fn reason(&self) -> GiveUpReason {
         self.reason
@@ -157,155 +162,6 @@ impl fmt::Display for GaveUp {
 }
 
 impl core::error::Error for GaveUp {}
-
-/// The error of a function with the return type `Result<T, RetryError<E>>`: the reason why the call
-/// ended, the number of attempts, and the last error, if there is one.
-///
-/// The body of such a function still speaks `Result<T, E>`.
-///
-/// Its `Display` is one sentence, also where the last error is a `RetryError` itself: why the call gave up, and the
-/// innermost error. The alternate form `{:#}` is the innermost error alone.
-///
-/// # Through another retried call
-///
-/// In a function that is retried itself, `?` makes an `E` of it, for the errors of libraries that have [`From<GaveUp>`],
-/// and for an enum with `derive(Classify)` and a variant that holds the [`GaveUp`]: the last error, or what
-/// `From<GaveUp>` makes of the end. For any other type [`flatten`](RetryError::flatten) joins the two layers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RetryError<E> {
-    end: GaveUp,
-    last: Option<E>,
-}
-
-impl<E> RetryError<E> {
-    /// Returns the error of a call that ended so, with its last error if there is one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use reattempt::{GaveUp, GiveUpReason, RetryError};
-    ///
-    /// let error = RetryError::new(GaveUp::new(GiveUpReason::Attempts, 3), Some("no answer"));
-    /// assert_eq!(error.to_string(), "gave up after 3 attempts because all attempts are used up: no answer");
-    /// ```
-    pub const fn new(end: GaveUp, last: Option<E>) -> Self {
-        Self { end, last }
-    }
-
-    /// Returns why the call ended.
-    pub const fn reason(&self) -> GiveUpReason {
-        self.end.reason
-    }
-
-    /// Returns the number of attempts that started.
-    pub const fn attempts(&self) -> u32 {
-        self.end.attempts
-    }
-
-    /// Returns whether time ran out: the last attempt took longer than `timeout`, or the deadline
-    /// passed. It does not look into the last error.
-    pub const fn is_timeout(&self) -> bool {
-        self.end.is_timeout()
-    }
-
-    /// Returns after how long another try makes sense, as [`GaveUp::retry_after`] does: what to tell a user, or
-    /// to send on as `Retry-After`.
-    pub const fn retry_after(&self) -> Option<Duration> {
-        self.end.retry_after()
-    }
-
-    /// Returns how the call ended, without the error.
-    pub const fn end(&self) -> GaveUp {
-        self.end
-    }
-
-    /// Returns the error of the last attempt; `None` if it had none: a limit cancelled it, or
-    /// polling ended without a final value.
-    pub const fn last(&self) -> Option<&E> {
-        self.last.as_ref()
-    }
-
-    /// Returns the last error by value.
-    pub fn into_last(self) -> Option<E> {
-        self.last
-    }
-}
-
-impl<E> RetryError<RetryError<E>> {
-    /// Joins the ends of two calls, one inside the other: how the outer one ended, and the last error of the inner one.
-    ///
-    /// Without an error of the inner call, its end is the one that is kept, with the attempts of the outer one.
-    ///
-    /// # Examples
-    ///
-    /// As `map_err` it lets the body of a retried function use `?` on another one:
-    ///
-    /// ```
-    /// use reattempt::{Classify, RetryError, retry};
-    ///
-    /// #[derive(Debug, Classify)]
-    /// #[retry(transient)]
-    /// struct Busy;
-    ///
-    /// #[retry(max = 2, base = "1ms")]
-    /// fn inner() -> Result<u8, RetryError<Busy>> {
-    ///     Err(Busy)
-    /// }
-    ///
-    /// #[retry(max = 2, base = "1ms", map_err = RetryError::flatten)]
-    /// fn outer() -> Result<u8, RetryError<Busy>> {
-    ///     Ok(inner()? + 1)
-    /// }
-    ///
-    /// let error = outer().unwrap_err();
-    /// assert!(matches!(error.last(), Some(Busy)));
-    /// ```
-    pub fn flatten(self) -> RetryError<E> {
-        let Self { end, last } = self;
-        match last {
-            Some(RetryError {
-                last: Some(last), ..
-            }) => RetryError::new(end, Some(last)),
-            Some(inner) => RetryError::from(GaveUp {
-                attempts: end.attempts,
-                ..inner.end
-            }),
-            None => RetryError::from(end),
-        }
-    }
-}
-
-impl<E: From<GaveUp>> RetryError<E> {
-    /// Returns the last error, or where there is none what `From<GaveUp>` makes of the end.
-    pub fn into_error(self) -> E {
-        self.last.unwrap_or_else(|| self.end.into())
-    }
-}
-
-impl<E: fmt::Display> fmt::Display for RetryError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(error) = &self.last else {
-            return self.end.fmt(f);
-        };
-        if !f.alternate() {
-            write!(f, "{}: ", self.end)?;
-        }
-        write!(f, "{error:#}")
-    }
-}
-
-impl<E: core::error::Error + 'static> core::error::Error for RetryError<E> {
-    /// The cause of the last error; the last error itself is part of the message.
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        self.last.as_ref().and_then(core::error::Error::source)
-    }
-}
-
-impl<E> From<GaveUp> for RetryError<E> {
-    fn from(end: GaveUp) -> Self {
-        Self::new(end, None)
-    }
-}
 
 /// For the caller of a call that was given up: the operation may have run, unless the service or the policy forbids
 /// another attempt. The errors of libraries that are made of a `GaveUp` have the same verdict.
@@ -345,24 +201,6 @@ impl Classify for GaveUp {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
-    }
-}
-
-/// The last error decides; without one, [`GaveUp`] does.
-#[diagnostic::do_not_recommend]
-impl<E: Classify> Classify for RetryError<E> {
-    fn classify(&self) -> Verdict {
-        match &self.last {
-            Some(error) => error.classify(),
-            None => self.end.classify(),
-        }
-    }
-
-    fn message(&self) -> Option<&dyn fmt::Display> {
-        match &self.last {
-            Some(error) => error.message(),
-            None => Some(&self.end),
-        }
     }
 }
 

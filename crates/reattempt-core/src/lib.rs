@@ -56,6 +56,7 @@ pub mod process;
 #[doc(hidden)]
 pub mod random;
 mod reason;
+mod retry_error;
 #[cfg(feature = "std")]
 #[cfg_attr(
     not(test),
@@ -72,8 +73,9 @@ pub mod grpc {
     pub use crate::clients::tonic::of_head;
 }
 
-pub use failure::{GaveUp, RetryError};
+pub use failure::GaveUp;
 pub use key::IdempotencyKey;
 pub use reason::GiveUpReason;
+pub use retry_error::RetryError;
 pub use time::{Clock, Timestamp};
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};

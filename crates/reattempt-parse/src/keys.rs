@@ -19,6 +19,7 @@ pub const CODE: &[&str] = &[
     "retry_after",
     "fallback",
     "map_err",
+    "history",
     "cut_off",
     "before_retry",
     "on_retry",

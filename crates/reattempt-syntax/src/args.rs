@@ -48,6 +48,7 @@ macro_rules! list {
             pub retry_after: Option<Code>,
             pub fallback: Option<Code>,
             pub map_err: Option<Code>,
+            pub history: Option<Value<bool>>,
             pub cut_off: Option<Value<bool>>,
             pub before_retry: Option<Code>,
             pub on_retry: Option<Code>,

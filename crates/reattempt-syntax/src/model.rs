@@ -49,6 +49,8 @@ pub struct Model {
     pub fallback: Option<Expr>,
     /// `map_err = ...`
     pub map_err: Option<Mapper>,
+    /// Where `history` stands, by which a call keeps its errors and its time.
+    pub history: Option<Span>,
     /// Whether time and gates may end the call where it has no error of its own: unless `cut_off = false`.
     pub cut_off: bool,
     /// Whether the documentation of the function gets a line about the policy: unless `doc = false`.

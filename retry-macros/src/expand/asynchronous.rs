@@ -93,9 +93,10 @@ fn step(parts: &Parts<'_>) -> Step {
     let pause = parts.at_timer("pause");
     let pause = |kept| ours!((&mut call).#pause(#context, delay, #kept));
     let before_retry = parts.before_retry();
-    // `before_retry` sees the error, and a call that its gates turn away ends with it. Otherwise the error is gone
+    // `before_retry` sees the error, a call that its gates turn away ends with it, and `history` keeps it. Otherwise the error is gone
     // before the wait, or kept for the kill switch.
-    if before_retry.is_some() || model.is_gated() {
+    if before_retry.is_some() || model.is_gated() || model.history.is_some() {
+        let remembered = parts.remembered();
         let (judged, unkept) = (parts.judged(), pause(ours!(())));
         let waited = ours! {
             #unkept.await;
@@ -121,10 +122,11 @@ fn step(parts: &Parts<'_>) -> Step {
         };
         // A retry that lives through a wait borrows the error, which then has to be `Sync` for the future to be `Send`.
         let decided = if parts.shows_retry() {
-            decide(waited)
+            let decided = decide(waited);
+            ours!({ #decided } #remembered)
         } else {
             let delay = decide(ours!(delay));
-            ours!(let delay = { #delay }; #waited)
+            ours!(let delay = { #delay }; #waited #remembered)
         };
         return Step {
             bind: TokenStream::new(),

@@ -201,6 +201,7 @@ impl Parts<'_> {
 
     /// `looped`, and what `fallback` or `map_err` makes of its answer when it gave up.
     pub(super) fn answered(&self, looped: TokenStream) -> TokenStream {
+        let looped = self.with_history(looped);
         let Some(code) = &self.model.fallback else {
             return self.mapped(looped);
         };

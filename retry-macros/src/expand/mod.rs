@@ -7,6 +7,7 @@ mod block;
 mod docs;
 mod function;
 mod future;
+mod history;
 mod hooks;
 mod limits;
 mod methods;

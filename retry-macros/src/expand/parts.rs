@@ -238,7 +238,8 @@ impl<'m> Parts<'m> {
         } else {
             ours!(new(#place))
         };
-        ours!(let mut call = #krate::__private::LiveCall::#call; #state)
+        let history = self.history();
+        ours!(let mut call = #krate::__private::LiveCall::#call; #state #history)
     }
 
     /// Where errors about the answer as a whole belong.

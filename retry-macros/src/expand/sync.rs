@@ -52,6 +52,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     let (context, gates) = (parts.context(), parts.gates());
     let (end, give_up) = (parts.end(), parts.give_up());
     let (renewed, start) = (parts.renewed(), parts.attempt_start());
+    let remembered = parts.remembered();
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
         let (judged, (failure, failed)) = (parts.judged(), parts.failed());
@@ -94,6 +95,7 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
             #attempted
             #renewed
             #step
+            #remembered
         }
     };
     let looped = parts.used_up(parts.answered(parts.unless_too_late(&looped)));
@@ -115,6 +117,7 @@ fn is_bare(parts: &Parts<'_>) -> bool {
         || model.is_running()
         || model.may_have_deadline()
         || model.may_reset()
+        || model.history.is_some()
         || parts.may_be_timed();
     let has_hooks = parts.has_cause() || model.fallback.is_some() || model.retry_after.is_some();
     let predicates = model.on.iter().chain(&model.except);

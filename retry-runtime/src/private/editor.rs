@@ -61,6 +61,7 @@ code! {
     retry_after "the delay that an error asks for: `retry_after = |error| ...`";
     fallback "what a call returns in place of its last error: `fallback = |error| ...`";
     map_err "the error of a call, made from how the call ended: `map_err = |error: RetryError<E>| ...`";
+    history "keeps the errors of all attempts and the total time for the `RetryError`";
     cut_off "`cut_off = false` keeps time and gates from ending a call that has no error of its own yet";
     before_retry "runs before each retry, after the delay; may be async: `before_retry = |retry| ...`";
     on_retry "sees each retry before its delay: `on_retry = |retry| ...`";

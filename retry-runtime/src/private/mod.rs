@@ -29,6 +29,7 @@ pub use crate::engine::{
 };
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
+pub use crate::history::{History, with_history};
 pub use crate::name::{CodeName, Name};
 #[cfg(feature = "config")]
 pub use crate::named::NamedPolicy;

@@ -13,13 +13,11 @@ use crate::engine::{
     limited, spanned,
 };
 use crate::failure::{GaveUp, RetryError};
+use crate::history::History;
 use crate::operation::Operation;
 use crate::outcome::Cut;
 use crate::outcome::Outcome;
-use crate::timer::{IntoBlockingTimer, IntoTimer};
-
-/// How a call ended without success: with its last error, if there is one.
-type Ended<E> = (Option<E>, GaveUp);
+use crate::timer::{Clock, IntoBlockingTimer, IntoTimer};
 
 impl<C> Runner<'_, C> {
     /// As [`Policy::run`](crate::Policy::run).
@@ -51,8 +49,7 @@ impl<C> Runner<'_, C> {
         C: Setup<E, T, L>,
         T: IntoBlockingTimer,
     {
-        let ended = blocking(self.plan, self.parts.parts(), operation, true);
-        ended.map_err(|(error, end)| RetryError::new(end, error))
+        blocking(self.plan, self.parts.parts(), operation, true)
     }
 
     /// As [`Policy::run_async`](crate::Policy::run_async), with the whole story when it gives up; the
@@ -75,8 +72,7 @@ impl<C> Runner<'_, C> {
         C: Setup<E, T, L>,
         T: IntoTimer,
     {
-        let ended = asynchronous(self.plan, self.parts.parts(), operation).await;
-        ended.map_err(|(error, end)| RetryError::new(end, error))
+        asynchronous(self.plan, self.parts.parts(), operation).await
     }
 
     /// As [`Policy::run_async`](crate::Policy::run_async), also with a breaker, a bulkhead or a throttle.
@@ -95,10 +91,14 @@ impl<C> Runner<'_, C> {
         C: Setup<R::Error, T, L>,
         T: IntoTimer,
     {
-        match asynchronous(self.plan, self.parts.parts(), operation).await {
-            Ok(value) => R::success(value),
-            Err((Some(error), _)) => R::failure(error),
-            Err((None, end)) => R::cut(end),
+        let error = match asynchronous(self.plan, self.parts.parts(), operation).await {
+            Ok(value) => return R::success(value),
+            Err(error) => error,
+        };
+        let end = error.end();
+        match error.into_last() {
+            Some(error) => R::failure(error),
+            None => R::cut(end),
         }
     }
 }
@@ -107,11 +107,11 @@ impl<C> Runner<'_, C> {
     clippy::unreachable,
     reason = "nothing cuts a sync attempt off, or turns the first one away"
 )]
-fn answer<R: Outcome>(ended: Result<R::Value, Ended<R::Error>>) -> R {
-    match ended {
+fn answer<R: Outcome>(ended: Result<R::Value, RetryError<R::Error>>) -> R {
+    match ended.map_err(RetryError::into_last) {
         Ok(value) => R::success(value),
-        Err((Some(error), _)) => R::failure(error),
-        Err((None, _)) => unreachable!("every attempt has an outcome"),
+        Err(Some(error)) => R::failure(error),
+        Err(None) => unreachable!("every attempt has an outcome"),
     }
 }
 
@@ -121,7 +121,7 @@ fn blocking<R: Outcome, J, H, T, L, S>(
     mut parts: Parts<J, H, T, L, S>,
     mut operation: impl FnMut() -> R,
     says_why: bool,
-) -> Result<R::Value, Ended<R::Error>>
+) -> Result<R::Value, RetryError<R::Error>>
 where
     J: Classifier<R::Error>,
     H: RetryHook<R::Error>,
@@ -134,14 +134,16 @@ where
     let context = CallContext::start(Operation::new(&plan.site, policy.borrow()), &timer);
     let mut gates = plan.gates(&parts.limits, &timer);
     let (mut call, mut state) = (LiveCall::start((), context), S::State::default());
+    let mut story = Story::start(plan, &timer);
     if says_why && context.is_over() {
-        return Err((None, call.late(context)));
+        return Err(story.end(None, call.late(context)));
     }
     let mut last = None;
     loop {
         if let Err(end) = call.enter(context, &mut gates) {
-            return Err((last, end));
+            return Err(story.end(last, end));
         }
+        story.take(&mut last);
         let span = attempt_span(context, &call);
         let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
         let outcome = call.attempt(context.until, context, || in_span(&span, &mut operation));
@@ -166,12 +168,12 @@ where
                 parts.hook.on_retry(&retry);
                 retry.delay()
             }
-            Err(end) => return Err((Some(error), end)),
+            Err(end) => return Err(story.end(Some(error), end)),
         };
         if let Err(end) = call.wait(context, delay) {
-            return Err((Some(error), end));
+            return Err(story.end(Some(error), end));
         }
-        last = Some(error).filter(|_| L::ASKS);
+        last = Some(error).filter(|_| L::ASKS || plan.keeps_history);
     }
 }
 
@@ -179,7 +181,7 @@ async fn asynchronous<R: Outcome, F: Future<Output = R>, J, H, T, L, S>(
     plan: Plan<'_>,
     mut parts: Parts<J, H, T, L, S>,
     mut operation: impl FnMut() -> F,
-) -> Result<R::Value, Ended<R::Error>>
+) -> Result<R::Value, RetryError<R::Error>>
 where
     J: Classifier<R::Error>,
     H: RetryHook<R::Error>,
@@ -193,20 +195,23 @@ where
     let mut gates = plan.gates(&parts.limits, &timer);
     let (site, mut state) = (&plan.site, S::State::default());
     let mut call = LiveCall::start(|| site, context);
+    let mut story = Story::start(plan, &timer);
     if context.is_over() {
-        return Err((None, call.late(context)));
+        return Err(story.end(None, call.late(context)));
     }
     // What the attempt before came to, where the call may end between two attempts.
     let mut last = None;
     loop {
         if last.is_some() && context.is_disabled() {
-            return Err(ended(last, call.ended(context, GiveUpReason::Disabled)));
+            let end = call.ended(context, GiveUpReason::Disabled);
+            return Err(story.cut(last, end));
         }
         // It may hold what the attempt needs.
-        last = last.filter(|_| L::ASKS);
+        last = last.filter(|_| L::ASKS || plan.keeps_history);
         if let Err(end) = call.enter_async(context, &mut gates).await {
-            return Err(ended(last, end));
+            return Err(story.cut(last, end));
         }
+        story.take_cut(&mut last);
         let delay = {
             let limit = context.attempt_limit();
             let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
@@ -219,7 +224,7 @@ where
             let outcome = limited(attempt, limit, &mut call, &timer).await;
             let outcome = match call.in_time(outcome, context, &mut gates) {
                 Ok(outcome) => outcome,
-                Err((TimedOut { .. }, end)) => return Err((None, end)),
+                Err((TimedOut { .. }, end)) => return Err(story.end(None, end)),
             };
             let error = match outcome.map(R::split) {
                 Ok(Ok(value)) => return Ok(call.succeeded(value, context, &mut gates)),
@@ -240,10 +245,11 @@ where
                 Ok(retry) => {
                     parts.hook.on_retry(&retry);
                     let delay = retry.delay();
-                    last = Some(error).filter(|_| L::ASKS || cfg!(feature = "config"));
+                    last = Some(error)
+                        .filter(|_| L::ASKS || plan.keeps_history || cfg!(feature = "config"));
                     delay
                 }
-                Err(end) => return Err(ended(Some(error), end)),
+                Err(end) => return Err(story.cut(Some(error), end)),
             }
         };
         call.pause(context, delay, ()).await;
@@ -251,11 +257,51 @@ where
     }
 }
 
-/// How a call ended whose last attempt came to an error, or timed out; `None` where nothing is known of one.
-fn ended<E>(last: Option<Result<E, TimedOut>>, end: GaveUp) -> Ended<E> {
-    match last {
-        Some(Ok(error)) => (Some(error), end),
-        Some(Err(_)) => (None, end.timed_out()),
-        None => (None, end),
+/// What a call has been through, for the error that it ends with.
+struct Story<'t, E, T> {
+    timer: &'t T,
+    history: Option<History<E>>,
+}
+
+impl<'t, E, T: Clock> Story<'t, E, T> {
+    /// Returns the story of a call that begins now.
+    #[inline(always)]
+    fn start(plan: Plan<'_>, timer: &'t T) -> Self {
+        let history = plan.keeps_history.then(|| History::start(timer));
+        Self { timer, history }
+    }
+
+    /// Takes the error of an attempt that another one follows, where the call keeps its history.
+    #[inline(always)]
+    fn take(&mut self, last: &mut Option<E>) {
+        if let Some(history) = &mut self.history {
+            history.push(last.take());
+        }
+    }
+
+    /// Takes the same of an attempt that may have timed out.
+    #[inline(always)]
+    fn take_cut(&mut self, last: &mut Option<Result<E, TimedOut>>) {
+        if let Some(history) = &mut self.history {
+            history.push(last.take().and_then(Result::ok));
+        }
+    }
+
+    /// Returns how the call ended, with its last error if there is one.
+    fn end(self, last: Option<E>, end: GaveUp) -> RetryError<E> {
+        let error = RetryError::new(end, last);
+        match self.history {
+            Some(history) => history.of(error, self.timer),
+            None => error,
+        }
+    }
+
+    /// Returns how a call ended whose last attempt came to an error, or timed out; `None` where nothing is known of one.
+    fn cut(self, last: Option<Result<E, TimedOut>>, end: GaveUp) -> RetryError<E> {
+        match last {
+            Some(Ok(error)) => self.end(Some(error), end),
+            Some(Err(_)) => self.end(None, end.timed_out()),
+            None => self.end(None, end),
+        }
     }
 }

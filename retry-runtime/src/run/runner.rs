@@ -116,6 +116,7 @@ pub(super) struct Plan<'p> {
     pub(super) policy: &'p Policy,
     pub(super) site: Site,
     pub(super) detail: Option<&'p str>,
+    pub(super) keeps_history: bool,
     #[cfg(feature = "std")]
     budget: Option<&'p Budget>,
 }
@@ -144,6 +145,7 @@ impl<'p, J> Runner<'p, Parts<J, (), DefaultTimer, (), ()>> {
                 policy,
                 site: Site::of_caller(),
                 detail: None,
+                keeps_history: false,
                 #[cfg(feature = "std")]
                 budget: None,
             },
@@ -174,6 +176,28 @@ impl<'p, C> Runner<'p, C> {
 
 #[cfg(feature = "std")]
 impl<'p, C> Runner<'p, C> {
+    /// Keeps the errors of all attempts and the total time for the [`RetryError`](crate::RetryError) of `try_run` and
+    /// `try_run_async`. Each call reads the clock once more, at its start, and a failure that is retried allocates.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::Policy;
+    ///
+    /// let policy = Policy::new().max(2).base(std::time::Duration::from_nanos(1));
+    /// let mut attempt = 0;
+    /// let answer = policy.on(|_: &u8| true).history().try_run(|| {
+    ///     attempt += 1;
+    ///     Err::<(), u8>(attempt)
+    /// });
+    /// let error = answer.unwrap_err();
+    /// assert!(error.errors().eq(&[1, 2]) && error.total_time().is_some());
+    /// ```
+    pub const fn history(mut self) -> Self {
+        self.plan.keeps_history = true;
+        self
+    }
+
     /// Pays for retries from `budget`, not from that of the policy.
     pub const fn budget(mut self, budget: &'p Budget) -> Self {
         self.plan.budget = Some(budget);

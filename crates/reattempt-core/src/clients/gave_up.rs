@@ -6,7 +6,8 @@
 use std::error::Error;
 use std::io;
 
-use crate::failure::{GaveUp, RetryError};
+use crate::failure::GaveUp;
+use crate::retry_error::RetryError;
 
 /// The kind is [`TimedOut`](io::ErrorKind::TimedOut) where time ran out, else [`Other`](io::ErrorKind::Other). The
 /// [`GaveUp`] is what [`get_ref`](io::Error::get_ref) returns.

@@ -200,6 +200,8 @@ fn policy(
     limits::hedge_rules(&args, faults);
     let known = strategy::alone(&mut args, faults);
     let cut_off = cut_off::cut_off(&args, faults);
+    let history = (args.history.as_ref()).filter(|value| is_on(Some(value), "history", faults));
+    let history = history.map(|value| value.key);
     let doc = is_on(args.doc.as_ref(), "doc", faults);
     let krate = args.krate.take().and_then(|path| keep(path.0, faults));
     let policy = args.policy.take().and_then(|code| expression(code, faults));
@@ -244,6 +246,7 @@ fn policy(
         retry_after: args.retry_after.and_then(|code| expression(code, faults)),
         fallback: args.fallback.and_then(|code| expression(code, faults)),
         map_err: map_err::mapper(args.map_err, faults),
+        history,
         cut_off,
         doc,
         before_retry: args.before_retry.and_then(|code| expression(code, faults)),

@@ -1,0 +1,81 @@
+//! `history`, of attributes, blocks and runners: how long a call took, and the errors of its attempts before the last one,
+//! for the `RetryError` that it ends with.
+
+use crate::failure::RetryError;
+use crate::timer::{Clock, Timestamp};
+
+/// What a call with `history` keeps.
+#[derive(Debug)]
+pub struct History<E> {
+    began: Timestamp,
+    earlier: Errors<E>,
+}
+
+#[cfg(feature = "std")]
+type Errors<E> = Vec<E>;
+/// Nothing can be kept without an allocator.
+#[cfg(not(feature = "std"))]
+type Errors<E> = [E; 0];
+
+impl<E> History<E> {
+    /// Returns the history of a call that begins now.
+    #[inline(always)]
+    pub fn start(clock: &impl Clock) -> Self {
+        Self {
+            began: clock.now(),
+            earlier: Errors::default(),
+        }
+    }
+
+    /// Takes the error of an attempt that another one follows, if it has one.
+    #[cold]
+    pub fn push(&mut self, error: Option<E>) {
+        #[cfg(feature = "std")]
+        self.earlier.extend(error);
+        #[cfg(not(feature = "std"))]
+        drop(error);
+    }
+
+    /// Returns `error`, the end of the call, with the history.
+    #[cold]
+    pub(crate) fn of(self, error: RetryError<E>, clock: &impl Clock) -> RetryError<E> {
+        let total_time = clock.now().since(self.began);
+        #[cfg(feature = "std")]
+        return error.with_history(total_time, self.earlier);
+        #[cfg(not(feature = "std"))]
+        {
+            let _ = (total_time, self.earlier);
+            error
+        }
+    }
+}
+
+/// The answer of a call with `history`.
+#[diagnostic::on_unimplemented(
+    message = "`history` is read from a `RetryError`, and `{Self}` has none",
+    label = "this answer cannot hold the history of the call",
+    note = "return `Result<T, reattempt::RetryError<E>>`, write `map_err = |error: reattempt::RetryError<E>| ...`, or drop `history`; without the feature `std` nothing can be kept",
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
+)]
+pub trait HoldsHistory<E> {
+    /// Returns the same answer, with the history if the call gave up.
+    #[must_use]
+    fn with_history(self, history: History<E>, clock: &impl Clock) -> Self;
+}
+
+#[cfg(feature = "std")]
+impl<T, E> HoldsHistory<E> for Result<T, RetryError<E>> {
+    fn with_history(self, history: History<E>, clock: &impl Clock) -> Self {
+        self.map_err(|error| history.of(error, clock))
+    }
+}
+
+/// Returns `answer`, with the history if the call gave up.
+#[inline(always)]
+pub fn with_history<E, A: HoldsHistory<E>>(
+    answer: A,
+    history: History<E>,
+    clock: &impl Clock,
+) -> A {
+    answer.with_history(history, clock)
+}
