@@ -67,7 +67,7 @@ enum Command {
     },
     /// Prints the histories of tasks as lines of JSON, for a replay with the code of today.
     Export(export::Options),
-    /// Counts the tasks in each state.
+    /// Counts the tasks in each state; of more than 10,000 PostgreSQL estimates the number.
     Counts,
     /// Continues parked or failed tasks; the step that failed runs again.
     Resubmit {
