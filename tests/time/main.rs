@@ -23,6 +23,7 @@ mod nested;
 mod panics;
 mod passed;
 mod random;
+mod refused;
 mod resets;
 mod retry_after;
 mod schedule;

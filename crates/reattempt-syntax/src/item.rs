@@ -7,8 +7,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{
-    Attribute, FnArg, GenericArgument, Ident, Path, PathArguments, ReceiverKind, ReturnType,
-    Signature, Token, Type, TypeParamBound, Visibility,
+    Attribute, Expr, ExprClosure, FnArg, GenericArgument, Ident, Path, PathArguments, ReceiverKind,
+    ReturnType, Signature, Token, Type, TypeParamBound, Visibility,
 };
 
 /// A function as written.
@@ -637,4 +637,14 @@ pub fn mentions(tokens: &TokenStream, generics: &[Ident]) -> bool {
         }
     }
     false
+}
+
+/// The closure that an expression is, whatever stands around it.
+pub fn closure_of(code: &Expr) -> Option<&ExprClosure> {
+    match code {
+        Expr::Closure(closure) => Some(closure),
+        Expr::Group(group) => closure_of(&group.expr),
+        Expr::Paren(paren) => closure_of(&paren.expr),
+        _ => None,
+    }
 }

@@ -2,7 +2,7 @@
 //! runs before a retry. They are under the call's deadline, as attempts are, and an
 //! async one that outlasts it is cut off.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 use retry_runtime::rules::Key;
 use syn::spanned::Spanned as _;
@@ -10,6 +10,7 @@ use syn::{Expr, ExprClosure, Pat};
 
 use super::outcome::Cutting;
 use super::parts::{Parts, hook};
+use reattempt_syntax::item::closure_of;
 use reattempt_syntax::model::at;
 
 impl Parts<'_> {
@@ -91,9 +92,7 @@ impl Parts<'_> {
             return TokenStream::new();
         };
         let (span, hook) = (code.span(), hook(code));
-        let krate = self.model.krate_at(span);
-        let call = self
-            .under_deadline(quote_spanned!(at(span)=> #krate::__private::observe(&retry, #hook)));
+        let call = self.under_deadline(self.observed(code, &hook, "observe"));
         quote_spanned!(at(span)=> #call;)
     }
 
@@ -106,15 +105,14 @@ impl Parts<'_> {
         let late = ours!((&mut call).late(#context));
         let ran = if self.asynchronous {
             let reply = if self.shows_retry() {
-                quote_spanned!(at(span)=> #located::__private::before(&retry, #hook))
+                self.observed(code, &hook, "before")
             } else {
                 quote_spanned!(at(span)=> #located::__private::unseen(#hook))
             };
             let settled = self.settled(reply, &late);
             quote_spanned!(at(span)=> #located::__private::nothing(#settled))
         } else {
-            let observed = quote_spanned!(at(span)=> #located::__private::observe(&retry, #hook));
-            self.settled(observed, &late)
+            self.settled(self.observed(code, &hook, "observe"), &late)
         };
         Some(quote_spanned! {at(span)=>
             #ran;
@@ -127,12 +125,39 @@ impl Parts<'_> {
     /// Whether `before_retry` looks at the retry: unless it is a closure that takes none, or ignores it.
     pub(super) fn shows_retry(&self) -> bool {
         let code = self.model.before_retry.as_ref();
-        code.is_some_and(|code| !takes_nothing(code))
+        code.is_some_and(|code| takes_value(code) || !takes_nothing(code))
+    }
+
+    /// A hook that looks at the retry, and at the value that `until` refused where it has a parameter for that.
+    fn observed(&self, code: &Expr, hook: &TokenStream, how: &str) -> TokenStream {
+        let span = at(code.span());
+        let located = self.model.krate_at(span);
+        if !takes_value(code) {
+            let how = Ident::new(how, span);
+            return quote_spanned!(span=> #located::__private::#how(&retry, #hook));
+        }
+        let how = Ident::new(&format!("{how}_value"), span);
+        let value = self.refused();
+        quote_spanned!(span=> #located::__private::#how(&retry, #value, #hook))
     }
 
     /// Whether there is a `fallback` that looks at no error, so that it answers also where there is none.
     pub(super) fn answers_anything(&self) -> bool {
         self.model.fallback.as_ref().is_some_and(takes_nothing)
+    }
+
+    /// The value of the attempt, if it has one, which `until` has refused.
+    fn refused(&self) -> TokenStream {
+        let krate = &self.krate;
+        if self.cutting() == Cutting::Never {
+            return ours!(#krate::__private::Polled(&outcome).reattempt_value());
+        }
+        ours! {
+            match &outcome {
+                ::core::result::Result::Ok(outcome) => #krate::__private::Polled(outcome).reattempt_value(),
+                ::core::result::Result::Err(_) => ::core::option::Option::None,
+            }
+        }
     }
 
     /// Ends the call because time is over; `how` is an expression for its end.
@@ -240,15 +265,20 @@ impl Parts<'_> {
 
 /// Whether it is a closure that looks at nothing that it is given.
 fn takes_nothing(code: &Expr) -> bool {
+    closure_is(code, |closure| {
+        (closure.inputs.iter()).all(|input| matches!(input, Pat::Wild(_)))
+    })
+}
+
+/// Whether the closure `code` is such a one; one whose `self` has another name is one of tokens.
+fn closure_is(code: &Expr, is: impl Fn(&ExprClosure) -> bool) -> bool {
     match code {
-        Expr::Closure(closure) => {
-            (closure.inputs.iter()).all(|input| matches!(input, Pat::Wild(_)))
-        }
-        Expr::Group(group) => takes_nothing(&group.expr),
-        Expr::Paren(paren) => takes_nothing(&paren.expr),
-        // One whose `self` has another name.
-        Expr::Verbatim(tokens) => syn::parse2::<ExprClosure>(tokens.clone())
-            .is_ok_and(|closure| takes_nothing(&Expr::Closure(closure))),
-        _ => false,
+        Expr::Verbatim(tokens) => syn::parse2(tokens.clone()).is_ok_and(|closure| is(&closure)),
+        code => closure_of(code).is_some_and(is),
     }
+}
+
+/// Whether it is a closure that takes the value that `until` refused.
+fn takes_value(code: &Expr) -> bool {
+    closure_is(code, |closure| closure.inputs.len() == 2)
 }

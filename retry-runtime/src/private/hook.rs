@@ -31,6 +31,26 @@ pub fn before<'r, 'e, E: ?Sized, O>(
     hook(retry)
 }
 
+/// `observe` of a hook that also takes the value that `until` refused.
+#[inline(always)]
+pub fn observe_value<E: ?Sized, V: ?Sized>(
+    retry: &Retry<'_, E>,
+    value: Option<&V>,
+    hook: impl FnOnce(&Retry<'_, E>, Option<&V>),
+) {
+    hook(retry, value);
+}
+
+/// `before` of a hook that also takes that value.
+#[inline(always)]
+pub fn before_value<'r, 'e, E: ?Sized, V: ?Sized, O>(
+    retry: &'r Retry<'e, E>,
+    value: Option<&'r V>,
+    hook: impl FnOnce(&'r Retry<'e, E>, Option<&'r V>) -> O,
+) -> O {
+    hook(retry, value)
+}
+
 /// `before_retry` or `fallback` that looks at nothing: nothing borrows the error while it runs.
 #[inline(always)]
 pub fn unseen<O>(hook: impl FnOnce(Unseen) -> O) -> O {

@@ -50,7 +50,10 @@ pub use describe::*;
 pub use editor::{Keys, keys};
 pub use form::{FormOf, NoRefusal, PlainForm, Refusal, WithReason, fail_as, refused, split_as};
 pub use has_limit::{HasLimit, LimitByPolicy};
-pub use hook::{Reply, SettleFuture, SettleValue, before, hooked, nothing, observe, unseen};
+pub use hook::{
+    Reply, SettleFuture, SettleValue, before, before_value, hooked, nothing, observe,
+    observe_value, unseen,
+};
 #[cfg(feature = "std")]
 pub use judge::ended;
 pub use judge::{

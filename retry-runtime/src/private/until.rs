@@ -31,6 +31,13 @@ impl<'a, T, E> Polled<&'a Result<T, E>> {
     }
 }
 
+impl<'a, T, E> Polled<&'a Result<T, E>> {
+    /// Returns the value that calls for another attempt; `None` for an error.
+    pub fn reattempt_value(self) -> Option<&'a T> {
+        self.0.as_ref().ok()
+    }
+}
+
 impl<T, E> Polled<Result<T, E>> {
     /// Polling that gives up has no error of its own.
     pub fn reattempt_end(self, end: GaveUp) -> Result<T, E>
@@ -61,15 +68,23 @@ impl<T, E> Polled<Result<T, E>> {
 /// The whole value of a function that returns no `Result`.
 pub trait Whole {
     type Value;
+    type Seen;
 
     fn reattempt_cause<'a>(
         self,
         is_final: impl FnOnce(&Self::Value) -> bool,
     ) -> Option<Cause<'a, Infallible>>;
+
+    fn reattempt_value(self) -> Option<Self::Seen>;
 }
 
-impl<R> Whole for Polled<&R> {
+impl<'r, R> Whole for Polled<&'r R> {
     type Value = R;
+    type Seen = &'r R;
+
+    fn reattempt_value(self) -> Option<&'r R> {
+        Some(self.0)
+    }
 
     #[inline(always)]
     fn reattempt_cause<'a>(

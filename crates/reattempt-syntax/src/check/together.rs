@@ -4,6 +4,7 @@
 use proc_macro2::Span;
 use retry_runtime::rules::RuleId;
 use syn::Expr;
+use syn::spanned::Spanned as _;
 
 use super::function::async_closure;
 use super::limits::gates;
@@ -13,6 +14,7 @@ use crate::literal::Attempts;
 
 /// Rules about keys that only an attribute can have.
 pub(super) fn together(args: &Args, faults: &mut Diagnostics) {
+    refused_value(args, faults);
     if let Some(Value {
         given: Given::Literal(Attempts(1), _),
         ..
@@ -230,6 +232,28 @@ fn nothing_proved(args: &Args, faults: &mut Diagnostics) {
             *place,
             RuleId::S9,
             "a pattern cannot show that nothing ran, so `idempotent = false` would retry nothing; write `on = |error| ...` that returns `Verdict::Refused`, or add `verify`",
+        );
+    }
+}
+
+/// A hook that takes the value which `until` refused, without `until`.
+fn refused_value(args: &Args, faults: &mut Diagnostics) {
+    if args.until.is_some() {
+        return;
+    }
+    for (key, code) in [
+        ("on_retry", &args.on_retry),
+        ("before_retry", &args.before_retry),
+    ] {
+        let code = code.as_ref().and_then(|code| code.given.as_ref().ok());
+        let closure = code.and_then(crate::item::closure_of);
+        let Some(second) = closure.and_then(|closure| closure.inputs.iter().nth(1)) else {
+            continue;
+        };
+        faults.push(
+            second.span(),
+            RuleId::S9,
+            format!("the second parameter of `{key}` is the value that `until` refused, and there is no `until` here; drop the parameter, or write `until = |value| ...`"),
         );
     }
 }
