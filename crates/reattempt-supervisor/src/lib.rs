@@ -24,11 +24,12 @@
 // 4. `writer`, `running`, `local`, `events`
 // 5. `context`: a task as its workflow sees it
 // 6. `workflow`
-// 7. `client`
+// 7. `client`, `children`
 // 8. `operator`, `engine`, `page`, `replay`, and `private` for the expansions of the attributes
 // 9. `schedule`, and `supervisor` on it
 // 10. `scheduler`
 
+mod children;
 mod client;
 #[cfg(any(test, feature = "test-util"))]
 pub mod conformance;
@@ -59,6 +60,7 @@ pub mod transaction;
 mod workflow;
 mod writer;
 
+pub use children::{Child, ChildError};
 pub use client::{Client, Progress, SubmitError, TaskHandle};
 pub use context::{Committed, PendingCommit, RecordError, Step, StepError, WorkflowContext};
 pub use events::{Event, StepEnding};

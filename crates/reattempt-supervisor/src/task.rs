@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::time::Time;
 
@@ -12,7 +12,7 @@ use crate::time::Time;
 pub(crate) const DEFAULT_QUEUE: &str = "default";
 
 /// The number of a task in its store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(pub i64);
 
@@ -63,7 +63,7 @@ impl fmt::Display for WorkerId {
 }
 
 /// The state of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum State {
@@ -112,6 +112,11 @@ impl State {
     /// Returns whether the task stays in this state unless an operator resubmits it.
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Pending | Self::Processing | Self::Waiting)
+    }
+
+    /// Returns whether the task has ended: a parked one waits for an operator.
+    pub(crate) const fn has_ended(self) -> bool {
+        self.is_final() && !matches!(self, Self::Parked)
     }
 
     /// Returns its name in lower case.
@@ -490,6 +495,10 @@ pub struct OperatorNote {
     /// When the store wrote it.
     pub at: Time,
 }
+
+/// The name of the signal by which a store says that a child of the task has ended. Its payload is the
+/// number of the child. The triggers of the stores have the same text.
+pub(crate) const CHILD_ENDED: &str = "reattempt:child";
 
 /// A value that was sent to a task.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 )]
 
 mod bench;
+mod children;
 mod claims;
 mod commands;
 mod leases;
@@ -57,6 +58,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         claims::SENTENCES,
         leases::SENTENCES,
         signals::SENTENCES,
+        children::SENTENCES,
         commands::SENTENCES,
         workers::SENTENCES,
         sweeps::SENTENCES,

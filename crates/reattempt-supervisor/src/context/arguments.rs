@@ -37,7 +37,7 @@ impl StepArguments {
 }
 
 /// Returns the hash of a JSON text. The order of keys and white space do not matter.
-fn hash(json: &str) -> String {
+pub(super) fn hash(json: &str) -> String {
     let mut canonical = String::with_capacity(json.len());
     if write_canonical(json, &mut canonical).is_err() {
         // Nested too deeply to be read.

@@ -13,6 +13,9 @@ use crate::store::last_outcome::LastOutcome;
 use crate::task::{Direction, Record, RecordKind};
 use crate::time::Time;
 
+/// A longer record takes a while to be read.
+const LONG: usize = 100;
+
 /// The journal of one task that one worker runs.
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -51,6 +54,7 @@ pub(crate) struct Journal {
     closed: bool,
     active: usize,
     due: BTreeMap<i32, Option<Time>>,
+    awaited_ends: BTreeMap<i32, u32>,
     now: Time,
     last_outcome: LastOutcome,
     stop: Option<Stop>,
@@ -145,6 +149,7 @@ impl Journal {
             closed: direction != Direction::Forward,
             active: 0,
             due: BTreeMap::new(),
+            awaited_ends: BTreeMap::new(),
             now: created_at,
             last_outcome: LastOutcome::new(),
             stop: None,
@@ -341,6 +346,13 @@ impl Journal {
         }
     }
 
+    /// Sets the result of `seq`, which is known only after it is written.
+    pub(crate) fn set_result(&mut self, seq: i32, result: String) {
+        if let Some(record) = self.outcomes.get_mut(&seq) {
+            record.result = Some(result);
+        }
+    }
+
     /// Notes that a record is on disk. Returns whether it is progress.
     pub(crate) fn add_written(&mut self, record: &Record) -> bool {
         let before = self.last_outcome.ord();
@@ -376,6 +388,23 @@ impl Journal {
     /// Notes that the call `seq` does not wait any more.
     pub(crate) fn remove_wait(&mut self, seq: i32) {
         self.due.remove(&seq);
+        self.awaited_ends.remove(&seq);
+    }
+
+    /// Notes that the call `seq` waits until so many more children have ended.
+    pub(crate) fn await_ends(&mut self, seq: i32, ends: usize) {
+        self.awaited_ends
+            .insert(seq, u32::try_from(ends).unwrap_or(u32::MAX));
+    }
+
+    /// Returns after how many ends of children a call may go on; `None` if none waits for children.
+    pub(crate) fn awaited_ends(&self) -> Option<u32> {
+        self.awaited_ends.values().min().copied()
+    }
+
+    /// Returns whether the task waits for children and has a long record: it is read at each wake.
+    pub(crate) fn is_slow_to_wake(&self) -> bool {
+        self.recorded.len() > LONG && self.awaited_ends().is_some()
     }
 
     /// Returns the time of the result that the workflow got last.

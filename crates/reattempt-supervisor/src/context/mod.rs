@@ -2,11 +2,12 @@
 //! when the workflow runs again.
 //!
 //! The floors, from the bottom: `journal`, `engine_calls`, `arguments` and `step`; `workflow_context`; `commit`,
-//! `agent` and `wait`; `call`.
+//! `agent` and `wait`; `call` and `children`.
 
 mod agent;
 mod arguments;
 mod call;
+mod children;
 mod commit;
 pub(crate) mod engine_calls;
 pub(crate) mod journal;
@@ -19,6 +20,7 @@ pub(crate) use agent::count_attempt;
 pub use arguments::{StepArguments, UndoArguments};
 pub use call::UndoFn;
 pub(crate) use call::call;
+pub(crate) use children::Outcome;
 pub use commit::{Committed, PendingCommit, RecordError};
 pub use step::{Step, StepError, StepFailure, StepSpec};
 pub use workflow_context::{Compensation, CompensationFuture, WorkflowContext};

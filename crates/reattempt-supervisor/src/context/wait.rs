@@ -148,13 +148,13 @@ impl WorkflowContext {
 }
 
 /// Marks a call as waiting while it lives.
-struct Waiting<'f> {
+pub(super) struct Waiting<'f> {
     context: &'f WorkflowContext,
     seq: i32,
 }
 
 impl<'f> Waiting<'f> {
-    fn new(context: &'f WorkflowContext, seq: i32, due: Option<Time>) -> Self {
+    pub(super) fn new(context: &'f WorkflowContext, seq: i32, due: Option<Time>) -> Self {
         context.inner.journal().add_wait(seq, due);
         Self { context, seq }
     }

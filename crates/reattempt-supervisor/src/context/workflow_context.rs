@@ -1,5 +1,6 @@
 //! The context of a workflow, and the task behind it in this process.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -16,8 +17,8 @@ use super::journal::{Journal, Lookup, Stop};
 use super::step::{Step, StepError};
 use crate::resources::Resources;
 use crate::running::RunningSteps;
-use crate::store::{Counts, LeaseStatus, SharedCodec, Write, WriteResult};
-use crate::task::{Direction, Lease, Record, RecordKind, Signal, Task, TaskId};
+use crate::store::{Counts, LeaseStatus, SharedCodec, Store, Write, WriteResult};
+use crate::task::{CHILD_ENDED, Direction, Lease, Record, RecordKind, Signal, Task, TaskId};
 use crate::time::Time;
 use crate::writer::Writer;
 
@@ -66,10 +67,14 @@ pub(crate) struct Inner {
     engine_calls: Option<Mutex<EngineCalls>>,
     /// Encodes what transactions of the application record.
     codec: Option<SharedCodec>,
+    /// The store, unless an engine or a history stands in for it.
+    pub(super) store: Option<Arc<dyn Store>>,
     /// Set in a replay: the calls that are not recorded. They never start.
     new_calls: Option<Mutex<Vec<(i32, String)>>>,
     undos: Mutex<Vec<Undo>>,
     signals: Mutex<Vec<Signal>>,
+    /// The children of which a signal says that they have ended.
+    ended_children: Mutex<HashSet<TaskId>>,
     /// Notified when signals have come in.
     pub(super) changed: Notify,
     /// Notified when another worker may hold the task.
@@ -135,9 +140,11 @@ impl Inner {
             journal: Mutex::new(Journal::new(task.direction, task.created_at)),
             engine_calls: None,
             codec: None,
+            store: None,
             new_calls: None,
             undos: Mutex::default(),
             signals: Mutex::default(),
+            ended_children: Mutex::default(),
             changed: Notify::new(),
             lost: Notify::new(),
             cancelled: Notify::new(),
@@ -156,9 +163,13 @@ impl Inner {
         }
     }
 
-    /// Encodes what transactions of the application record.
-    pub(crate) fn with_codec(self, codec: Option<SharedCodec>) -> Self {
-        Self { codec, ..self }
+    /// Reads children from this store, and encodes what transactions of the application record.
+    pub(crate) fn with_store(self, store: Arc<dyn Store>) -> Self {
+        Self {
+            codec: store.codec(),
+            store: Some(store),
+            ..self
+        }
     }
 
     /// Returns a record as the store keeps it.
@@ -204,6 +215,10 @@ impl Inner {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn ended_children(&self) -> MutexGuard<'_, HashSet<TaskId>> {
+        (self.ended_children.lock()).unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the number of the newest signal that has come in here; 0 if there is none.
     pub(crate) fn newest_signal(&self) -> i64 {
         self.signals().last().map_or(0, |signal| signal.id)
@@ -216,7 +231,7 @@ impl Inner {
     }
 
     /// Returns a text that identifies a step of this task, across stores.
-    fn key(&self, seq: i32) -> String {
+    pub(super) fn key(&self, seq: i32) -> String {
         match self.task.nonce {
             Some(nonce) => format!("{nonce:016x}-{}-{seq}", self.task.id),
             None => format!("{:016x}-{}-{seq}", self.salt, self.task.id),
@@ -227,7 +242,14 @@ impl Inner {
     pub(crate) fn add_signals(&self, new: Vec<Signal>) {
         let mut signals = self.signals();
         let newest = signals.last().map_or(0, |signal| signal.id);
-        signals.extend(new.into_iter().filter(|signal| signal.id > newest));
+        let new = new.into_iter().filter(|signal| signal.id > newest);
+        signals.extend(new.inspect(|signal| {
+            if signal.name == CHILD_ENDED
+                && let Ok(child) = signal.payload.parse()
+            {
+                self.ended_children().insert(TaskId(child));
+            }
+        }));
         drop(signals);
         self.changed.notify_waiters();
     }
@@ -459,7 +481,7 @@ impl WorkflowContext {
     }
 
     /// Waits until it is the workflow's turn to get the outcome of `seq`.
-    async fn outcome(&self, seq: i32) -> Record {
+    pub(super) async fn outcome(&self, seq: i32) -> Record {
         poll_fn(
             |cx| match self.inner.journal().take_outcome(seq, cx.waker()) {
                 Some(record) => Poll::Ready(record),
@@ -471,20 +493,37 @@ impl WorkflowContext {
 
     /// Writes a record. Returns `None` if it is not on disk: then the task stops here.
     pub(super) async fn write(&self, record: Record) -> Option<LeaseStatus> {
-        let _active = Active::new(&self.inner);
         let write = Write::Record(self.inner.lease, Box::new(record.clone()));
-        match self.inner.writer.send(write).await {
-            Ok(WriteResult::Written(status)) => {
+        let (status, _) = self.send(write, &record).await?;
+        Some(status)
+    }
+
+    /// Sends a write with a record, and returns the number of a child that it has started. Returns
+    /// `None` if it is not on disk: then the task stops here.
+    pub(super) async fn send(
+        &self,
+        write: Write,
+        record: &Record,
+    ) -> Option<(LeaseStatus, Option<TaskId>)> {
+        let _active = Active::new(&self.inner);
+        let written = match self.inner.writer.send(write).await {
+            Ok(WriteResult::Written(status)) => Ok(Some((status, None))),
+            Ok(WriteResult::Started(status, child)) => Ok(Some((status, Some(child)))),
+            Ok(_) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match written {
+            Ok(Some((status, child))) => {
                 self.inner.steps.recorded(self.inner.lease, record.seq);
-                if self.inner.journal().add_written(&record) {
+                if self.inner.journal().add_written(record) {
                     self.inner.progressed.notify_one();
                 }
                 if status.cancel_requested && !self.is_compensation() {
                     self.inner.journal().stop(Stop::Cancelled);
                 }
-                Some(status)
+                Some((status, child))
             }
-            Ok(_) => {
+            Ok(None) => {
                 self.inner.journal().stop(Stop::Lost);
                 None
             }

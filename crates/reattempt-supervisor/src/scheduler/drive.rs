@@ -26,6 +26,10 @@ use crate::writer::{Reply, Seat};
 /// The worker keeps an idle task this long before it sets the task aside.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// The worker keeps a task with a long record for so long if it waits for children: they must not wake
+/// it one by one.
+const SPACING: Duration = Duration::from_millis(500);
+
 /// How long a workflow may run without making its next recorded call.
 const STALL: Duration = Duration::from_secs(10);
 
@@ -41,7 +45,8 @@ pub(super) struct Slot {
 /// Why the worker does not poll the workflow any more.
 enum Pause {
     Ended(WorkflowResult),
-    Idle(Option<Time>),
+    /// Until this time, or until so many children have ended.
+    Idle(Option<Time>, Option<u32>),
     Stop(Stop),
 }
 
@@ -105,7 +110,7 @@ async fn run(
     }
     match pause {
         Pause::Stop(stop) => change_after_stop(inner, stop, shared, delays).await,
-        Pause::Ended(_) | Pause::Idle(_) => undo_all(inner, shared, delays).await,
+        Pause::Ended(_) | Pause::Idle(..) => undo_all(inner, shared, delays).await,
     }
 }
 
@@ -123,6 +128,7 @@ async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
     let mut workflow = run_fn(&context, &inner.task.input);
     let mut stall: Option<Pin<Box<tokio::time::Sleep>>> = None;
     let mut ending: Option<Pin<Box<tokio::time::Sleep>>> = None;
+    let mut spacing: Option<Pin<Box<tokio::time::Sleep>>> = None;
     let mut cancelled = pin!(inner.cancelled());
     let mut is_cancelled = false;
     poll_fn(|cx| {
@@ -161,7 +167,15 @@ async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
                     if is_soon && inner.task.direction == Direction::Forward {
                         return Poll::Pending;
                     }
-                    return Poll::Ready(Pause::Idle(due));
+                    if inner.journal().is_slow_to_wake() {
+                        let left = SPACING.saturating_sub(inner.claimed_at().elapsed());
+                        let pause = spacing.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));
+                        if pause.as_mut().poll(cx).is_pending() {
+                            return Poll::Pending;
+                        }
+                    }
+                    let ends = inner.journal().awaited_ends();
+                    return Poll::Ready(Pause::Idle(due, ends));
                 }
                 Next::Stalled(call) => call,
             };
@@ -216,9 +230,15 @@ async fn change_after(
             change_after_final_failure(inner, error, failed_seq)
         }
         Pause::Ended(Err(WorkflowError::Json(error))) => change_to_parked(inner, error),
-        Pause::Idle(due) => Change {
+        Pause::Idle(due, ends) => Change {
             state: State::Waiting,
-            wake: Wake::At(due.unwrap_or(Time::NEVER), inner.newest_signal()),
+            wake: {
+                let (at, seen) = (due.unwrap_or(Time::NEVER), inner.newest_signal());
+                match ends {
+                    Some(ends) => Wake::Children { at, seen, ends },
+                    None => Wake::At(at, seen),
+                }
+            },
             ..pending
         },
         Pause::Stop(stop) => return change_after_stop(inner, stop, shared, delays).await,
@@ -471,7 +491,7 @@ fn event_of(inner: &Inner, change: &Change) -> Option<Event> {
                 .map_or(change.counts.failures, |step| step.failures),
             delay: match change.wake {
                 Wake::In(delay) => delay,
-                Wake::At(..) => Duration::ZERO,
+                Wake::At(..) | Wake::Children { .. } => Duration::ZERO,
             },
             error: error.unwrap_or_default(),
         }),

@@ -273,7 +273,7 @@ impl Worker {
             },
             self.steps.clone(),
         );
-        let inner = Arc::new(inner.with_codec(shared.store().codec()));
+        let inner = Arc::new(inner.with_store(shared.store()));
         if let Some(old) = self.running.lock().insert(id, Arc::clone(&inner)) {
             old.lose();
         }

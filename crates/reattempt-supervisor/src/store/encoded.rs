@@ -140,6 +140,11 @@ impl SharedCodec {
             Write::Record(lease, record) => {
                 Write::Record(*lease, Box::new(self.encode_record(record)?))
             }
+            Write::Start(lease, record, new) => Write::Start(
+                *lease,
+                Box::new(self.encode_record(record)?),
+                Box::new(self.encode_task(new)?),
+            ),
             Write::Signal {
                 task,
                 name,

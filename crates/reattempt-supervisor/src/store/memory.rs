@@ -21,8 +21,8 @@ use super::{
     WriteResult,
 };
 use crate::task::{
-    Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep,
-    Signal, State, Task, TaskId, WorkerId,
+    CHILD_ENDED, Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind,
+    RunningStep, Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -44,6 +44,12 @@ struct Tables {
     notes: BTreeMap<TaskId, Vec<OperatorNote>>,
     signals: BTreeMap<TaskId, Vec<Signal>>,
     running: BTreeMap<(TaskId, i32), RunningStep>,
+    /// The parents of the children.
+    parents: BTreeMap<TaskId, TaskId>,
+    /// The children that have not ended.
+    unended: BTreeSet<TaskId>,
+    /// How many children must end before a waiting task goes on.
+    awaits: BTreeMap<TaskId, u32>,
     /// The random bits of the signals.
     nonces: BTreeSet<(TaskId, i64)>,
     /// When the lease of each worker ends, and how long it is.
@@ -233,26 +239,22 @@ impl Tables {
 
     /// Carries out one write.
     fn apply(&mut self, write: Write, now: Time) -> WriteResult {
+        let task = write.task();
+        let result = self.apply_to_task(write, now);
+        if let Some(task) = task {
+            self.tell_parent(task, now);
+        }
+        result
+    }
+
+    fn apply_to_task(&mut self, write: Write, now: Time) -> WriteResult {
         match write {
             Write::Submit(new) => self.submit(*new, now),
             Write::Claim(claim) => WriteResult::Claimed(self.claim(&claim, now)),
-            Write::Record(lease, record) => self.write_held(lease, now, |tables, _| {
-                let records = tables.records.entry(lease.task).or_default();
-                let same = |old: &&Record| old.seq == record.seq && old.kind == record.kind;
-                if let Some(old) = records.iter().find(same) {
-                    return old.fence == lease.fence;
-                }
-                records.push(Record {
-                    at: now,
-                    fence: lease.fence,
-                    ..(*record).clone()
-                });
-                records.sort_by_key(|record| record.ord);
-                if record.kind != RecordKind::Begun {
-                    tables.running.remove(&(lease.task, record.seq));
-                }
-                true
-            }),
+            Write::Record(lease, record) => {
+                self.write_held(lease, now, |tables, _| tables.record(lease, *record, now))
+            }
+            Write::Start(lease, record, new) => self.start(lease, *record, *new, now),
             Write::Running { started, ended } => {
                 for step in started {
                     let task = self.tasks.get(&step.task);
@@ -317,6 +319,84 @@ impl Tables {
             }
             Write::Schedule(write) => WriteResult::Scheduled(self.store_schedule(*write, now)),
             Write::Prune(age, limit) => WriteResult::Pruned(self.prune(age, limit, now)),
+        }
+    }
+
+    /// Adds a record. Returns `false` if there is one of another worker.
+    fn record(&mut self, lease: Lease, record: Record, now: Time) -> bool {
+        if let Some(old) = self.find_record(lease.task, &record) {
+            return old.fence == lease.fence;
+        }
+        if record.kind != RecordKind::Begun {
+            self.running.remove(&(lease.task, record.seq));
+        }
+        let records = self.records.entry(lease.task).or_default();
+        records.push(Record {
+            at: now,
+            fence: lease.fence,
+            ..record
+        });
+        records.sort_by_key(|record| record.ord);
+        true
+    }
+
+    /// Returns the record of the same call and kind.
+    fn find_record(&self, task: TaskId, new: &Record) -> Option<&Record> {
+        let same = |old: &&Record| old.seq == new.seq && old.kind == new.kind;
+        self.records.get(&task)?.iter().find(same)
+    }
+
+    /// Stores a child with the record of its start.
+    fn start(&mut self, lease: Lease, record: Record, new: NewTask, now: Time) -> WriteResult {
+        let mut child = None;
+        let written = self.write_held(lease, now, |tables, _| {
+            if let Some(old) = tables.find_record(lease.task, &record) {
+                let id = old.result.as_deref().and_then(|id| id.parse().ok());
+                child = id.filter(|_| old.fence == lease.fence);
+                return child.is_some();
+            }
+            let WriteResult::Submitted(Submitted { id, .. }) = tables.submit(new, now) else {
+                return false;
+            };
+            tables.parents.insert(id, lease.task);
+            tables.unended.insert(id);
+            child = Some(id.0);
+            let result = Some(id.to_string());
+            tables.record(lease, Record { result, ..record }, now)
+        });
+        match (written, child) {
+            (WriteResult::Written(status), Some(id)) => WriteResult::Started(status, TaskId(id)),
+            (written, _) => written,
+        }
+    }
+
+    /// Adds a signal to the parent of a child that has ended, and wakes it if it waits for no other.
+    fn tell_parent(&mut self, child: TaskId, now: Time) {
+        let Some(parent) = self.parents.get(&child).copied() else {
+            return;
+        };
+        if !(self.tasks.get(&child)).is_some_and(|task| task.state.has_ended()) {
+            self.unended.insert(child);
+            return;
+        }
+        let (true, Some(task)) = (self.unended.remove(&child), self.tasks.get_mut(&parent)) else {
+            return;
+        };
+        self.last_signal = self.last_signal.saturating_add(1);
+        self.signals.entry(parent).or_default().push(Signal {
+            id: self.last_signal,
+            name: CHILD_ENDED.to_owned(),
+            payload: child.to_string(),
+        });
+        if task.state == State::Waiting
+            && let Some(left) = self.awaits.get_mut(&parent)
+        {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                task.state = State::Pending;
+                task.wake_at = now;
+                task.updated_at = now;
+            }
         }
     }
 
@@ -474,12 +554,35 @@ impl Tables {
             keep_failure(self.failing.entry(task.id).or_default(), step, now);
         }
         let must_cancel = task.cancel_requested && change.direction == Direction::Forward;
+        self.awaits.remove(&task.id);
         task.wake_at = match change.wake {
             _ if must_cancel => now,
             Wake::In(delay) => now.after(delay),
-            Wake::At(_, seen) if self.newest_signal(task.id) > seen => now,
+            Wake::At(_, seen) | Wake::Children { seen, .. } if self.has_signal(task.id, seen) => {
+                now
+            }
             Wake::At(time, _) => time,
+            Wake::Children { at, seen, ends } => {
+                let new = self.signals_after(task.id, seen).count();
+                match ends.saturating_sub(u32::try_from(new).unwrap_or(u32::MAX)) {
+                    0 => now,
+                    left => {
+                        self.awaits.insert(task.id, left);
+                        at
+                    }
+                }
+            }
         };
+    }
+
+    fn signals_after(&self, task: TaskId, seen: i64) -> impl Iterator<Item = &Signal> {
+        let signals = self.signals.get(&task).into_iter().flatten();
+        signals.filter(move |signal| signal.id > seen)
+    }
+
+    /// Returns whether somebody has sent a newer signal.
+    fn has_signal(&self, task: TaskId, seen: i64) -> bool {
+        (self.signals_after(task, seen)).any(|signal| signal.name != CHILD_ENDED)
     }
 
     fn newest_signal(&self, task: TaskId) -> i64 {
@@ -628,9 +731,11 @@ impl Tables {
     /// Deletes old tasks that have ended.
     fn prune(&mut self, age: Duration, limit: u32, now: Time) -> u64 {
         let is_old = |task: &&Task| {
-            task.state.is_final()
-                && task.state != State::Parked
+            let parent = self.parents.get(&task.id);
+            let parent = parent.and_then(|parent| self.tasks.get(parent));
+            task.state.has_ended()
                 && task.updated_at.after(age) <= now
+                && parent.is_none_or(|parent| parent.state.has_ended())
         };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let old: Vec<_> = (self.tasks.values())
@@ -646,6 +751,7 @@ impl Tables {
             self.failing.remove(id);
             self.notes.remove(id);
             self.signals.remove(id);
+            self.parents.remove(id);
             self.nonces.retain(|(task, _)| task != id);
         }
         u64::try_from(old.len()).unwrap_or(u64::MAX)
@@ -703,6 +809,9 @@ impl Tables {
             task.fence = task.fence.next();
             task.updated_at = now;
             reclaimed.push(one);
+        }
+        for one in &reclaimed {
+            self.tell_parent(one.task, now);
         }
         self.leases
             .retain(|_, (until, _)| until.after(Duration::from_secs(3_600)) > now);

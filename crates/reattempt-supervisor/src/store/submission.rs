@@ -63,6 +63,20 @@ impl<W> Submission<W> {
         self.into_new_task()
     }
 
+    /// Returns the task of a child with this key.
+    ///
+    /// # Errors
+    ///
+    /// Fails also if the caller gave it a key.
+    pub(crate) fn into_child(self, key: String) -> Result<NewTask, StoreError> {
+        if self.new.as_ref().is_ok_and(|new| !new.key.is_empty()) {
+            return Err(StoreError::lasting(
+                "a child has a key of its own; leave out `key`",
+            ));
+        }
+        self.key(key).into_new_task()
+    }
+
     /// Returns whether other arguments under the same key are an error.
     pub(crate) const fn is_strict(&self) -> bool {
         self.is_strict

@@ -22,6 +22,10 @@ pub enum Write {
     Claim(Claim),
     /// Adds a record to the history of a task. Returns [`WriteResult::Written`].
     Record(Lease, Box<Record>),
+    /// Stores a child of the task, and the record that it has started, whose result is the number of
+    /// the child. When the child ends, the store adds a signal `reattempt:child` with that number to
+    /// the task. Returns [`WriteResult::Started`].
+    Start(Lease, Box<Record>, Box<NewTask>),
     /// Reports steps that have run for a while, and steps that were dropped after such a report. A
     /// record of the step removes its line, and so does whatever takes the task from its worker.
     /// Leases that are lost change nothing. Returns [`WriteResult::Done`].
@@ -57,7 +61,8 @@ pub enum Write {
     Admin(TaskId, AdminCommand),
     /// Stores a schedule with the tasks of its times. Returns [`WriteResult::Scheduled`].
     Schedule(Box<ScheduleWrite>),
-    /// Deletes tasks that ended at least this long ago, at most this many. Returns
+    /// Deletes tasks that ended at least this long ago, at most this many, and no child whose parent has
+    /// not ended. Returns
     /// [`WriteResult::Pruned`].
     Prune(Duration, u32),
 }
@@ -68,6 +73,7 @@ impl Write {
         match self {
             Self::Change(_, change) => !change.state.is_final(),
             Self::Submit(_)
+            | Self::Start(..)
             | Self::GiveBack(_)
             | Self::Leave(_)
             | Self::Signal { .. }
@@ -84,7 +90,9 @@ impl Write {
     /// Returns the task that the write is about, if it is one that is there.
     pub const fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Record(lease, _) | Self::Change(lease, _) => Some(lease.task),
+            Self::Record(lease, _) | Self::Start(lease, ..) | Self::Change(lease, _) => {
+                Some(lease.task)
+            }
             Self::Signal { task, .. } | Self::Admin(task, _) => Some(*task),
             _ => None,
         }
@@ -110,6 +118,8 @@ pub enum WriteResult {
     Claimed(Vec<ClaimedTask>),
     /// The store has written it: the worker still holds the task.
     Written(LeaseStatus),
+    /// The child is stored, and the worker still holds the task.
+    Started(LeaseStatus, TaskId),
     /// The worker does not hold the task any more; the store has written nothing.
     Lost,
     /// Whether the task took the signal or the command.
@@ -256,6 +266,16 @@ pub enum Wake {
     In(Duration),
     /// At this time; at once if the task has a signal with a higher number than this.
     At(Time, i64),
+    /// The same, and when so many children have ended whose signals have a higher number. Otherwise the
+    /// end of a child does not wake the task.
+    Children {
+        /// The time.
+        at: Time,
+        /// The number of the newest signal that the worker has seen.
+        seen: i64,
+        /// How many children must end.
+        ends: u32,
+    },
 }
 
 /// A command of an operator.

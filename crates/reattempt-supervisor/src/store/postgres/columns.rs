@@ -104,6 +104,7 @@ columns! {
         step: Option<i32>,
         step_failures: Option<i32>,
         step_error: Option<&'a str>,
+        ends: Option<i64>,
     }
 }
 
@@ -187,10 +188,12 @@ impl<'a> Changes<'a> {
         let mut columns = Self::default();
         for write in all {
             if let Write::Change(lease, change) = write {
-                let (delay, wake_at, seen) = match change.wake {
+                let (delay, wake, ends) = match change.wake {
                     Wake::In(delay) => (Some(micros(delay)), None, None),
-                    Wake::At(time, seen) => (None, Some(time.as_micros()), Some(seen)),
+                    Wake::At(time, seen) => (None, Some((time, seen)), None),
+                    Wake::Children { at, seen, ends } => (None, Some((at, seen)), Some(ends)),
                 };
+                let (wake_at, seen) = wake.unzip();
                 let step = change.failing_step.as_ref();
                 columns.task.push(lease.task.0);
                 columns.fence.push(lease.fence.0);
@@ -198,8 +201,9 @@ impl<'a> Changes<'a> {
                 columns.direction.push(change.direction.number());
                 columns.failures.push(change.counts.failures);
                 columns.delay.push(delay);
-                columns.wake_at.push(wake_at);
+                columns.wake_at.push(wake_at.map(Time::as_micros));
                 columns.seen.push(seen);
+                columns.ends.push(ends.map(i64::from));
                 columns.output.push(change.output.as_deref());
                 columns.error.push(change.error.as_deref());
                 columns.failed_seq.push(change.failed_seq);

@@ -66,7 +66,9 @@ impl<'a> Stage<'a> {
             Write::Record(lease, _) => (StageKind::Records, Some(lease.task)),
             Write::Running { .. } => (StageKind::Running, None),
             Write::Change(lease, _) => (StageKind::Changes, Some(lease.task)),
-            Write::ClearDeaths(lease) => (StageKind::Single, Some(lease.task)),
+            Write::ClearDeaths(lease) | Write::Start(lease, ..) => {
+                (StageKind::Single, Some(lease.task))
+            }
             Write::Signal { task, .. } => (StageKind::Signals, Some(*task)),
             Write::Admin(task, command) => (StageKind::AdminCommand(command), Some(*task)),
             Write::Claim(_) => (StageKind::Claim, None),

@@ -195,6 +195,13 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
             Some(row) => WriteResult::Written(status_of(row, 0)),
             None => WriteResult::Lost,
         },
+        Write::Start(..) => match rows.first() {
+            Some(row) => match row.get::<_, Option<i64>>(2) {
+                Some(id) => WriteResult::Started(status_of(row, 0), TaskId(id)),
+                None => WriteResult::Lost,
+            },
+            None => WriteResult::Lost,
+        },
         Write::Admin(..) => WriteResult::Signaled(match rows.first() {
             None => SignalResult::UnknownTask,
             Some(row) if row.get(1) && row.len() > 2 && !row.get::<_, bool>(2) => {

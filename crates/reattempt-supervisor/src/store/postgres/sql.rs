@@ -92,14 +92,18 @@ pub(super) const RAISE_EPOCH: &str = concat!(
 );
 
 /// Locks tasks in the order of their numbers, before everything else: two transactions that change
-/// the same tasks cannot deadlock. The limit comes first, also where there is no task.
+/// the same tasks cannot deadlock. Some may end, and then change their parents. The limit comes first,
+/// also where there is no task.
 pub(super) const LOCK: &str = concat!(
     "SELECT run.*, ",
     now!(),
     " FROM ",
     checked!("2", "3", "4"),
     " CROSS JOIN LATERAL (
-         SELECT id, cancel_asked FROM retry_run WHERE id = ANY ($1::bigint[]) AND lock_limit <> '' ORDER BY id FOR NO KEY UPDATE
+         SELECT id, cancel_asked FROM retry_run
+         WHERE id = ANY ($1::bigint[] || ARRAY(SELECT parent FROM retry_run WHERE id = ANY ($5::bigint[]) AND parent IS NOT NULL))
+             AND lock_limit <> ''
+         ORDER BY id FOR NO KEY UPDATE
      ) AS run"
 );
 
@@ -110,12 +114,15 @@ pub(super) const LOCK: &str = concat!(
 // transactions that submit the same keys cannot deadlock.
 macro_rules! submit {
     ($checked:expr) => {
+        $crate::store::postgres::sql::submit!($checked, "NULL")
+    };
+    ($checked:expr, $parent:literal) => {
         concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
-         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
+         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, parent)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
          0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure,
-         CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE retry_meta.key = 'old_seen' AND value > ", now!(), " - 86400000000) THEN nonce END
+         CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE retry_meta.key = 'old_seen' AND value > ", now!(), " - 86400000000) THEN nonce END, ", $parent, "::bigint
      FROM (
          SELECT nextval('retry_run_id') AS id, given.* FROM ", $checked, " unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
              $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[])
@@ -134,6 +141,22 @@ pub(super) const SUBMIT: &str = submit!("");
 
 /// Stores tasks in a transaction of its own.
 pub(super) const SUBMIT_ALONE: &str = submit!(concat!(checked!("13", "14", "15"), " CROSS JOIN"));
+
+/// Stores a child of a task that [`LOCK`] has locked, and the record of its start: call $15 of the task
+/// $13 under the fence $14. A record that is there under the same fence names the child.
+pub(super) const START: &str = concat!(
+    "WITH held AS MATERIALIZED (
+         SELECT cancel_asked FROM retry_run WHERE id = $13::bigint AND fence = $14::bigint AND state + 0 = 1 FOR NO KEY UPDATE
+     ), old AS MATERIALIZED (
+         SELECT fence, result::bigint AS id FROM retry_step WHERE run_id = $13 AND seq = $15::int AND kind = 1
+     ), new AS (",
+    submit!("(SELECT FROM held WHERE NOT EXISTS (SELECT FROM old) OFFSET 0) AS free CROSS JOIN", "$13"),
+    "), written AS (
+         INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash)
+         SELECT $13, $15, 1, $16::int, $17::text, 0, id::text, ", now!(), ", $14, $18::text FROM new
+     )
+     SELECT cancel_asked, ", now!(), ", coalesce((SELECT id FROM new), (SELECT id FROM old WHERE fence = $14)) FROM held"
+);
 
 pub(super) const BY_KEY: &str =
     "SELECT workflow, idem_key, id, version, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
@@ -310,9 +333,9 @@ macro_rules! change {
             "WITH given AS MATERIALIZED (
                  SELECT given.* FROM ", $checked, " unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::int[], $6::bigint[],
                      $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::int[], $12::int[], $13::int[], $14::smallint[],
-                     $15::int[], $16::int[], $17::text[]) WITH ORDINALITY
+                     $15::int[], $16::int[], $17::text[], $18::bigint[]) WITH ORDINALITY
                  AS given (run_id, fence, state, direction, failures, delay, wake_at, seen, output, error, failed_seq, deaths, failed_ord,
-                     failed_in, step, step_failures, step_error, n)
+                     failed_in, step, step_failures, step_error, ends, n)
              ), changed AS (
                  UPDATE retry_run AS run SET
                      state = given.state,
@@ -321,8 +344,11 @@ macro_rules! change {
                      wake_at = CASE
                          WHEN cancel_asked AND given.direction = 0 THEN ", now!(), "
                          WHEN delay IS NOT NULL THEN ", now!(), " + delay
-                         WHEN EXISTS (SELECT 1 FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen) THEN ", now!(), "
+                         WHEN EXISTS (SELECT 1 FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen AND name <> 'reattempt:child') THEN ", now!(), "
+                         WHEN ends <= (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen) THEN ", now!(), "
                          ELSE given.wake_at END,
+                     awaits = CASE WHEN ends IS NOT NULL
+                         THEN ends - (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen) END,
                      output = coalesce(given.output, run.output),
                      error = coalesce(given.error, run.error),
                      owner = CASE WHEN given.state = 1 THEN owner END,
@@ -358,7 +384,7 @@ macro_rules! change {
 pub(super) const CHANGE: &str = change!("");
 
 /// Changes the states of tasks in a transaction of its own.
-pub(super) const CHANGE_ALONE: &str = change!(concat!(checked!("18", "19", "20"), " CROSS JOIN"));
+pub(super) const CHANGE_ALONE: &str = change!(concat!(checked!("19", "20", "21"), " CROSS JOIN"));
 
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
@@ -537,7 +563,9 @@ pub(super) const SIGN: &str = concat!(
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT run.id FROM retry_ended CROSS JOIN LATERAL (
-             SELECT id FROM retry_run WHERE id = run_id AND updated_at = at AND state + 0 IN (3, 4, 5, 6) FOR UPDATE SKIP LOCKED
+             SELECT id FROM retry_run AS old WHERE id = run_id AND updated_at = at AND state + 0 IN (3, 4, 5, 6)
+                 AND NOT EXISTS (SELECT FROM retry_run AS up WHERE up.id = old.parent AND up.state + 0 NOT IN (3, 4, 5, 6))
+             FOR UPDATE OF old SKIP LOCKED
          ) AS run
          WHERE at <= ",
     now!(),
@@ -620,6 +648,7 @@ pub(super) const WRITES: &[&str] = &[
     LOCK,
     SUBMIT,
     SUBMIT_ALONE,
+    START,
     BY_KEY,
     CLAIM,
     CLAIM_SUSPECTS,

@@ -94,6 +94,19 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
             live.query(sql::CLEAR_DEATHS, &[&lease.task.0, &lease.fence.0])
                 .await
         }
+        Write::Start(lease, record, new) => {
+            let submits = columns::Submits::of(std::iter::once(&**new));
+            let own: [&(dyn ToSql + Sync); 6] = [
+                &lease.task.0,
+                &lease.fence.0,
+                &record.seq,
+                &record.ord,
+                &record.name,
+                &record.args_hash,
+            ];
+            let values: Vec<_> = submits.values().into_iter().chain(own).collect();
+            live.query(sql::START, &values).await
+        }
         Write::Claim(claim) => {
             let (workflows, versions) = columns::of_workflows(&claim.workflows);
             let sql = match claim.suspects {

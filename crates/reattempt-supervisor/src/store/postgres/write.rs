@@ -37,6 +37,7 @@ pub(super) async fn write_all(
     let waits_for_others = writes.iter().any(Write::may_wait_for_others);
     let check = live.check(waits_for_others.then_some(LOCK_LIMIT));
     let tasks = plan::task_numbers(&stages);
+    let ending: Vec<_> = writes.iter().filter_map(ending_task).collect();
     let statements = stages.iter();
     let mut statements = statements.map(|stage| statement(live, stage, writes, place, &check));
     let (statuses, answers) = match statements.next() {
@@ -47,7 +48,9 @@ pub(super) async fn write_all(
         first => {
             let lock: Sent<'_> = Box::pin(async {
                 let tasks: &(dyn ToSql + Sync) = &tasks;
-                let values: Vec<_> = std::iter::once(tasks).chain(check.values()).collect();
+                let ending: &(dyn ToSql + Sync) = &ending;
+                let values = std::iter::once(tasks).chain(check.values());
+                let values: Vec<_> = values.chain([ending]).collect();
                 live.query(sql::LOCK, &values).await
             });
             let all = std::iter::once(lock).chain(first).chain(statements);
@@ -70,6 +73,15 @@ pub(super) async fn write_all(
     }
     let result = |result: Option<WriteResult>| result.ok_or_else(missing);
     results.into_iter().map(result).collect()
+}
+
+/// Returns the task that a write may end.
+fn ending_task(write: &Write) -> Option<i64> {
+    match write {
+        Write::Change(lease, change) if change.state.is_final() => Some(lease.task.0),
+        Write::Admin(task, _) => Some(task.0),
+        _ => None,
+    }
 }
 
 /// Returns whether the statement of a write locks its task and sees everything it must see, so that

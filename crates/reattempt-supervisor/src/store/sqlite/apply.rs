@@ -46,11 +46,14 @@ fn apply(
     has_lines: bool,
 ) -> rusqlite::Result<WriteResult> {
     Ok(match write {
-        Write::Submit(new) => WriteResult::Submitted(submit(connection, new, now)?),
+        Write::Submit(new) => WriteResult::Submitted(submit(connection, new, None, now)?),
         Write::Claim(claim) => WriteResult::Claimed(claims::claim(connection, claim, now)?),
         Write::Record(lease, record) => {
             let written = self::record(connection, *lease, record, now, has_lines)?;
             lease_result(written, now)
+        }
+        Write::Start(lease, record, new) => {
+            start(connection, *lease, record, new, (now, has_lines))?
         }
         Write::Running { started, ended } => {
             report_running(connection, started, ended)?;
@@ -103,18 +106,54 @@ fn lease_result(cancel_requested: Option<bool>, now: Time) -> WriteResult {
     }
 }
 
+/// Stores a child with the record of its start.
+fn start(
+    connection: &Connection,
+    lease: Lease,
+    new_record: &Record,
+    new: &NewTask,
+    (now, has_lines): (Time, bool),
+) -> rusqlite::Result<WriteResult> {
+    let sql = "SELECT cancel_asked, (SELECT result FROM retry_step WHERE run_id = ?1 AND seq = ?3 AND kind = ?4)
+         FROM retry_run WHERE id = ?1 AND fence = ?2 AND state = 1";
+    let kind = new_record.kind.number();
+    let values = params![lease.task.0, lease.fence.0, new_record.seq, kind];
+    let held = query_one(connection, sql, values, |row| {
+        Ok((row.get(0)?, row.get::<_, Option<String>>(1)?))
+    })?;
+    let Some((cancel_requested, old)) = held else {
+        return Ok(WriteResult::Lost);
+    };
+    let id = match old.and_then(|id| id.parse().ok()) {
+        Some(id) => TaskId(id),
+        None => submit(connection, new, Some(lease.task), now)?.id,
+    };
+    let result = Some(id.to_string());
+    let new_record = Record {
+        result,
+        ..new_record.clone()
+    };
+    let status = LeaseStatus {
+        now,
+        cancel_requested,
+    };
+    let written = record(connection, lease, &new_record, now, has_lines)?;
+    Ok(written.map_or(WriteResult::Lost, |_| WriteResult::Started(status, id)))
+}
+
 /// Stores a task, unless its key is taken. A worker of the release before does not
 /// know the nonce of a task: until none has been seen for a day, new tasks get none, so that their
 /// steps have the same keys everywhere.
 pub(super) fn submit(
     connection: &Connection,
     new: &NewTask,
+    parent: Option<TaskId>,
     now: Time,
 ) -> rusqlite::Result<Submitted> {
     let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
-             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce)
+             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, parent)
          VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12,
-             CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE key = 'old_seen' AND value > ?11 - 86400000000) THEN ?13 END)
+             CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE key = 'old_seen' AND value > ?11 - 86400000000) THEN ?13 END, ?14)
          ON CONFLICT (workflow, idem_key) DO NOTHING RETURNING id";
     let values = params![
         new.workflow,
@@ -130,6 +169,7 @@ pub(super) fn submit(
         now.as_micros(),
         new.on_failure.number(),
         new.nonce,
+        parent.map(|parent| parent.0),
     ];
     if let Some(id) = query_one(connection, sql, values, |row| row.get(0))? {
         return Ok(Submitted::new(TaskId(id)));
@@ -234,9 +274,10 @@ fn change(
     now: Time,
     has_lines: bool,
 ) -> rusqlite::Result<Option<bool>> {
-    let (wake, seen) = match change.wake {
-        Wake::In(delay) => (now.after(delay), i64::MAX),
-        Wake::At(time, seen) => (time, seen),
+    let (wake, seen, ends) = match change.wake {
+        Wake::In(delay) => (now.after(delay), i64::MAX, None),
+        Wake::At(time, seen) => (time, seen, None),
+        Wake::Children { at, seen, ends } => (at, seen, Some(ends)),
     };
     let sql = "UPDATE retry_run SET
              state = ?3,
@@ -246,8 +287,10 @@ fn change(
              failed_ord = ?12,
              wake_at = CASE
                  WHEN cancel_asked AND ?4 = 0 THEN ?10
-                 WHEN ?7 < 9223372036854775807 AND EXISTS (SELECT 1 FROM retry_signal WHERE run_id = ?1 AND id > ?7) THEN ?10
+                 WHEN ?7 < 9223372036854775807 AND EXISTS (SELECT 1 FROM retry_signal WHERE run_id = ?1 AND id > ?7 AND name <> 'reattempt:child') THEN ?10
+                 WHEN (SELECT count(*) FROM retry_signal WHERE run_id = ?1 AND id > ?7) >= ?14 THEN ?10
                  ELSE ?6 END,
+             awaits = ?14 - (SELECT count(*) FROM retry_signal WHERE run_id = ?1 AND id > ?7),
              output = coalesce(?8, output),
              error = coalesce(?9, error),
              failed_seq = coalesce(?13, failed_seq),
@@ -269,6 +312,7 @@ fn change(
         change.counts.deaths,
         change.counts.failed_ord,
         change.failed_seq,
+        ends,
     ];
     let cancel_requested = query_one(connection, sql, values, |row| row.get(0))?;
     if has_lines && cancel_requested.is_some() && change.state != State::Processing {
@@ -581,7 +625,9 @@ fn resolve(
 /// Deletes old tasks that have ended. Returns how many.
 fn prune(connection: &Connection, age: Duration, limit: u32, now: Time) -> rusqlite::Result<u64> {
     let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
-    let sql = "SELECT id FROM retry_run WHERE state IN (3, 4, 5, 6) AND updated_at <= ?1 ORDER BY updated_at LIMIT ?2";
+    let sql = "SELECT id FROM retry_run AS old WHERE state IN (3, 4, 5, 6) AND updated_at <= ?1
+             AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent AND up.state NOT IN (3, 4, 5, 6))
+         ORDER BY updated_at LIMIT ?2";
     let mut rows = connection.prepare_cached(sql)?;
     let old = rows.query_map(params![now.as_micros().saturating_sub(age), limit], |row| {
         row.get(0)

@@ -106,10 +106,10 @@ impl Sqlite {
         }
         let now = Time::of_this_machine();
         let Some(codec) = codec else {
-            return apply::submit(connection, new, now).map_err(store_error);
+            return apply::submit(connection, new, None, now).map_err(store_error);
         };
         let encoded = codec.encode_task(new)?;
-        let submitted = apply::submit(connection, &encoded, now).map_err(store_error)?;
+        let submitted = apply::submit(connection, &encoded, None, now).map_err(store_error)?;
         if submitted.same_arguments != Some(false) {
             return Ok(submitted);
         }

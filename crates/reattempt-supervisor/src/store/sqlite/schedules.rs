@@ -38,7 +38,7 @@ pub(super) fn store(
         return Ok(false);
     }
     for task in &write.tasks {
-        apply::submit(connection, task, now)?;
+        apply::submit(connection, task, None, now)?;
     }
     Ok(true)
 }

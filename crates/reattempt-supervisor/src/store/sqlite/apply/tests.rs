@@ -12,7 +12,7 @@ const NOW: Time = Time::from_micros(9_000_000_000_000_000);
 fn with_task() -> (Connection, TaskId) {
     let mut connection = Connection::open_in_memory().unwrap();
     migration::migrate(&mut connection, NOW).unwrap();
-    let id = submit(&connection, &new("first"), NOW).unwrap().id;
+    let id = submit(&connection, &new("first"), None, NOW).unwrap().id;
     (connection, id)
 }
 
@@ -111,7 +111,9 @@ fn tasks_have_a_nonce_once_no_old_worker_was_seen_for_a_day() {
     ] {
         let sql = "INSERT OR REPLACE INTO retry_meta (key, value) VALUES ('old_seen', ?1)";
         connection.execute(sql, [NOW.as_micros() - ago]).unwrap();
-        let task = submit(&connection, &new(&ago.to_string()), NOW).unwrap().id;
+        let task = submit(&connection, &new(&ago.to_string()), None, NOW)
+            .unwrap()
+            .id;
         let sql = "SELECT nonce FROM retry_run WHERE id = ?1";
         let stored = query_one(&connection, sql, [task.0], |row| row.get(0)).unwrap();
         assert_eq!(stored, Some(nonce), "{ago} us ago");

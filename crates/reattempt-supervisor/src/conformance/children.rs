@@ -1,0 +1,248 @@
+//! `Write::Start`, and what a store does when a child ends.
+
+use std::time::Duration;
+
+use super::bench::{
+    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
+    sentences, signal, sweep_at_once, to_message,
+};
+use crate::store::{AdminCommand, Change, ClaimedTask, SignalResult, Wake, Write, WriteResult};
+use crate::task::{Lease, NewTask, OnFailure, RecordKind, State, TaskId};
+use crate::time::Time;
+
+sentences! {
+    "a child is stored with the record of its start, which names it" => starts,
+    "a start that is repeated returns the same child" => starts_once,
+    "a start of a worker that has lost its task stores nothing" => starts_under_lease,
+    "the end of a child is a signal for its parent, whoever ends it" => tells,
+    "a task that waits for children wakes when so many have ended" => wakes_once,
+    "children that ended before the task waits count" => counts_earlier_ends,
+    "the end of a child does not wake a task that waits for something else" => leaves_others,
+    "a signal wakes a task that waits for children" => is_signaled,
+    "a child is kept until its parent has ended" => keeps,
+}
+
+/// Returns a start by the owner of a task.
+fn start(parent: Lease, seq: i32, child: NewTask) -> Write {
+    match record(parent, seq, RecordKind::Done) {
+        Write::Record(lease, record) => Write::Start(lease, record, Box::new(child)),
+        other => other,
+    }
+}
+
+/// Starts a child with this key.
+async fn child(bench: &Bench, parent: Lease, seq: i32, key: &str) -> CheckResult<TaskId> {
+    match bench.write_one(start(parent, seq, new(key))).await? {
+        WriteResult::Started(_, id) => Ok(id),
+        result => Err(format!("the result of a start is {result:?}")),
+    }
+}
+
+/// Claims the next task, a child, and ends it.
+async fn end_one(bench: &Bench) -> CheckResult {
+    let claimed = bench.claim("b", 1).await?;
+    let one = claimed.first().ok_or("no child is ready")?;
+    let end = change(lease(one), change_to(State::Processed));
+    bench.write_held(end).await.map(drop)
+}
+
+/// Lets a task wait for so many children.
+async fn wait(bench: &Bench, parent: &ClaimedTask, seen: i64, ends: u32) -> CheckResult {
+    let at = Time::NEVER;
+    let wait = Change {
+        wake: Wake::Children { at, seen, ends },
+        ..change_to(State::Waiting)
+    };
+    (bench.write_held(change(lease(parent), wait)).await).map(drop)
+}
+
+/// Returns the payloads of the signals of a parent about its children.
+async fn ends(bench: &Bench, parent: TaskId) -> CheckResult<Vec<String>> {
+    let signals = bench.other.signals(parent).await.map_err(to_message)?;
+    let own = signals
+        .into_iter()
+        .filter(|one| one.name == "reattempt:child");
+    Ok(own.map(|signal| signal.payload).collect())
+}
+
+async fn starts(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    let new = NewTask {
+        input: "[7]".to_owned(),
+        ..new("child")
+    };
+    let both = [
+        record(lease(&parent), 0, RecordKind::Done),
+        start(lease(&parent), 1, new),
+        record(lease(&parent), 2, RecordKind::Done),
+    ];
+    let results = bench.write(both).await?;
+    let WriteResult::Started(status, id) = &results[1] else {
+        return Err(format!("the result of a start is {:?}", results[1]));
+    };
+    check_that("it was not cancelled", !status.cancel_requested)?;
+    let child = bench.task(*id).await?;
+    check_equal("its key", child.key.as_str(), "child")?;
+    check_equal("its arguments", child.input.as_str(), "[7]")?;
+    let history = bench.history(parent.task.id).await?;
+    check_equal("the records", history.len(), 3)?;
+    check_equal("the name of the record", history[1].name.as_str(), "step 1")?;
+    check_equal("its child", history[1].result.clone(), Some(id.to_string()))
+}
+
+async fn starts_once(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    let first = child(bench, lease(&parent), 1, "child").await?;
+    let again = child(bench, lease(&parent), 1, "child").await?;
+    check_equal("the child", again, first)?;
+    check_equal("the records", bench.history(parent.task.id).await?.len(), 1)?;
+    check_equal("the children", bench.claim("b", 9).await?.len(), 1)
+}
+
+async fn starts_under_lease(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    bench
+        .write_one(Write::GiveBack(vec![lease(&parent)]))
+        .await?;
+    bench
+        .write_lost(start(lease(&parent), 1, new("child")))
+        .await?;
+    let again = bench.claim_one("b").await?;
+    check_equal("the task", again.task.id, parent.task.id)?;
+    bench
+        .write_lost(start(lease(&parent), 1, new("child")))
+        .await
+}
+
+async fn tells(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    let id = parent.task.id;
+    let mut wanted = Vec::new();
+    wanted.push(child(bench, lease(&parent), 1, "ends").await?);
+    end_one(bench).await?;
+    wanted.push(child(bench, lease(&parent), 2, "is cancelled").await?);
+    bench.command(wanted[1], AdminCommand::Cancel).await?;
+    wanted.push(child(bench, lease(&parent), 3, "is given up").await?);
+    bench
+        .command(wanted[2], AdminCommand::Park("why".to_owned()))
+        .await?;
+    check_equal("the ends before", ends(bench, id).await?.len(), 2)?;
+    bench.command(wanted[2], AdminCommand::GiveUp).await?;
+    let late = NewTask {
+        complete_by: Some(Duration::ZERO),
+        on_failure: OnFailure::Keep,
+        ..new("is late")
+    };
+    match bench.write_one(start(lease(&parent), 4, late)).await? {
+        WriteResult::Started(_, late) => wanted.push(late),
+        result => return Err(format!("the result of a start is {result:?}")),
+    }
+    let start = bench.now().await?;
+    bench.wait_until_past(start).await?;
+    bench
+        .one
+        .sweep(sweep_at_once(9))
+        .await
+        .map_err(to_message)?;
+    check_equal(
+        "its state",
+        bench.task(wanted[3]).await?.state,
+        State::Error,
+    )?;
+    let wanted: Vec<_> = wanted.iter().map(ToString::to_string).collect();
+    check_equal("the ends", ends(bench, id).await?, wanted)
+}
+
+async fn wakes_once(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    bench.heartbeat("b", LONG).await?;
+    for nth in 1..4 {
+        child(bench, lease(&parent), nth, &format!("child {nth}")).await?;
+    }
+    wait(bench, &parent, 0, 3).await?;
+    for _ in 0..2 {
+        end_one(bench).await?;
+        let state = bench.task(parent.task.id).await?.state;
+        check_equal("its state before", state, State::Waiting)?;
+    }
+    end_one(bench).await?;
+    let task = bench.task(parent.task.id).await?;
+    check_equal("its state", task.state, State::Pending)?;
+    let again = bench.claim_one("a").await?;
+    check_that("it has signals", again.has_signals)
+}
+
+async fn counts_earlier_ends(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    bench.heartbeat("b", LONG).await?;
+    for nth in 1..4 {
+        child(bench, lease(&parent), nth, &format!("child {nth}")).await?;
+        end_one(bench).await?;
+    }
+    let signals = bench
+        .other
+        .signals(parent.task.id)
+        .await
+        .map_err(to_message)?;
+    wait(bench, &parent, signals[0].id, 3).await?;
+    check_equal("ready tasks", bench.claim("c", 9).await?.len(), 0)?;
+    bench
+        .send(signal(parent.task.id, "go"), SignalResult::Accepted)
+        .await?;
+    let again = bench.claim_one("a").await?;
+    wait(bench, &again, signals[0].id - 1, 3).await?;
+    bench.claim_one("a").await.map(drop)
+}
+
+async fn leaves_others(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    bench.heartbeat("b", LONG).await?;
+    child(bench, lease(&parent), 1, "first").await?;
+    child(bench, lease(&parent), 2, "second").await?;
+    end_one(bench).await?;
+    let wait = Change {
+        wake: Wake::At(Time::NEVER, 0),
+        ..change_to(State::Waiting)
+    };
+    bench.write_held(change(lease(&parent), wait)).await?;
+    end_one(bench).await?;
+    check_equal("ready tasks", bench.claim("c", 9).await?.len(), 0)
+}
+
+async fn is_signaled(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    bench
+        .send(signal(parent.task.id, "early"), SignalResult::Accepted)
+        .await?;
+    wait(bench, &parent, 0, 3).await?;
+    let again = bench.claim_one("a").await?;
+    let signals = bench
+        .other
+        .signals(parent.task.id)
+        .await
+        .map_err(to_message)?;
+    wait(bench, &again, signals[0].id, 3).await?;
+    check_equal("ready tasks", bench.claim("c", 9).await?.len(), 0)?;
+    bench
+        .send(signal(parent.task.id, "late"), SignalResult::Accepted)
+        .await?;
+    bench.claim_one("a").await.map(drop)
+}
+
+async fn keeps(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    bench.heartbeat("b", LONG).await?;
+    child(bench, lease(&parent), 1, "child").await?;
+    end_one(bench).await?;
+    let prune = || Write::Prune(Duration::ZERO, 9);
+    let pruned = bench.write_one(prune()).await?;
+    check_equal("the pruned tasks", pruned, WriteResult::Pruned(0))?;
+    let end = change(lease(&parent), change_to(State::Processed));
+    bench.write_held(end).await?;
+    let pruned = bench.write_one(prune()).await?;
+    check_equal(
+        "the pruned tasks at the end",
+        pruned,
+        WriteResult::Pruned(2),
+    )
+}
