@@ -90,9 +90,11 @@ impl Place {
         }
     }
 
-    /// Ends the process in the middle of what it does, and starts another one.
-    fn restart(&mut self) {
-        self.running = start(&self.client, &self.log);
+    /// Stops the scheduler in the middle of what it does, and starts another one.
+    async fn restart(&mut self) {
+        let next = start(&self.client, &self.log);
+        let old = std::mem::replace(&mut self.running, next);
+        old.stop(Duration::ZERO).await;
     }
 
     fn done(&self) -> Vec<u32> {
@@ -192,7 +194,7 @@ async fn children_go_on_once_when_another_process_takes_over() {
     let task = place.client.submit(all(vec![2, 5, 9])).await.unwrap();
     for nth in 0..7_u64 {
         tokio::time::sleep(Duration::from_millis(900 + nth * 150)).await;
-        place.restart();
+        place.restart().await;
     }
     assert_eq!(task.wait().await.unwrap(), ["20", "50", "90"]);
     let listed = place.client.list(Filter::default()).await.unwrap();
