@@ -1,4 +1,4 @@
--- Children: tasks that a task has started. An older release ends them, too, so a trigger tells their
+-- Children: tasks that a task has started. An older release ends them, too, so a trigger wakes their
 -- parents.
 ALTER TABLE retry_run
     ADD COLUMN parent BIGINT,

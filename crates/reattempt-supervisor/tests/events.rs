@@ -38,7 +38,7 @@ async fn forever(_step: &Step) -> Result<(), String> {
 /// Returns a client, and the steps of its tasks as they begin and end.
 fn observed() -> (Client, Arc<Mutex<Vec<String>>>) {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
-    let told = Arc::clone(&seen);
+    let lines = Arc::clone(&seen);
     let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| {
         let line = match event {
             Event::StepStarted {
@@ -56,7 +56,7 @@ fn observed() -> (Client, Arc<Mutex<Vec<String>>>) {
             } => format!("{seq} {step} {} {}", ending.as_str(), duration.as_secs()),
             _ => return,
         };
-        told.lock().unwrap().push(line);
+        lines.lock().unwrap().push(line);
     });
     (Client::with_observers(Memory::new(), [observer]), seen)
 }
