@@ -70,24 +70,36 @@ impl Worker {
 
     /// Waits for a line.
     pub(crate) async fn says(&mut self, what: &str) {
+        self.lines_until(what).await;
+    }
+
+    /// Waits for a line. Returns those before it.
+    pub(crate) async fn lines_until(&mut self, what: &str) -> Vec<String> {
+        let mut lines = Vec::new();
         while let Some(line) = self.lines.next_line().await.unwrap() {
             if line == what {
-                return;
+                return lines;
             }
+            lines.push(line);
         }
         panic!("a worker ended by itself");
     }
 
     /// Kills the worker. Returns the failures that it has reported since it was ready.
-    pub(crate) async fn kill(mut self) -> Vec<String> {
+    pub(crate) async fn kill(self) -> Vec<String> {
+        let mut lines = self.kill_and_hear().await;
+        lines.retain(|line| line.starts_with("failed "));
+        lines
+    }
+
+    /// Kills the worker. Returns the lines that nobody has read.
+    pub(crate) async fn kill_and_hear(mut self) -> Vec<String> {
         self.child.kill().await.unwrap();
-        let mut failures = Vec::new();
+        let mut lines = Vec::new();
         while let Some(line) = self.lines.next_line().await.unwrap() {
-            if line.starts_with("failed ") {
-                failures.push(line);
-            }
+            lines.push(line);
         }
-        failures
+        lines
     }
 }
 

@@ -6,6 +6,7 @@
 //! * `-- --kills 0 --store postgres --crowd 10000` gives 10,000 tasks to twelve processes.
 //! * `-- --store postgres --chaos 240` kills, suspends and cuts off three workers for four minutes,
 //!   and restarts their server.
+//! * `-- --kills 0 --crowd 0 --gather 5000` kills the worker of a parent that gathers 5000 children.
 //! * `-- --beside PROGRAM` runs `PROGRAM`, this test of the release before, beside this release;
 //!   `scripts/rolling` builds it.
 #![expect(
@@ -17,6 +18,7 @@
 #[cfg(feature = "postgres")]
 mod chaos;
 mod crowd;
+mod gather;
 mod judge;
 mod killer;
 #[path = "../kit/mod.rs"]
@@ -42,6 +44,8 @@ struct Options {
     stores: Vec<String>,
     /// Tasks for many processes at once, on a server that is restarted.
     crowd: u32,
+    /// The children of a parent whose worker is killed.
+    gather: u32,
 }
 
 fn main() -> ExitCode {
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         kills: value("--kills").map_or(40, |kills| kills.parse().unwrap()),
         seed: value("--seed").map_or_else(rand::random, |seed| seed.parse().unwrap()),
         crowd: value("--crowd").map_or(200, |client| client.parse().unwrap()),
+        gather: value("--gather").map_or(250, |count| count.parse().unwrap()),
         stores: value("--store").map_or_else(stores::all, |store| vec![store]),
     };
     println!("seed {}", options.seed);
@@ -79,6 +84,10 @@ fn main() -> ExitCode {
             let extent = chaos::Extent::of(seconds.parse().unwrap());
             runtime.block_on(chaos::run(&mut place, extent, options.seed));
             continue;
+        }
+        // It prunes whatever has ended.
+        if options.gather > 0 {
+            runtime.block_on(gather::run(&place, options.gather));
         }
         runtime.block_on(killer::run(&place, &options));
         runtime.block_on(stopped::run(&place));

@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::kit::{SMALL_TABLES_FIT, pass_on};
 use reattempt_supervisor::store::{
-    Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,
+    Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,
     UnknownWorkflow, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, FailingStep, OperatorNote, Record, RunningStep, Signal, Sqlite, State, Task, TaskId,
-    WorkerId,
+    Client, FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, Sqlite, State,
+    Task, TaskId, WorkerId,
 };
 
 use crate::servers;
@@ -114,7 +115,11 @@ pub(crate) async fn open(kind: &str, name: &str) -> Any {
         "postgres" => Arc::new(connect(name).await.unwrap()),
         other => panic!("there is no store `{other}`"),
     };
-    Any { store, gate: None }
+    Any {
+        store,
+        gate: None,
+        reads: Reads::default(),
+    }
 }
 
 /// A server may restart, and a proxy may cut, at any moment.
@@ -131,19 +136,44 @@ async fn connect(
 pub(crate) struct Any {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) gate: Option<Gate>,
+    pub(crate) reads: Reads,
+}
+
+/// How many records, signals and tasks this process has read.
+#[derive(Debug, Default)]
+pub(crate) struct Reads([AtomicUsize; 3]);
+
+impl Reads {
+    fn add(&self, what: usize, count: usize) {
+        self.0[what].fetch_add(count, Ordering::SeqCst);
+    }
+
+    /// Tells the test.
+    fn report(&self) {
+        let [records, signals, tasks] = self.0.each_ref().map(|read| read.load(Ordering::SeqCst));
+        println!("read {records} {signals} {tasks}");
+    }
+}
+
+/// Returns whether a write records a part of a gather.
+fn is_of_gather(write: &Write) -> bool {
+    matches!(write, Write::Record(_, record) if record.name == "gather")
 }
 
 /// The last write, and whether the process ends before or after it.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    pub(crate) left: std::sync::atomic::AtomicI64,
+    pub(crate) left: AtomicI64,
     pub(crate) is_after: bool,
+    /// Whether only the records of a gather count.
+    pub(crate) of_gathers: bool,
 }
 
 impl Gate {
     /// Returns whether this is the last write.
-    fn is_last(&self) -> bool {
-        self.left.fetch_sub(1, std::sync::atomic::Ordering::SeqCst) == 1
+    fn is_last(&self, writes: &[Write]) -> bool {
+        let counts = !self.of_gathers || writes.iter().any(is_of_gather);
+        counts && self.left.fetch_sub(1, Ordering::SeqCst) == 1
     }
 }
 
@@ -157,7 +187,10 @@ fn end() -> ! {
 
 impl Store for Any {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
-        let gate = self.gate.as_ref().filter(|gate| gate.is_last());
+        if writes.iter().any(is_of_gather) {
+            self.reads.report();
+        }
+        let gate = (self.gate.as_ref()).filter(|gate| gate.is_last(&writes));
         match gate {
             Some(gate) if gate.is_after => Box::pin(async move {
                 let _ = self.store.write(writes).await;
@@ -168,13 +201,51 @@ impl Store for Any {
         }
     }
 
-    pass_on! {}
+    fn task(&self, id: TaskId) -> StoreFuture<'_, Option<Task>> {
+        self.reads.add(2, 1);
+        self.store.task(id)
+    }
+
+    fn history_page(
+        &self,
+        id: TaskId,
+        after: Option<(i32, RecordKind)>,
+    ) -> StoreFuture<'_, Option<Page<Record>>> {
+        Box::pin(async move {
+            let page = self.store.history_page(id, after).await?;
+            self.reads
+                .add(0, page.as_ref().map_or(0, |page| page.items.len()));
+            Ok(page)
+        })
+    }
+
+    fn signals_page(&self, id: TaskId, after: i64) -> StoreFuture<'_, Option<Page<Signal>>> {
+        Box::pin(async move {
+            let page = self.store.signals_page(id, after).await?;
+            self.reads
+                .add(1, page.as_ref().map_or(0, |page| page.items.len()));
+            Ok(page)
+        })
+    }
 
     pass_on! {
+        settle() -> ();
+        running(id: TaskId) -> Vec<RunningStep>;
+        notes(id: TaskId) -> Vec<OperatorNote>;
+        signals(id: TaskId) -> Vec<Signal>;
+        list(filter: Filter) -> Vec<Task>;
+        counts() -> Vec<(State, u64)>;
+        queues() -> Vec<QueueStatus>;
+        schedules(due: Option<u32>) -> Schedules;
+        unknown_workflows(queues: Vec<String>, known: Vec<(String, i32)>, waited: Duration) -> Vec<UnknownWorkflow>;
         heartbeat(worker: WorkerId, lease: Duration) -> Vec<HeldTask>;
         sweep(sweep: Sweep) -> Vec<Reclaimed>;
         history(id: TaskId) -> Vec<Record>;
         failures(id: TaskId) -> Vec<FailingStep>;
+    }
+
+    fn salt(&self) -> u64 {
+        self.store.salt()
     }
 
     fn wait_for_work(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
+use reattempt_supervisor::{Child, Step, StepError, WorkflowContext, step, workflow};
 
 use crate::ledger::LedgerClient;
 
@@ -122,4 +122,31 @@ pub(crate) async fn order(context: &WorkflowContext, order: u32) -> Result<u32, 
         .await;
     pack(context, order).await?;
     ship(context, order).await
+}
+
+#[step(complete_by = "60s")]
+async fn develop(step: &Step, #[with] ledger: &LedgerClient, number: u32) -> Result<u32, String> {
+    ledger.call(step, "develop", number).await
+}
+
+/// A child of an album.
+#[workflow(max_failures = 1_000_000)]
+pub(crate) async fn photo(context: &WorkflowContext, number: u32) -> Result<u64, StepError> {
+    develop(context, number).await.map(u64::from)
+}
+
+/// Gathers so many children, and waits for a signal before it ends.
+#[workflow(max_failures = 1_000_000)]
+pub(crate) async fn album(
+    context: &WorkflowContext,
+    count: u32,
+) -> Result<u64, Box<dyn std::error::Error + Send + Sync>> {
+    let mut children: Vec<Child<u64>> = Vec::new();
+    for number in 0..count {
+        children.push(context.start(photo(number)).await);
+    }
+    let numbers = context.gather(&children).await;
+    let _: Option<u32> = context.signal("go", None).await?;
+    let numbers: Result<Vec<u64>, _> = numbers.into_iter().collect();
+    Ok(numbers?.into_iter().sum())
 }

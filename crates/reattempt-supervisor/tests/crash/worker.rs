@@ -14,8 +14,9 @@ use crate::work;
 /// A short lease, so that tasks of dead workers continue soon.
 pub(crate) const LEASE: Duration = Duration::from_millis(300);
 
-/// `KIND NAME LEDGER WRITES before|after|chaos|schedules|supervises`, with 0 writes for no end; the
-/// last two have one half of the work.
+/// `KIND NAME LEDGER WRITES before|after|chaos|schedules|supervises|"gather before"|"gather after"`, with 0
+/// writes for no end. A worker that `schedules` or `supervises` has one half of the work. Where a gather is
+/// looked at, only the writes of its records count.
 pub(crate) fn main(words: &[String]) {
     let [kind, name, ledger, writes, side] = words else {
         panic!("a worker needs the arguments store, name, ledger, writes and side");
@@ -23,7 +24,8 @@ pub(crate) fn main(words: &[String]) {
     let writes: i64 = writes.parse().unwrap();
     let gate = (writes > 0).then(|| Gate {
         left: AtomicI64::new(writes),
-        is_after: side == "after",
+        is_after: side.ends_with("after"),
+        of_gathers: side.starts_with("gather"),
     });
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
@@ -45,7 +47,7 @@ pub(crate) fn main(words: &[String]) {
         let is_crowd = side == "schedules" || side == "supervises";
         let lease = match &**side {
             "chaos" => 5 * LEASE,
-            _ if is_crowd => 10 * LEASE,
+            _ if is_crowd || side.starts_with("gather") => 10 * LEASE,
             _ => LEASE,
         };
         let every = if is_crowd {
@@ -60,6 +62,8 @@ pub(crate) fn main(words: &[String]) {
             .register(work::trip)
             .register(work::late)
             .register(work::slow)
+            .register(work::album)
+            .register(work::photo)
             .with(LedgerClient(ledger.parse().unwrap()))
             .lease(lease)
             .poll(Duration::from_millis(20))
