@@ -2,10 +2,11 @@
 
 mod in_transaction;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -19,7 +20,7 @@ use crate::store::{
     AdminCommand, Filter, Resolution, SignalResult, Store, StoreError, StoreFuture, Submitted,
     Write, WriteResult,
 };
-use crate::task::{FailingStep, OperatorNote, Record, RunningStep, State, Task, TaskId};
+use crate::task::{FailingStep, NewTask, OperatorNote, Record, RunningStep, State, Task, TaskId};
 use crate::workflow::Workflow;
 use crate::writer::{Reply, Writer};
 
@@ -46,6 +47,7 @@ pub(crate) struct Shared {
     store_errors: Arc<StoreErrors>,
     local_tasks: LocalTasks,
     max_payload: AtomicUsize,
+    max_pending: Mutex<HashMap<String, u32>>,
 }
 
 impl fmt::Debug for Client {
@@ -89,6 +91,7 @@ impl Client {
             store_errors,
             local_tasks: LocalTasks::default(),
             max_payload: AtomicUsize::new(MAX_PAYLOAD),
+            max_pending: Mutex::default(),
         }))
     }
 
@@ -107,6 +110,24 @@ impl Client {
     #[must_use]
     pub fn max_payload(self, bytes: usize) -> Self {
         self.0.max_payload.store(bytes, Ordering::Relaxed);
+        self
+    }
+
+    /// Sets how many tasks may wait in a queue, for all clones of this client: it refuses to submit more
+    /// with [`SubmitError::QueueFull`]. Tasks that could run and wait for a worker count, as in
+    /// [`QueueStatus::pending`](crate::store::QueueStatus::pending). Tasks that are submitted in a
+    /// transaction of your application, by a schedule or as a child are never refused.
+    ///
+    /// The store counts up to this number for each group of submissions, so a bound of 10,000 costs more
+    /// than one of 100. Processes that submit at the same moment do not see each other's tasks: together they can
+    /// exceed the bound by what they submit then.
+    ///
+    /// # Default
+    ///
+    /// Queues have no bound.
+    #[must_use]
+    pub fn max_pending(self, queue: impl Into<String>, tasks: u32) -> Self {
+        self.0.bounds().insert(queue.into(), tasks);
         self
     }
 
@@ -134,7 +155,8 @@ impl Client {
     /// # Errors
     ///
     /// Fails if the arguments cannot be written as JSON or are larger than
-    /// [`max_payload`](Self::max_payload), if the headers are not a JSON object, if the submission is
+    /// [`max_payload`](Self::max_payload), if the headers are not a JSON object, if the queue has as many
+    /// tasks as it may have ([`max_pending`](Self::max_pending)), if the submission is
     /// [`strict`](Submission::strict) and the task has other arguments, or if the store has a lasting
     /// error or a passing one for more than 30 seconds.
     ///
@@ -146,18 +168,97 @@ impl Client {
         &self,
         submission: Submission<W>,
     ) -> Result<TaskHandle<W::Output>, SubmitError> {
+        let (new, is_strict) = self.bounded_task(submission)?;
+        let (queue, most) = (new.queue.clone(), new.max_pending);
+        let result = self.write(Write::Submit(Box::new(new))).await?;
+        self.handle(&result, is_strict, (queue, most))
+    }
+
+    /// Submits many tasks of a workflow in one transaction, and returns a result for each, in their order.
+    /// It is for some thousands of tasks: the workers of this process wait while the store writes them.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`submit`](Self::submit) does; then no task is stored. A task that is refused has an error
+    /// of its own, and the others are stored: its queue is full, or it is
+    /// [`strict`](Submission::strict) and there is one with the same key and other arguments.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, either all tasks are stored or none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt_supervisor::{Client, Memory, StepError, SubmitError, WorkflowContext, workflow};
+    ///
+    /// #[workflow]
+    /// async fn mail(_context: &WorkflowContext, _to: String) -> Result<(), StepError> {
+    ///     Ok(())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), SubmitError> {
+    /// let client = Client::new(Memory::new()).max_pending("mail", 2);
+    /// let mails = ["ann", "bob", "cid"].map(|to| mail(to.to_owned()).key(to).queue("mail"));
+    /// let sent = client.submit_many(mails).await?;
+    /// assert!(sent[1].is_ok());
+    /// assert!(matches!(sent[2], Err(SubmitError::QueueFull(..))));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn submit_many<W: Workflow>(
+        &self,
+        submissions: impl IntoIterator<Item = Submission<W>>,
+    ) -> Result<Vec<Result<TaskHandle<W::Output>, SubmitError>>, SubmitError> {
+        let new: Result<Vec<_>, _> = (submissions.into_iter())
+            .map(|submission| self.bounded_task(submission))
+            .collect();
+        let new = new?;
+        let writes = new
+            .iter()
+            .map(|(new, _)| Write::Submit(Box::new(new.clone())));
+        let writes: Arc<[Write]> = writes.collect();
+        if writes.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Not through the writer: it would put a part of them into another transaction.
+        let results = self.read(|store| store.write(Arc::clone(&writes))).await?;
+        self.0.writer.look();
+        let handles = results.iter().zip(new).map(|(result, (new, is_strict))| {
+            self.handle(result, is_strict, (new.queue, new.max_pending))
+        });
+        Ok(handles.collect())
+    }
+
+    /// Returns the task of a submission, with the bound of its queue, and whether it is strict.
+    fn bounded_task<W: Workflow>(
+        &self,
+        submission: Submission<W>,
+    ) -> Result<(NewTask, bool), SubmitError> {
         let (new, is_strict) = self.new_task(submission)?;
-        let reply = self.write(Write::Submit(Box::new(new))).await;
-        match reply? {
+        let max_pending = self.0.bounds().get(&new.queue).copied();
+        Ok((NewTask { max_pending, ..new }, is_strict))
+    }
+
+    /// Returns the handle of a task that was submitted to a queue with a bound.
+    fn handle<T>(
+        &self,
+        result: &WriteResult,
+        is_strict: bool,
+        (queue, most): (String, Option<u32>),
+    ) -> Result<TaskHandle<T>, SubmitError> {
+        match result {
             WriteResult::Submitted(submitted) => {
-                let submitted = check_arguments(submitted, is_strict).map_err(Arc::new)?;
+                let submitted = check_arguments(*submitted, is_strict).map_err(Arc::new)?;
                 Ok(TaskHandle {
                     local: (submitted.is_new).then(|| self.0.local_task(submitted.id)),
                     submitted: Some(submitted),
                     ..self.task(submitted.id)
                 })
             }
-            result => Err(unexpected_result(&result).into()),
+            WriteResult::QueueFull => Err(SubmitError::QueueFull(queue, most.unwrap_or_default())),
+            result => Err(unexpected_result(result).into()),
         }
     }
 
@@ -337,6 +438,11 @@ impl Client {
 impl Shared {
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
+    }
+
+    /// Returns how many tasks may wait in each queue that has a bound.
+    fn bounds(&self) -> MutexGuard<'_, HashMap<String, u32>> {
+        (self.max_pending.lock()).unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn max_payload(&self) -> usize {
@@ -566,6 +672,8 @@ pub enum SubmitError {
     Json(serde_json::Error),
     /// A value is larger than [`Client::max_payload`].
     TooLarge(String),
+    /// As many tasks wait in this queue as [`Client::max_pending`] allows.
+    QueueFull(String, u32),
     /// A schedule cannot be stored, or there is none of this name.
     Schedule(String),
     /// Another number of tasks fits than was expected.
@@ -588,6 +696,11 @@ impl fmt::Display for SubmitError {
             Self::TooLarge(message) | Self::Schedule(message) | Self::NotExpected(message) => {
                 f.write_str(message)
             }
+            Self::QueueFull(queue, most) => write!(
+                f,
+                "{most} tasks wait in the queue `{queue}`, the most that it may have: submit later, start \
+                 more workers, or raise `max_pending`"
+            ),
             Self::UnknownTask(task) => write!(f, "there is no task {task}"),
             Self::UnknownStep(task) => write!(
                 f,

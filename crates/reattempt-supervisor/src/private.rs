@@ -324,6 +324,7 @@ pub fn submission<W: Workflow>(
         max_failures: W::MAX_FAILURES,
         on_failure: W::ON_FAILURE,
         nonce: rand::random(),
+        max_pending: None,
     }))
 }
 

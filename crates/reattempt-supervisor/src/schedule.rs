@@ -487,6 +487,7 @@ impl TaskTemplate {
                 OnFailure::Undo
             },
             nonce: rand::random(),
+            max_pending: None,
         }
     }
 }

@@ -264,6 +264,8 @@ pub struct NewTask {
     pub on_failure: OnFailure,
     /// Random bits in the keys of its steps.
     pub nonce: i64,
+    /// The submission is refused if so many tasks of its queue could run and wait for a worker.
+    pub max_pending: Option<u32>,
 }
 
 /// A task in the store.

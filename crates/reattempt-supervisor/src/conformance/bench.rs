@@ -305,6 +305,7 @@ pub(super) fn new(key: &str) -> NewTask {
         max_failures: 3,
         on_failure: OnFailure::Undo,
         nonce: -7,
+        max_pending: None,
     }
 }
 

@@ -13,6 +13,9 @@ sentences! {
     "two submissions of the same key at the same time return the same task" => once_by_key_at_once,
     "a list of writes returns one result for each, in its order" => in_order,
     "a list of writes is carried out as a whole or not at all" => all_or_none,
+    "a queue that is full takes no task, unless it is there" => bounded,
+    "only tasks of the queue that could run count for its bound" => bound_of_pending,
+    "a list of tasks fills a queue in its order" => bounded_list,
 }
 
 async fn stores_it(bench: &Bench) -> CheckResult {
@@ -234,4 +237,83 @@ async fn all_or_none(bench: &Bench) -> CheckResult {
     };
     check_equal("the stored tasks", there, wanted)?;
     bench.submit(new("after")).await.map(drop)
+}
+
+/// Returns the submission of a task to a queue that takes so many.
+fn bounded_by(max_pending: u32, key: &str) -> Write {
+    Write::Submit(Box::new(NewTask {
+        max_pending: Some(max_pending),
+        ..new(key)
+    }))
+}
+
+async fn bounded(bench: &Bench) -> CheckResult {
+    let first = bench.submit(new("first")).await?;
+    let full = bench.write_one(bounded_by(1, "second")).await?;
+    check_equal("a second task", full, WriteResult::QueueFull)?;
+    let again = bench.write_one(bounded_by(1, "first")).await?;
+    let WriteResult::Submitted(Submitted { id, is_new, .. }) = again else {
+        return Err(format!("the first task again: {again:?}"));
+    };
+    check_equal("the first task again", (id, is_new), (first, false))?;
+    bench.claim_one("a").await?;
+    let taken = bench.write_one(bounded_by(1, "second")).await?;
+    let is_new = matches!(
+        taken,
+        WriteResult::Submitted(Submitted { is_new: true, .. })
+    );
+    check_equal("there is room when a worker has taken one", is_new, true)?;
+    let none = bench.write_one(bounded_by(0, "third")).await?;
+    check_equal("a bound of 0", none, WriteResult::QueueFull)
+}
+
+async fn bound_of_pending(bench: &Bench) -> CheckResult {
+    let elsewhere = NewTask {
+        queue: "r".to_owned(),
+        ..new("elsewhere")
+    };
+    let later = NewTask {
+        delay: Duration::from_secs(1_000),
+        ..new("later")
+    };
+    bench.submit(elsewhere).await?;
+    bench.submit(later).await?;
+    for (nth, (workflow, version, priority)) in
+        [("w", 1, 0), ("w", 1, -9), ("w", 2, 0), ("v", 1, 7)]
+            .into_iter()
+            .enumerate()
+    {
+        let task = NewTask {
+            workflow: workflow.to_owned(),
+            version,
+            priority,
+            max_pending: Some(4),
+            ..new(&nth.to_string())
+        };
+        bench.submit(task).await?;
+    }
+    let full = bench.write_one(bounded_by(4, "full")).await?;
+    check_equal("a fifth task", full, WriteResult::QueueFull)?;
+    bench.submit(new("without a bound")).await.map(drop)
+}
+
+async fn bounded_list(bench: &Bench) -> CheckResult {
+    bench.submit(new("first")).await?;
+    let mut list: Vec<_> = (0..5).map(|nth| bounded_by(3, &nth.to_string())).collect();
+    list.insert(
+        2,
+        Write::Submit(Box::new(NewTask {
+            queue: "r".to_owned(),
+            ..new("elsewhere")
+        })),
+    );
+    let results = bench.write(list).await?;
+    let stored = results
+        .iter()
+        .map(|result| *result != WriteResult::QueueFull);
+    check_equal(
+        "which were stored",
+        stored.collect(),
+        vec![true, true, true, false, false, false],
+    )
 }

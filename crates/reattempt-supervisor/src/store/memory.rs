@@ -426,6 +426,9 @@ impl Tables {
         {
             return WriteResult::Submitted(Submitted::earlier(*id, *version, input, &new));
         }
+        if (new.max_pending).is_some_and(|max| self.count_pending(&new.queue, now) >= max) {
+            return WriteResult::QueueFull;
+        }
         self.last_task = self.last_task.saturating_add(1);
         let id = TaskId(self.last_task);
         self.keys.insert(key, id);
@@ -460,6 +463,14 @@ impl Tables {
         };
         self.tasks.insert(id, task);
         WriteResult::Submitted(Submitted::new(id))
+    }
+
+    /// Counts the tasks of a queue that could run and wait for a worker. Suspects do not count.
+    fn count_pending(&self, queue: &str, now: Time) -> u32 {
+        let pending = (self.tasks.values())
+            .filter(|task| is_ready(task) && task.deaths < SUSPECT_DEATHS)
+            .filter(|task| task.queue == queue && task.wake_at <= now);
+        u32::try_from(pending.count()).unwrap_or(u32::MAX)
     }
 
     /// Claims the tasks that are ready.

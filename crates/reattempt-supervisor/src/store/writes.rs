@@ -14,7 +14,8 @@ use crate::time::Time;
 #[non_exhaustive]
 pub enum Write {
     /// Stores a task, unless its workflow has a task with the same key. Returns
-    /// [`WriteResult::Submitted`].
+    /// [`WriteResult::Submitted`], or [`WriteResult::QueueFull`] if it has a
+    /// [`max_pending`](NewTask::max_pending) and its queue is full.
     Submit(Box<NewTask>),
     /// Claims tasks that may run now. A lower priority goes first, then an earlier wake-up time.
     /// Where a worker has several queues, the priority alone counts. Returns
@@ -114,6 +115,8 @@ impl Write {
 pub enum WriteResult {
     /// The task is stored.
     Submitted(Submitted),
+    /// The store has not stored the task, because as many tasks of its queue wait as it accepts.
+    QueueFull,
     /// The worker has claimed these tasks.
     Claimed(Vec<ClaimedTask>),
     /// The store has written it: the worker still holds the task.

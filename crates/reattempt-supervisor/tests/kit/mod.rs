@@ -26,6 +26,7 @@ pub(crate) fn plain(key: &str) -> NewTask {
         max_failures: 1,
         on_failure: OnFailure::Undo,
         nonce: 7,
+        max_pending: None,
     }
 }
 

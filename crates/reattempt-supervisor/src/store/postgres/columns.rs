@@ -131,6 +131,26 @@ impl<'a> Submits<'a> {
     }
 }
 
+columns! { Bounds { max_pending: Option<i64> } }
+
+impl<'a> Bounds<'a> {
+    /// Returns how many tasks may wait in the queue of each task; `None` if there is no bound at all.
+    pub(super) fn of(all: impl Iterator<Item = &'a NewTask>) -> Option<Self> {
+        let max_pending: Vec<_> = all.map(|new| new.max_pending.map(i64::from)).collect();
+        (max_pending.iter().any(Option::is_some)).then(|| Self {
+            max_pending,
+            ..Self::default()
+        })
+    }
+}
+
+/// Two groups of columns, one after the other.
+impl<A: Columns, B: Columns> Columns for (A, B) {
+    fn values(&self) -> Vec<Value<'_>> {
+        self.0.values().into_iter().chain(self.1.values()).collect()
+    }
+}
+
 impl<'a> Records<'a> {
     pub(super) fn of(all: impl Iterator<Item = &'a Write>) -> Self {
         let mut columns = Self::default();

@@ -389,7 +389,7 @@ fn ended_by((result, write): (&WriteResult, &Write)) -> Option<TaskId> {
 /// Returns whether other processes may find something to claim after a write.
 fn adds_work((result, write): (&WriteResult, &Write)) -> bool {
     match (write, result) {
-        (_, WriteResult::Lost | WriteResult::Scheduled(false))
+        (_, WriteResult::Lost | WriteResult::QueueFull | WriteResult::Scheduled(false))
         | (Write::Submit(_), WriteResult::Submitted(Submitted { is_new: false, .. })) => false,
         (Write::Change(_, change), _) => change.state == State::Pending,
         _ => write.may_add_work(),

@@ -114,6 +114,10 @@ pub(super) async fn set_submit_results(
     let old: HashMap<_, _> = rows.iter().map(|row| (key(row), row)).collect();
     for (place, submit) in there {
         let row = old.get(&(submit.workflow.clone(), submit.key.clone()));
+        if row.is_none() && submit.max_pending.is_some() {
+            set(results, place, WriteResult::QueueFull);
+            continue;
+        }
         let row = row
             .ok_or_else(|| StoreError::passing("a task with the same key was deleted just now"))?;
         let earlier = rows::earlier_of(row, submit);

@@ -117,6 +117,9 @@ macro_rules! submit {
         $crate::store::postgres::sql::submit!($checked, "NULL")
     };
     ($checked:expr, $parent:literal) => {
+        $crate::store::postgres::sql::submit!($checked, $parent, "")
+    };
+    ($checked:expr, $parent:literal, $which:literal) => {
         concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
          failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, parent)
@@ -125,8 +128,9 @@ macro_rules! submit {
          CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE retry_meta.key = 'old_seen' AND value > ", now!(), " - 86400000000) THEN nonce END, ", $parent, "::bigint
      FROM (
          SELECT nextval('retry_run_id') AS id, given.* FROM ", $checked, " unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
-             $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[])
-         AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, nonce)
+             $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[]) WITH ORDINALITY
+         AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, nonce, n)
+         ", $which, "
      ) AS numbered
      ORDER BY workflow, key
      ON CONFLICT (workflow, idem_key) DO NOTHING
@@ -138,6 +142,41 @@ macro_rules! submit {
 pub(super) use submit;
 
 pub(super) const SUBMIT: &str = submit!("");
+
+/// Stores tasks, and leaves out those whose queue has no room for them: $13 is how many tasks of it may
+/// wait. It walks the workflows, versions and priorities of these queues, and counts the tasks that could
+/// run up to that number.
+pub(super) const SUBMIT_BOUNDED: &str = concat!(
+    "WITH RECURSIVE bound (queue, most) AS (
+         SELECT queue, min(most) FROM unnest($3::text[], $13::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue
+     ), level (queue, workflow, version, priority) AS (
+         SELECT bound.queue, head.* FROM bound CROSS JOIN LATERAL (
+             SELECT workflow, version, priority FROM retry_ready AS ready WHERE NOT is_suspect AND ready.queue = bound.queue
+             ORDER BY ready.queue, workflow, version, priority LIMIT 1
+         ) AS head
+       UNION ALL
+         SELECT level.queue, next.* FROM level CROSS JOIN LATERAL (
+             SELECT ready.workflow, ready.version, ready.priority FROM retry_ready AS ready
+             WHERE NOT is_suspect AND ready.queue = level.queue
+                 AND (ready.workflow, ready.version, ready.priority) > (level.workflow, level.version, level.priority)
+             ORDER BY ready.queue, ready.workflow, ready.version, ready.priority LIMIT 1
+         ) AS next
+     ), room (queue, left_over) AS MATERIALIZED (
+         SELECT queue, most - (SELECT count(*) FROM (
+             SELECT FROM level CROSS JOIN LATERAL (
+                 SELECT FROM retry_ready AS ready WHERE NOT is_suspect AND ready.queue = level.queue AND ready.workflow = level.workflow
+                     AND ready.version = level.version AND ready.priority = level.priority AND wake_at <= ", now!(), " OFFSET 0
+             ) AS ready
+             WHERE level.queue = bound.queue LIMIT most
+         ) AS line) FROM bound
+     ), refused (n) AS MATERIALIZED (
+         SELECT n FROM (
+             SELECT n, left_over, row_number() OVER (PARTITION BY queue ORDER BY n) AS nth
+             FROM room JOIN unnest($3::text[]) WITH ORDINALITY AS given (queue, n) USING (queue)
+         ) AS numbered WHERE nth > left_over
+     ) ",
+    submit!("", "NULL", "WHERE n <> ALL (ARRAY(SELECT n FROM refused))")
+);
 
 /// Stores tasks in a transaction of its own.
 pub(super) const SUBMIT_ALONE: &str = submit!(concat!(checked!("13", "14", "15"), " CROSS JOIN"));
@@ -647,6 +686,7 @@ pub(super) const WRITES: &[&str] = &[
     RAISE_EPOCH,
     LOCK,
     SUBMIT,
+    SUBMIT_BOUNDED,
     SUBMIT_ALONE,
     START,
     BY_KEY,

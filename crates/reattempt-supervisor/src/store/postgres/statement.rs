@@ -36,10 +36,14 @@ pub(super) fn statement<'a>(
     let own = stage.places.iter().filter_map(|place| writes.get(*place));
     match stage.kind {
         StageKind::Submits => {
-            let submits = columns::Submits::of(own.filter_map(|write| match write {
+            let new = own.filter_map(|write| match write {
                 Write::Submit(new) => Some(&**new),
                 _ => None,
-            }));
+            });
+            let submits = columns::Submits::of(new.clone());
+            if let Some(bounds) = columns::Bounds::of(new) {
+                return send(live, sql::SUBMIT_BOUNDED, (submits, bounds), None);
+            }
             let sql = match place {
                 Place::Alone => sql::SUBMIT_ALONE,
                 Place::Locked | Place::After => sql::SUBMIT,

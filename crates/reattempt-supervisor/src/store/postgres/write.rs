@@ -88,7 +88,9 @@ fn ending_task(write: &Write) -> Option<i64> {
 /// it needs no lock before it.
 fn needs_no_lock(write: &Write) -> bool {
     match write {
-        Write::Submit(_) | Write::Record(..) => true,
+        // A bound has a statement of its own.
+        Write::Submit(new) => new.max_pending.is_none(),
+        Write::Record(..) => true,
         // Another transaction may be committing a signal.
         Write::Change(_, change) => matches!(change.wake, Wake::In(_)),
         _ => false,

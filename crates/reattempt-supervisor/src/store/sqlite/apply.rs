@@ -46,7 +46,15 @@ fn apply(
     has_lines: bool,
 ) -> rusqlite::Result<WriteResult> {
     Ok(match write {
-        Write::Submit(new) => WriteResult::Submitted(submit(connection, new, None, now)?),
+        Write::Submit(new) => {
+            if claims::has_room(connection, new, now)? {
+                WriteResult::Submitted(submit(connection, new, None, now)?)
+            } else {
+                // It may be there already.
+                let earlier = earlier(connection, new)?;
+                earlier.map_or(WriteResult::QueueFull, WriteResult::Submitted)
+            }
+        }
         Write::Claim(claim) => WriteResult::Claimed(claims::claim(connection, claim, now)?),
         Write::Record(lease, record) => {
             let written = self::record(connection, *lease, record, now, has_lines)?;
@@ -174,13 +182,16 @@ pub(super) fn submit(
     if let Some(id) = query_one(connection, sql, values, |row| row.get(0))? {
         return Ok(Submitted::new(TaskId(id)));
     }
+    earlier(connection, new)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+}
+
+/// Returns the task that has the key of a new one.
+fn earlier(connection: &Connection, new: &NewTask) -> rusqlite::Result<Option<Submitted>> {
     let sql = "SELECT id, version, input FROM retry_run WHERE workflow = ?1 AND idem_key = ?2";
-    let mut rows = connection.prepare_cached(sql)?;
-    let earlier = |row: &rusqlite::Row<'_>| {
+    query_one(connection, sql, [&new.workflow, &new.key], |row| {
         let (id, input) = (TaskId(row.get(0)?), row.get::<_, String>(2)?);
         Ok(Submitted::earlier(id, row.get(1)?, &input, new))
-    };
-    rows.query_row([&new.workflow, &new.key], earlier)
+    })
 }
 
 /// Keeps the steps that run under a lease that is held, and forgets those that were dropped.

@@ -8,7 +8,7 @@ use super::queries;
 use super::row::query_one;
 use crate::store::unknown::OldestTasks;
 use crate::store::{Claim, ClaimedTask, UnknownWorkflow};
-use crate::task::Task;
+use crate::task::{NewTask, Task};
 use crate::time::Time;
 
 /// Claims the tasks that are ready.
@@ -95,6 +95,32 @@ fn add_ready(
         level = i32::from(priority);
     }
     Ok(())
+}
+
+/// Returns whether the queue of a task takes it. It counts the tasks that could run, up to the largest
+/// number; suspects do not count.
+pub(super) fn has_room(
+    connection: &Connection,
+    new: &NewTask,
+    now: Time,
+) -> rusqlite::Result<bool> {
+    let Some(mut left) = new.max_pending else {
+        return Ok(true);
+    };
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM retry_run INDEXED BY retry_run_claim
+         WHERE deaths < 2 AND state IN (0, 2) AND queue = ?1 AND workflow = ?2 AND version = ?3 AND priority = ?4
+             AND wake_at <= ?5 LIMIT ?6)";
+    let mut level = (String::new(), 0, 0);
+    while left > 0 {
+        let Some((next, _)) = next_level(connection, &new.queue, &level)? else {
+            return Ok(true);
+        };
+        let values = params![new.queue, next.0, next.1, next.2, now.as_micros(), left];
+        let count = query_one(connection, sql, values, |row| row.get(0))?;
+        left = left.saturating_sub(count.unwrap_or_default());
+        level = next;
+    }
+    Ok(false)
 }
 
 /// Finds the oldest tasks of workflows that are not known. It reads one task of each workflow and

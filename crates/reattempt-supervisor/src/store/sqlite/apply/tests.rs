@@ -30,6 +30,7 @@ fn new(key: &str) -> NewTask {
         max_failures: 3,
         on_failure: OnFailure::Undo,
         nonce: 7,
+        max_pending: None,
     }
 }
 
