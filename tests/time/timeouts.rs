@@ -372,3 +372,70 @@ async fn a_hanging_hook_under_a_deadline_from_above() {
     );
     assert_eq!(start.elapsed(), SECOND);
 }
+
+/// The limit of each attempt by its number, which may read what the function gets.
+#[tokio::test(start_paused = true)]
+async fn grows_with_the_attempts() {
+    #[retry(max = 4, backoff = "fixed", base = "1s", jitter = "none", timeout = |attempt| unit * attempt, on(_))]
+    async fn fetch(service: &Service, unit: Duration) -> Result<u32, Fault> {
+        service.call().await
+    }
+    let (start, service) = (Instant::now(), Service::hanging(3));
+    assert_eq!(fetch(&service, SECOND).await, Ok(4));
+    // 1 + 2 + 3 s in attempts, and three delays.
+    assert_eq!(start.elapsed(), 9 * SECOND);
+    let (start, service) = (Instant::now(), Service::hanging(9));
+    let end = fetch(&service, SECOND).await.expect_err("it hangs");
+    let Fault::Cut(end) = end else {
+        panic!("{end:?} is no time-out")
+    };
+    assert!(end.is_timeout());
+    assert_eq!((start.elapsed(), service.calls.get()), (13 * SECOND, 4));
+}
+
+/// It ends with the deadline, stands over the limit of an inherited policy, and one below 1 ms is none.
+#[tokio::test(start_paused = true)]
+async fn grows_within_the_deadline_and_over_a_policy() {
+    const POLICY: Policy = Policy::new().timeout(Duration::from_mins(1));
+    #[retry(policy = POLICY, deadline = "10s", base = "1s", jitter = "none", timeout = |attempt: u32| SECOND * 2 * attempt, on(_))]
+    async fn fetch(service: &Service) -> Result<u32, Fault> {
+        service.call().await
+    }
+    #[retry(max = 2, timeout = |_| Duration::ZERO, on(_))]
+    async fn unlimited() -> Result<u32, Fault> {
+        sleep(SECOND).await;
+        Ok(1)
+    }
+    let (start, service) = (Instant::now(), Service::hanging(9));
+    let end = fetch(&service).await;
+    assert!(matches!(end, Err(Fault::Cut(end)) if end.reason() == GiveUpReason::Deadline));
+    // 2 + 1 + 4 + 2 s: 1 s is left for the third.
+    assert_eq!((start.elapsed(), service.calls.get()), (10 * SECOND, 3));
+
+    assert_eq!(unlimited().await, Ok(1));
+}
+
+/// A block, whose closure reads what stands around it, and which polls.
+#[tokio::test(start_paused = true)]
+async fn grows_in_a_block_that_polls() {
+    let (calls, start) = (Cell::new(0), Instant::now());
+    let answer: Result<u32, RetryError<Fault>> = retry_block!(
+        max = 3,
+        backoff = "fixed",
+        base = "1s",
+        jitter = "none",
+        until = |ready| *ready == 3,
+        timeout = |attempt| SECOND * attempt,
+        on(_),
+        async || -> Result<u32, RetryError<Fault>> {
+            calls.set(calls.get() + 1);
+            if calls.get() == 2 {
+                pending::<()>().await;
+            }
+            Ok(calls.get())
+        }
+    )
+    .await;
+    assert_eq!(answer.expect("the third is ready"), 3);
+    assert_eq!(start.elapsed(), 4 * SECOND);
+}

@@ -4,7 +4,7 @@
 //! ```text
 //! Some(move |value, arguments| Ok(match value {
 //!     Some(value) => {
-//!         let copy_0 = read_borrowed::<Order>(arguments)?;
+//!         let copy_0 = read_borrowed::<Order, _>(arguments)?;
 //!         Some(Box::new(move |context| Box::pin(async move {
 //!             without_value(refund(&context, borrow_copy(&copy_0), &value).await)
 //!         })))
@@ -113,7 +113,7 @@ pub(crate) fn expand(
             ArgumentKind::Owned(_) => ours!(#private::read_owned),
         };
         let function = located(function, ty.span());
-        quote_spanned!(at(ty.span())=> let #name = #function::<#ty>(arguments)?;)
+        quote_spanned!(at(ty.span())=> let #name = #function::<#ty, _>(arguments)?;)
     });
     let copies: Vec<_> = copies.collect();
     let done = undo.map(|path| compensation(durable, private, path, true));
@@ -170,10 +170,10 @@ fn compensation(
         let private = located(private.clone(), undo.span());
         match ArgumentKind::of(&parameter.ty) {
             ArgumentKind::Borrowed(ty) => {
-                quote_spanned!(place=> #private::borrow_copy::<#ty>(&#name))
+                quote_spanned!(place=> #private::borrow_copy::<#ty, _>(&#name))
             }
             ArgumentKind::Optional(ty) => {
-                quote_spanned!(place=> #private::borrow_optional_copy::<#ty>(&#name))
+                quote_spanned!(place=> #private::borrow_optional_copy::<#ty, _>(&#name))
             }
             ArgumentKind::Owned(_) => {
                 let mut name = name;

@@ -242,10 +242,10 @@ impl<T: Serialize + ?Sized> StepArgument for T {}
 /// # Errors
 ///
 /// Fails if the recorded argument does not fit the type.
-pub fn read_borrowed<T: UndoArgument + ?Sized>(
+pub fn read_borrowed<T: UndoArgument<C> + ?Sized, C>(
     arguments: &mut UndoArguments<'_>,
-) -> serde_json::Result<T::Copy> {
-    arguments.read()
+) -> serde_json::Result<C> {
+    T::read(arguments)
 }
 
 /// Reads a recorded optional argument for the compensation.
@@ -253,10 +253,10 @@ pub fn read_borrowed<T: UndoArgument + ?Sized>(
 /// # Errors
 ///
 /// Fails if the recorded argument does not fit the type.
-pub fn read_optional<T: UndoArgument + ?Sized>(
+pub fn read_optional<T: UndoArgument<C> + ?Sized, C>(
     arguments: &mut UndoArguments<'_>,
-) -> serde_json::Result<Option<T::Copy>> {
-    arguments.read()
+) -> serde_json::Result<Option<C>> {
+    T::read_optional(arguments)
 }
 
 /// Reads a recorded argument by value for the compensation.
@@ -264,20 +264,20 @@ pub fn read_optional<T: UndoArgument + ?Sized>(
 /// # Errors
 ///
 /// Fails if the recorded argument does not fit the type.
-pub fn read_owned<T: UndoArgument<Copy = T>>(
+pub fn read_owned<T: UndoArgument<C>, C>(
     arguments: &mut UndoArguments<'_>,
-) -> serde_json::Result<T> {
-    read_borrowed::<T>(arguments)
+) -> serde_json::Result<C> {
+    T::read(arguments)
 }
 
 /// Returns a reference to the copy of an argument.
-pub fn borrow_copy<T: UndoArgument + ?Sized>(copy: &T::Copy) -> &T {
-    copy.borrow()
+pub fn borrow_copy<T: UndoArgument<C> + ?Sized, C>(copy: &C) -> &T {
+    T::borrow(copy)
 }
 
 /// Returns a reference to the copy of an optional argument.
-pub fn borrow_optional_copy<T: UndoArgument + ?Sized>(copy: &Option<T::Copy>) -> Option<&T> {
-    copy.as_ref().map(Borrow::borrow)
+pub fn borrow_optional_copy<T: UndoArgument<C> + ?Sized, C>(copy: &Option<C>) -> Option<&T> {
+    copy.as_ref().map(T::borrow)
 }
 
 /// An argument that a compensation can read from the record.
@@ -286,14 +286,34 @@ pub fn borrow_optional_copy<T: UndoArgument + ?Sized>(copy: &Option<T::Copy>) ->
     label = "expected a type that is `Clone + DeserializeOwned`",
     note = "rule D4: https://reattempt.github.io/reattempt/errors.html#d4"
 )]
-pub trait UndoArgument {
-    /// The owned form of the argument.
-    type Copy: Borrow<Self> + DeserializeOwned + Send + 'static;
+pub trait UndoArgument<C> {
+    /// Reads the owned form of the argument.
+    fn read(arguments: &mut UndoArguments<'_>) -> serde_json::Result<C>;
+
+    /// Reads the same where there may be none.
+    fn read_optional(arguments: &mut UndoArguments<'_>) -> serde_json::Result<Option<C>>;
+
+    /// Returns a reference to it.
+    fn borrow(copy: &C) -> &Self;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: ToOwned<Owned: DeserializeOwned + Send + 'static> + ?Sized> UndoArgument for T {
-    type Copy = T::Owned;
+impl<T, C> UndoArgument<C> for T
+where
+    T: ToOwned<Owned = C> + ?Sized,
+    C: Borrow<T> + DeserializeOwned + Send + 'static,
+{
+    fn read(arguments: &mut UndoArguments<'_>) -> serde_json::Result<C> {
+        arguments.read()
+    }
+
+    fn read_optional(arguments: &mut UndoArguments<'_>) -> serde_json::Result<Option<C>> {
+        arguments.read()
+    }
+
+    fn borrow(copy: &C) -> &T {
+        copy.borrow()
+    }
 }
 
 /// Returns whether the task is collecting compensations now.

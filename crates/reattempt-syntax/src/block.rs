@@ -66,7 +66,49 @@ impl Block {
             .answer
             .error_span()
             .or_else(|| Some(body.statements.span_open()));
+        if let Some(label) = body.foreign_label() {
+            faults.push(
+                label.span(),
+                RuleId::S10,
+                format!("an attempt is a function of its own, which cannot leave the loop `'{label}` around it; let the block return a value, and `break` after it"),
+            );
+        }
         check::block(arguments, body.asynchronous, place, faults)
+    }
+}
+
+impl Body {
+    /// The first label of a `break` or `continue` that stands outside of the body.
+    pub fn foreign_label(&self) -> Option<Ident> {
+        let (mut declared, mut left) = (Vec::new(), Vec::new());
+        labels(self.statements.stream(), &mut declared, &mut left);
+        left.into_iter().find(|label| !declared.contains(label))
+    }
+}
+
+/// Collects the names in `'label:`, and those that `break` and `continue` leave.
+fn labels(statements: TokenStream, declared: &mut Vec<Ident>, left: &mut Vec<Ident>) {
+    let tokens: Vec<_> = statements.into_iter().collect();
+    let after = |count| tokens.iter().skip(count);
+    for three in after(0).zip(after(1)).zip(after(2)) {
+        match three {
+            ((TokenTree::Punct(quote), TokenTree::Ident(name)), TokenTree::Punct(colon))
+                if quote.as_char() == '\'' && colon.as_char() == ':' =>
+            {
+                declared.push(name.clone());
+            }
+            ((TokenTree::Ident(word), TokenTree::Punct(quote)), TokenTree::Ident(name))
+                if (word == "break" || word == "continue") && quote.as_char() == '\'' =>
+            {
+                left.push(name.clone());
+            }
+            _ => {}
+        }
+    }
+    for token in tokens {
+        if let TokenTree::Group(group) = token {
+            labels(group.stream(), declared, left);
+        }
     }
 }
 

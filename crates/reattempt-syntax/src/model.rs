@@ -21,6 +21,8 @@ pub struct Model {
     pub named: Option<LitStr>,
     /// The given keys, each as a call on the builder.
     pub settings: Vec<Setting>,
+    /// `timeout = |attempt| ...`
+    pub timeout_by: Option<Expr>,
     /// The policy as far as literals tell.
     pub known: Policy,
     /// Keys whose value is an expression.
@@ -193,6 +195,7 @@ impl Model {
             rename(budget, name);
         }
         let code = [
+            &mut model.timeout_by,
             &mut model.breaker,
             &mut model.bulkhead,
             &mut model.throttle,
@@ -275,6 +278,7 @@ impl Model {
     /// Whether `key` is given.
     pub fn has(&self, key: Key) -> bool {
         self.settings.iter().any(|setting| setting.key == key)
+            || key == Key::Timeout && self.timeout_by.is_some()
     }
 
     /// Whether an error is retried only when it proves that nothing was executed.

@@ -72,10 +72,10 @@ fn standing(block: &Block) -> TokenStream {
         statements,
     } = &block.body;
     let changes = |path: &syn::Path| path.is_ident("context") || path.is_ident("map_err");
-    let bound = block
-        .items
-        .iter()
-        .any(|item| matches!(item, darling::ast::NestedMeta::Meta(meta) if changes(meta.path())));
+    let bound =
+        block.items.iter().any(
+            |item| matches!(item, darling::ast::NestedMeta::Meta(meta) if changes(meta.path())),
+        ) || block.body.foreign_label().is_some();
     let once = match answer.ty() {
         Some(ty) => ours!((|| -> #ty { ::core::panic!() })()),
         None if bound => anything(),

@@ -99,10 +99,13 @@ impl Parts<'_> {
         let answer = self.whole_answer();
         Some(if let Some(parameter) = parameter {
             let krate = self.model.krate_at(parameter.span());
-            quote_spanned!(at(parameter.span())=> let form = #krate::__private::form_of_parameter::<#answer, #parameter>();)
+            quote_spanned!(at(parameter.span())=> let (form, ended) = #krate::__private::form_of_parameter::<#answer, #parameter, _>();)
         } else {
             let krate = self.model.krate_at(code.span());
-            quote_spanned!(at(code.span())=> let form = #krate::__private::form_of_mapper::<#answer, _>(&#code);)
+            quote_spanned! {at(code.span())=>
+                let ended = |end| #krate::__private::map_err::<#answer, _, _>(end, ::core::convert::identity, #code);
+                let form = #krate::__private::form_of_mapper(&ended);
+            }
         })
     }
 
@@ -114,12 +117,15 @@ impl Parts<'_> {
 
     /// `looped`, and what `map_err` makes of its error.
     pub(super) fn mapped(&self, looped: TokenStream) -> TokenStream {
-        let Some(Mapper { code, .. }) = &self.model.map_err else {
+        let Some(Mapper { code, parameter }) = &self.model.map_err else {
             return looped;
         };
         let (krate, answer) = (self.model.krate_at(code.span()), self.whole_answer());
-        let mapped =
-            quote_spanned!(at(code.span())=> #krate::__private::map_err::<#answer, _>(end, #code));
+        let mapped = if parameter.is_some() {
+            quote_spanned!(at(code.span())=> #krate::__private::map_err::<#answer, _, _>(end, ended, #code))
+        } else {
+            ours!(ended(end))
+        };
         let released = self.released();
         ours!({ let end = #looped; #released #mapped })
     }
@@ -293,8 +299,7 @@ impl Parts<'_> {
         let (context, gates) = (self.deferred_context(), self.gates());
         let endures = self.cutting() == Cutting::NotCutOff;
         let limit = if self.may_time_out() && !endures {
-            let (policy, timer) = (self.limit_ref(Key::Timeout), &self.timer);
-            ours!(#krate::__private::Until::of_attempt(#until, #policy, #timer))
+            self.limit_of_attempt()
         } else {
             until.clone()
         };
@@ -338,6 +343,18 @@ impl Parts<'_> {
             };
             #apart
         }
+    }
+
+    /// Until when an attempt may run.
+    fn limit_of_attempt(&self) -> TokenStream {
+        let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
+        let Some(timeout) = &self.model.timeout_by else {
+            let policy = self.limit_ref(Key::Timeout);
+            return ours!(#krate::__private::Until::of_attempt(#until, #policy, #timer));
+        };
+        let (span, krate) = (at(timeout.span()), self.model.krate_at(timeout.span()));
+        let failures = ours!(#krate::__private::LiveCall::failures(&call));
+        quote_spanned!(span=> #krate::__private::Until::of_attempt_by(#until, #timeout, #failures, #timer))
     }
 
     /// `let cut = ...;`: what makes the answer of a call that is cut off, made where the answer stands, which has to say so.

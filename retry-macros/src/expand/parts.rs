@@ -176,11 +176,17 @@ impl<'m> Parts<'m> {
         Ident::new(name, at(self.timer_span()))
     }
 
-    /// `let timer = ...;` where the expression is evaluated once.
+    /// `let timer = ...;` where the expression is evaluated once. Whether an async function can wait with it is asked
+    /// here, before anything takes it for a clock.
     pub(super) fn kept_timer(&self) -> Option<TokenStream> {
         let expr = self.model.timer.as_ref()?;
-        let timer = Ident::new("timer", at(expr.span()));
-        (!is_place(expr)).then(|| ours!(let #timer = #expr;))
+        let (span, krate) = (at(expr.span()), self.model.krate_at(expr.span()));
+        let name = Ident::new("timer", span);
+        let kept = (!is_place(expr)).then(|| ours!(let #name = #expr;));
+        let timer = &self.timer;
+        let asked = (self.asynchronous)
+            .then(|| quote_spanned!(span=> #krate::__private::waits_with(#timer);));
+        Some(ours!(#kept #asked))
     }
 
     /// `let attempt = ...;` for the key `context`.

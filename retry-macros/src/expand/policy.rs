@@ -13,8 +13,31 @@ use reattempt_syntax::item::mentions;
 use reattempt_syntax::model::{BudgetSource, Inherited, Model, Setting, at};
 
 impl Parts<'_> {
-    /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.
+    /// The policy: of its name, where the compiler knows it, so that its keys are written once.
     pub(super) fn policy(&self) -> TokenStream {
+        if self.is_constant_item() {
+            ours!((*__REATTEMPT_POLICY))
+        } else {
+            self.built_policy()
+        }
+    }
+
+    /// `const POLICY: &Policy = ...;`
+    fn policy_item(&self) -> Option<TokenStream> {
+        let (krate, policy) = (&self.krate, self.built_policy());
+        self.is_constant_item()
+            .then(|| ours!(const __REATTEMPT_POLICY: &#krate::Policy = &#policy;))
+    }
+
+    /// Whether an item can be made of the policy.
+    fn is_constant_item(&self) -> bool {
+        self.model.named.is_none()
+            && !self.model.is_running()
+            && !mentions(&self.built_policy(), &self.model.generics)
+    }
+
+    /// `Policy::new().max(5)...`, or the inherited policy with what overrides it.
+    fn built_policy(&self) -> TokenStream {
         let krate = &self.krate;
         let start = match &self.model.inherited {
             Some(Inherited {
@@ -71,19 +94,22 @@ impl Parts<'_> {
     fn typed(&self, key: Key, value: &TokenStream, span: Span) -> TokenStream {
         let krate = self.model.krate_at(span);
         let kind = match key.kind() {
-            Kind::Attempts => {
-                return quote_spanned!(at(span)=> #krate::__private::attempts(#krate::__private::number(#value) as i128));
-            }
+            Kind::Attempts => "number",
             Kind::Jitter => "jitter",
             Kind::Factor => "factor",
             Kind::Time => "duration",
             _ => return value.clone(),
         };
         let kind = Ident::new(kind, at(span));
-        quote_spanned! {at(span)=> {
+        let value = quote_spanned! {at(span)=> {
             use #krate::__private::WrongValue as _;
             #krate::__private::ValueOf(#value).#kind()
-        }}
+        }};
+        if key.kind() == Kind::Attempts {
+            quote_spanned!(at(span)=> #krate::__private::attempts(#value as i128))
+        } else {
+            value
+        }
     }
 
     /// `let max = ...;` for each value of the running program that is evaluated once.
@@ -117,7 +143,8 @@ impl Parts<'_> {
         let beside = self.checks_beside();
         let (timer, form, values) = (self.kept_timer(), self.mapped_form(), self.kept_values());
         let ignored = self.ignored_timeout();
-        ours!(#form #budget #site #checks #beside #kept #values #ignored #timer #context #until #started #gates)
+        let policy = self.policy_item();
+        ours!(#policy #form #budget #site #checks #beside #kept #values #ignored #timer #context #until #started #gates)
     }
 
     /// With `cut_off = false` a `timeout` that only the running program knows is not applied, which is reported.
@@ -165,6 +192,7 @@ impl Parts<'_> {
         match self.runtime_inherited() {
             // As it is, without a copy.
             Some(inherited) if self.has_policy_in_place() => self.runtime_policy(&inherited.expr),
+            _ if self.is_constant_item() => ours!(__REATTEMPT_POLICY),
             _ if self.model.is_running() => ours!(&#policy),
             _ => ours!(const { &#policy }),
         }
@@ -213,7 +241,9 @@ impl Parts<'_> {
             return TokenStream::new();
         }
         let policy = self.constant_part();
-        let unknown = self.model.running_keys().map(|key| variant(key.as_str()));
+        let replaced = self.model.timeout_by.as_ref().map(|_| Key::Timeout);
+        let unknown = self.model.running_keys().chain(replaced);
+        let unknown = unknown.map(|key| variant(key.as_str()));
         let krate = &self.krate;
         let unknown = ours!(&[#(#krate::policy::rules::Key::#unknown),*]);
         let constant = (self.model.settings.iter()).filter(|setting| setting.running.is_none());
@@ -256,6 +286,9 @@ impl Parts<'_> {
 
     /// The policy without the values that only the running program knows.
     fn constant_part(&self) -> TokenStream {
+        if !self.model.is_running() {
+            return self.policy();
+        }
         let mut model = self.model.clone();
         model.settings.retain(|setting| setting.running.is_none());
         Parts {
@@ -265,7 +298,7 @@ impl Parts<'_> {
             timer_kept: self.timer_kept.clone(),
             ..*self
         }
-        .policy()
+        .built_policy()
     }
 
     /// A budget, and beside a constant policy a breaker and a hedge, as far as they are constants.
@@ -305,12 +338,16 @@ impl Parts<'_> {
             return None;
         };
         let mut settings = self.model.settings.iter();
-        let budget = &settings.find(|setting| setting.key == Key::Budget)?.value;
+        let setting = settings.find(|setting| setting.key == Key::Budget)?;
+        let budget = &setting.value;
         if mentions(budget, &self.model.generics) {
             return None;
         }
         let krate = self.model.krate_at(budget.span());
-        let check = quote_spanned!(at(budget.span())=> #krate::__private::refuse_budget(#budget));
+        // As the policy takes it, so that the compiler says once what is wrong.
+        let policy = self.with(&ours!(#krate::Policy::constant()), setting);
+        let check =
+            quote_spanned!(at(budget.span())=> #krate::__private::refuse_shared_budget(&#policy));
         // Only the value of a `static` may read a `static` with atomics in it.
         Some(self.constant_item(&ours!({ static _PAYS: () = #check; })))
     }

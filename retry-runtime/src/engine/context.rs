@@ -178,13 +178,29 @@ impl Until {
     #[inline(always)]
     #[must_use]
     pub fn of_attempt(self, policy: &Policy, clock: &impl Clock) -> Self {
-        let Some(timeout) = policy.timeout else {
-            return self;
-        };
+        policy.timeout.map_or(self, |timeout| {
+            self.within(timeout, policy.is_trusted(), clock)
+        })
+    }
+
+    /// Returns the same where `timeout` says how long the attempt may take, by its number from 1.
+    #[inline(always)]
+    #[must_use]
+    pub fn of_attempt_by(
+        self,
+        timeout: impl FnOnce(u32) -> Duration,
+        failures: u32,
+        clock: &impl Clock,
+    ) -> Self {
+        self.within(timeout(failures.saturating_add(1)), false, clock)
+    }
+
+    #[inline(always)]
+    fn within(self, timeout: Duration, is_trusted: bool, clock: &impl Clock) -> Self {
         let now = clock.now();
         let end = now.after(timeout);
         // A shorter one means nothing, and forbids retries only.
-        if !policy.is_trusted() && end < now.after(SHORTEST_TIMEOUT) {
+        if !is_trusted && end < now.after(SHORTEST_TIMEOUT) {
             self
         } else {
             Self(self.0.min(end))

@@ -154,10 +154,18 @@ pub const fn paying(budget: crate::Budget) -> crate::Budget {
     budget
 }
 
-/// R11: a budget that a constant names.
+/// R11: the budget of a policy.
 #[cfg(feature = "std")]
 #[track_caller]
-pub const fn refuse_budget(budget: &crate::Budget) {
+pub const fn refuse_shared_budget(policy: &Policy) {
+    if let Some(budget) = policy.shared_budget() {
+        refuse_budget(budget);
+    }
+}
+
+#[cfg(feature = "std")]
+#[track_caller]
+const fn refuse_budget(budget: &crate::Budget) {
     if let Some(refusal) = budget.violation() {
         refusal.refuse();
     }

@@ -12,37 +12,46 @@ use crate::outcome::Outcome;
     note = "write `map_err = |error: reattempt::RetryError<E>| ...`, with the error of an attempt for `E`",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
-pub trait MapperParameter {
-    /// The error of an attempt.
-    type Error;
+pub trait MapperParameter<E> {
+    /// Returns how the call ended.
+    fn of(ended: RetryError<E>) -> Self;
 }
 
-impl<E> MapperParameter for RetryError<E> {
-    type Error = E;
+impl<E> MapperParameter<E> for RetryError<E> {
+    #[inline(always)]
+    fn of(ended: Self) -> Self {
+        ended
+    }
 }
 
-/// Returns the form of a function that answers with `R` and whose mapper takes `P`.
+/// What makes the parameter of a mapper of the end of a call.
+pub(super) type ToParameter<E, P> = fn(RetryError<E>) -> P;
+
+/// Returns the form of a function that answers with `R` and whose mapper takes `P`, and what makes that of the end of a
+/// call: so that this is the only place that says what a mapper takes.
 #[inline(always)]
-pub const fn form_of_parameter<R: Outcome, P: MapperParameter>() -> WithReason<R::Value, P::Error> {
-    WithReason::NEW
+pub const fn form_of_parameter<R: Outcome, P: MapperParameter<E>, E>()
+-> (WithReason<R::Value, E>, ToParameter<E, P>) {
+    (WithReason::NEW, P::of)
 }
 
-/// Returns the same where the mapper is a path: its type says what it takes.
+/// Returns the same where the mapper is a path, whose type says what it takes: `ended` calls it.
 #[inline(always)]
 pub const fn form_of_mapper<R: Outcome, E>(
-    _: &impl FnOnce(RetryError<E>) -> R::Error,
+    _: &impl FnOnce(Result<R::Value, RetryError<E>>) -> R,
 ) -> WithReason<R::Value, E> {
     WithReason::NEW
 }
 
 /// Returns the answer of a call that has ended: a success as it is, or the error that `map` makes of its end.
 #[inline(always)]
-pub fn map_err<R: Outcome, E>(
+pub fn map_err<R: Outcome, P, E>(
     answer: Result<R::Value, RetryError<E>>,
-    map: impl FnOnce(RetryError<E>) -> R::Error,
+    ended: ToParameter<E, P>,
+    map: impl FnOnce(P) -> R::Error,
 ) -> R {
     match answer {
         Ok(value) => R::success(value),
-        Err(error) => R::failure(map(error)),
+        Err(error) => R::failure(map(ended(error))),
     }
 }

@@ -37,9 +37,10 @@ pub use crate::operation::{Live, Operation, Site};
 pub use crate::outcome::Cut;
 #[cfg(not(feature = "std"))]
 pub use crate::timer::NoTimer;
+pub use crate::timer::waits_with;
 pub use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 #[cfg(feature = "std")]
-pub use constants::{BudgetOf, HedgeOf, paying, refuse_budget, refuse_hedge, refuse_window};
+pub use constants::{BudgetOf, HedgeOf, paying, refuse_hedge, refuse_shared_budget, refuse_window};
 pub use constants::{backoff, backoff_by, blame, broken, inherited, policy, refuse, unchecked};
 pub use cut::{
     LostAnswer, Unasked, cause_of, cut, fail_cut, fail_limited, fail_limited_retry_error, finished,
@@ -70,6 +71,6 @@ pub use reattempt_core::chained::verdict as chain;
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{
-    Kept, Lacked, Moved, MovedValue, ReborrowedValue, ValueOf, WrongValue, attempts, number,
-    taken_apart, type_of,
+    Kept, Lacked, Moved, MovedValue, ReborrowedValue, ValueOf, WrongValue, attempts, taken_apart,
+    type_of,
 };

@@ -40,6 +40,14 @@ impl ValueOf<Jitter> {
     }
 }
 
+impl<N: IsNumber> ValueOf<N> {
+    /// Returns the number, which can be cast in constants too.
+    #[inline(always)]
+    pub const fn number(self) -> N {
+        self.0
+    }
+}
+
 /// What a body moves.
 #[derive(Debug)]
 pub struct Moved<'a, T>(pub &'a T);
@@ -142,6 +150,13 @@ pub trait WrongValue<T>: Sized {
     {
         unreachable!()
     }
+
+    fn number(self) -> u32
+    where
+        T: IsNumber,
+    {
+        unreachable!()
+    }
 }
 
 impl<T> WrongValue<T> for ValueOf<T> {}
@@ -190,13 +205,7 @@ macro_rules! numbers {
 // `i32` is what the compiler takes a number for of which nothing else is known.
 numbers!(u8 u16 u32 u64 usize i32);
 
-/// Returns the value of `max`, which any number can then be cast from, in constants too.
-#[inline(always)]
-pub const fn number<N: IsNumber>(number: N) -> N {
-    number
-}
-
-/// Returns it as `max` has it. What is below 0 is 0, which R1 refuses, and what is above the largest number of attempts
+/// Returns a number as `max` has it. What is below 0 is 0, which R1 refuses, and what is above the largest number of attempts
 /// is unlimited.
 #[inline(always)]
 #[expect(

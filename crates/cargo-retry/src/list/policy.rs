@@ -115,6 +115,11 @@ fn effective(
             None => effective.unknown = effective.unknown.with(setting.key),
         }
     }
+    if model.timeout_by.is_some() {
+        is_literal = false;
+        effective.given = effective.given.with(Key::Timeout);
+        effective.unknown = effective.unknown.with(Key::Timeout);
+    }
     if let Some(inherited) = &model.inherited {
         is_literal = false;
         match constants.value(&inherited.expr, at) {

@@ -12,6 +12,7 @@ use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::keys::KEYS;
 use reattempt_syntax::model::{Hedging, Model};
 use retry_runtime::Policy;
+use retry_runtime::rules::Key;
 use syn::spanned::Spanned as _;
 
 use super::{Broken, Given, rule};
@@ -204,7 +205,12 @@ fn expressions(model: &Model, text: &str) -> Vec<(String, String)> {
         let written = written.unwrap_or_else(|| setting.value.to_string());
         Some((setting.key.as_str().to_owned(), written))
     });
-    unknown.collect()
+    let timeout = model.timeout_by.iter().map(|closure| {
+        let written = written(closure.span(), text);
+        let written = written.unwrap_or_else(|| closure.to_token_stream().to_string());
+        (Key::Timeout.as_str().to_owned(), written)
+    });
+    unknown.chain(timeout).collect()
 }
 
 fn beside(args: &Args) -> Vec<&'static str> {

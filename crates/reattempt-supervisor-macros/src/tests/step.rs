@@ -130,12 +130,15 @@ fn every_key_and_every_kind_of_parameter() {
                                 ::core::option::Option::Some(value) => {
                                     let copy_1 = ::durable::private::read_borrowed::<
                                         str,
+                                        _,
                                     >(arguments)?;
                                     let copy_2 = ::durable::private::read_owned::<
                                         (u32, u32),
+                                        _,
                                     >(arguments)?;
                                     let copy_3 = ::durable::private::read_optional::<
                                         Card,
+                                        _,
                                     >(arguments)?;
                                     ::core::option::Option::Some(
                                         ::durable::private::Box::new(move |
@@ -147,9 +150,12 @@ fn every_key_and_every_kind_of_parameter() {
                                                     ::durable::private::StepError,
                                                 > = refund(
                                                         &context,
-                                                        ::durable::private::borrow_copy::<str>(&copy_1),
+                                                        ::durable::private::borrow_copy::<str, _>(&copy_1),
                                                         copy_2,
-                                                        ::durable::private::borrow_optional_copy::<Card>(&copy_3),
+                                                        ::durable::private::borrow_optional_copy::<
+                                                            Card,
+                                                            _,
+                                                        >(&copy_3),
                                                         &value,
                                                     )
                                                     .await;

@@ -98,6 +98,8 @@ struct Draft<'f> {
     known: Policy,
     unknown: Keys,
     settings: Vec<Setting>,
+    /// `timeout = |attempt| ...`
+    timeout_by: Option<Expr>,
     /// The span of each value, for the rules that name a key.
     places: Vec<(Key, Span, Place)>,
     krate: TokenStream,
@@ -123,6 +125,11 @@ impl TakeValue for &mut Draft<'_> {
             Given::Literal(literal, span) => {
                 self.known = self.known.with(key, of(&literal)).unwrap_or(self.known);
                 (literal.tokens(&self.krate), span, None)
+            }
+            Given::Expression(expr @ Expr::Closure(_)) if key == Key::Timeout => {
+                self.unknown = self.unknown.with(key);
+                self.timeout_by = Some(expr);
+                return;
             }
             Given::Expression(expr) => {
                 self.unknown = self.unknown.with(key);
@@ -211,6 +218,7 @@ fn policy(
         known,
         unknown: Keys::NONE,
         settings: Vec::new(),
+        timeout_by: None,
         places: Vec::new(),
         krate: krate
             .as_ref()
@@ -225,13 +233,16 @@ fn policy(
         known,
         unknown,
         settings,
+        timeout_by,
         ..
     } = draft;
+    named::no_timeout_by(named.as_ref(), timeout_by.as_ref(), faults);
     Model {
         krate,
         inherited,
         named,
         settings,
+        timeout_by,
         known,
         unknown,
         budget,

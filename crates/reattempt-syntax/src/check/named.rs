@@ -6,7 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
 use super::constant;
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostics, Place};
 use crate::item::mentions;
 use crate::model::{Inherited, Model, OperationName};
 
@@ -110,6 +110,22 @@ pub(super) fn shared(model: &Model, faults: &mut Diagnostics) {
             model.error_span,
             RuleId::X15,
             "beside a `policy` from the configuration `name` is the same for all instances of a function, and cannot mention `Self` or a parameter; write a text or a constant",
+        );
+    }
+}
+
+/// A time-out for each attempt, where the configuration may set one for all.
+pub(super) fn no_timeout_by(
+    named: Option<&LitStr>,
+    timeout_by: Option<&Expr>,
+    faults: &mut Diagnostics,
+) {
+    if let (Some(name), Some(timeout)) = (named, timeout_by) {
+        let name = name.value();
+        faults.push(
+            Place::of(timeout),
+            RuleId::Type,
+            format!("the policy \"{name}\" of the configuration has one `timeout` for all attempts; write a duration, such as `timeout = \"2s\"`, or drop `policy`"),
         );
     }
 }

@@ -1,16 +1,15 @@
 ///
 /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
 async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
+    const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant()
+        .max(5u32)
+        .jitter(::reattempt::Jitter::Ratio(0.2f64));
     static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
         ::reattempt::__private::name!("fetch" max jitter on),
     );
     let context = || ::reattempt::__private::CallContext::asynchronous(
         &__REATTEMPT_SITE,
-        const {
-            &::reattempt::Policy::constant()
-                .max(5u32)
-                .jitter(::reattempt::Jitter::Ratio(0.2f64))
-        },
+        __REATTEMPT_POLICY,
     );
     let mut call = ::reattempt::__private::LiveCall::new(|| &__REATTEMPT_SITE);
     loop {

@@ -16,6 +16,10 @@ fn every_hook() {
             ///
             /// **Retried:** Up to 4 attempts; delays of up to 50 ms, 100 ms, 200 ms, each drawn from 0 to that; at most 350 ms of waiting; 2 s for all attempts and delays together.
             async fn fetch(name: String) -> Result<Page, RetryError<Error>> {
+                const __REATTEMPT_POLICY: &::again::Policy = &::again::Policy::constant()
+                    .max(4u32)
+                    .base(::core::time::Duration::new(0u64, 50000000u32))
+                    .deadline(::core::time::Duration::new(2u64, 0u32));
                 static __REATTEMPT_SITE: ::again::__private::Site = ::again::__private::Site::new(
                     ::again::__private::name!(
                         "fetch" max base deadline on except context clone on_retry before_retry
@@ -24,22 +28,12 @@ fn every_hook() {
                 );
                 let context = |until| ::again::__private::CallContext::new(
                     &__REATTEMPT_SITE,
-                    const {
-                        &::again::Policy::constant()
-                            .max(4u32)
-                            .base(::core::time::Duration::new(0u64, 50000000u32))
-                            .deadline(::core::time::Duration::new(2u64, 0u32))
-                    },
+                    __REATTEMPT_POLICY,
                     until,
                     &::again::__private::ASYNC_TIMER,
                 );
                 let until = ::again::__private::Until::start(
-                    const {
-                        &::again::Policy::constant()
-                            .max(4u32)
-                            .base(::core::time::Duration::new(0u64, 50000000u32))
-                            .deadline(::core::time::Duration::new(2u64, 0u32))
-                    },
+                    __REATTEMPT_POLICY,
                     &::again::__private::ASYNC_TIMER,
                 );
                 let started = ::again::__private::Started::now(&::again::__private::ASYNC_TIMER);
@@ -199,25 +193,20 @@ fn a_strategy() {
             ///
             /// **Retried:** Attempts and delays as its strategy says; 5 s for all attempts and delays together.
             fn fetch(&mut self) -> Result<Page, FetchError> {
+                const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant()
+                    .decided()
+                    .deadline(::core::time::Duration::new(5u64, 0u32));
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
                     ::reattempt::__private::name!("fetch" strategy on deadline),
                 );
                 let context = |until| ::reattempt::__private::CallContext::new(
                     &__REATTEMPT_SITE,
-                    const {
-                        &::reattempt::Policy::constant()
-                            .decided()
-                            .deadline(::core::time::Duration::new(5u64, 0u32))
-                    },
+                    __REATTEMPT_POLICY,
                     until,
                     &::reattempt::__private::BLOCKING_TIMER,
                 );
                 let until = ::reattempt::__private::Until::start(
-                    const {
-                        &::reattempt::Policy::constant()
-                            .decided()
-                            .deadline(::core::time::Duration::new(5u64, 0u32))
-                    },
+                    __REATTEMPT_POLICY,
                     &::reattempt::__private::BLOCKING_TIMER,
                 );
                 let mut call = ::reattempt::__private::LiveCall::new(());

@@ -34,17 +34,16 @@ fn sync_function() {
             ///
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             pub fn fetch(url: &str) -> Result<Page, FetchError> {
+                const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant()
+                    .max(5u32)
+                    .backoff(::reattempt::Backoff::Exp)
+                    .jitter(::reattempt::Jitter::Ratio(0.2f64));
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
                     ::reattempt::__private::name!("fetch" max backoff jitter on),
                 );
                 let context = || ::reattempt::__private::CallContext::blocking(
                     &__REATTEMPT_SITE,
-                    const {
-                        &::reattempt::Policy::constant()
-                            .max(5u32)
-                            .backoff(::reattempt::Backoff::Exp)
-                            .jitter(::reattempt::Jitter::Ratio(0.2f64))
-                    },
+                    __REATTEMPT_POLICY,
                 );
                 {
                     let mut body = ::reattempt::__private::CallStart::body(|| -> Result<
@@ -84,17 +83,16 @@ fn async_function() {
             ///
             /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
             async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
+                const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant()
+                    .max(5u32)
+                    .backoff(::reattempt::Backoff::Exp)
+                    .jitter(::reattempt::Jitter::Ratio(0.2f64));
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
                     ::reattempt::__private::name!("fetch" max backoff jitter on),
                 );
                 let context = || ::reattempt::__private::CallContext::asynchronous(
                     &__REATTEMPT_SITE,
-                    const {
-                        &::reattempt::Policy::constant()
-                            .max(5u32)
-                            .backoff(::reattempt::Backoff::Exp)
-                            .jitter(::reattempt::Jitter::Ratio(0.2f64))
-                    },
+                    __REATTEMPT_POLICY,
                 );
                 let mut call = ::reattempt::__private::LiveCall::new(|| &__REATTEMPT_SITE);
                 loop {
@@ -162,12 +160,13 @@ fn a_delay_that_the_error_asks_for() {
         ///
         /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting.
         fn fetch(&self) -> Result<Page, FetchError> {
+        const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant();
         static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
         ::reattempt::__private::name!("fetch" on retry_after),
         );
         let context = || ::reattempt::__private::CallContext::blocking(
         &__REATTEMPT_SITE,
-        const { &::reattempt::Policy::constant() },
+        __REATTEMPT_POLICY,
         );
         let mut call = ::reattempt::__private::LiveCall::new(());
         loop {
@@ -192,7 +191,7 @@ fn a_delay_that_the_error_asks_for() {
         |error| ::core::matches!(error, _),
         );
         let verdict = ::reattempt::__private::retry_after(
-        const { &::reattempt::Policy::constant() },
+        __REATTEMPT_POLICY,
         ::reattempt::attempt::Cause::Error(&error),
         verdict,
         FetchError::wait,

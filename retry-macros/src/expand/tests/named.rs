@@ -340,12 +340,13 @@ fn the_kill_switch_in_an_async_function() {
             ///
             /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting.
             async fn fetch(url: &str) -> Result<Page, FetchError> {
+                const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant();
                 static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
                     ::reattempt::__private::name!("fetch" on),
                 );
                 let context = || ::reattempt::__private::CallContext::asynchronous(
                     &__REATTEMPT_SITE,
-                    const { &::reattempt::Policy::constant() },
+                    __REATTEMPT_POLICY,
                 );
                 let mut call = ::reattempt::__private::LiveCall::new(|| &__REATTEMPT_SITE);
                 loop {
