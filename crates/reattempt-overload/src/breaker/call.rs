@@ -85,7 +85,7 @@ impl Breaker {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn counted<T, E, V: IntoVerdict>(
     permit: Permit<'_>,
     answer: Result<T, E>,
