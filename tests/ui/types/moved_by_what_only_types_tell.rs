@@ -13,6 +13,17 @@ impl Url {
     fn host(self) -> Result<String, String> {
         Ok(self.into_host())
     }
+
+    fn write_into(self, page: &mut String) {
+        *page += &self.0;
+    }
+
+    #[retry(max = 3, on(_))]
+    fn page(self) -> Result<String, String> {
+        let mut page = String::new();
+        self.write_into(&mut page);
+        Ok(page)
+    }
 }
 
 macro_rules! checked {
@@ -61,6 +72,7 @@ fn of_several(url: String, page: String) -> Result<String, String> {
 fn main() {
     let url = || Url(String::new());
     let _ = url().host();
+    let _ = url().page();
     let _ = by_a_match(Some(url()));
     let _ = by_a_macro(url());
     let _ = by_what_is_compiled_sometimes(url());

@@ -122,6 +122,18 @@ fn what_may_not_be_moved() {
 }
 
 #[test]
+fn a_method_of_self_may_take_it_whatever_its_name() {
+    for (body, possible) in [
+        ("self.write_empty(3)", vec!["self"]),
+        ("self.inner.write_empty(3)", vec!["self.inner"]),
+        ("url.write_empty(3)", vec![]),
+        ("self.inner.len()", vec!["self.inner"]),
+    ] {
+        assert_eq!(places(&found(body).possible), possible, "{body}");
+    }
+}
+
+#[test]
 fn what_may_be_moved_the_likeliest_first() {
     for (body, expected) in [
         ("Ok(id.parts())", vec!["id"]),

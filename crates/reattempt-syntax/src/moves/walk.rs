@@ -133,7 +133,8 @@ impl<'o> Walk<'o> {
         let receiver = &call.receiver;
         if !is_field && owned.is_taken_by(&method) {
             self.moved(owned, receiver);
-        } else if may_take(&method) {
+        } else if owned.name == "self" || may_take(&method) {
+            // Methods beside this one are named as their author likes.
             let is_plain = call.args.is_empty() && call.turbofish.is_none() && takes(&method);
             let by = if is_plain && !self.is_conditional {
                 By::Call
