@@ -12,6 +12,7 @@ mod breakers;
 mod figures;
 mod hand;
 mod ours;
+mod resilience;
 mod retry;
 mod retry_block;
 mod retry_if;
@@ -47,6 +48,7 @@ const WAYS: &[Way] = &[
     retry_if::WAY,
     retry_block::WAY,
     services::TOWER,
+    resilience::WAY,
     breakers::FAILSAFE,
     breakers::RECLOSER,
 ];

@@ -15,8 +15,8 @@ mod rows;
 use std::error::Error;
 
 use super::figures::Figures;
-use super::services;
 use super::ways::Way;
+use super::{resilience, services};
 use crate::matrix::Matrix;
 use crate::table::{Numbers, short};
 use rows::{Bounded, rows};
@@ -36,6 +36,7 @@ pub(super) const WAYS: &[Way] = &[
     libraries::retry_if::WAY,
     libraries::retry_block::WAY,
     services::TOWER,
+    resilience::WAY,
     super::breakers::FAILSAFE,
 ];
 

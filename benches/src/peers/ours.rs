@@ -7,7 +7,7 @@ use std::io;
 use reattempt::retry;
 
 use super::ways::{Way, async_runs, sync_runs};
-use super::{breakers, services};
+use super::{breakers, resilience, services};
 use crate::cases::{
     Fault, Huge, Script, Still, Yield, is_busy, is_huge, is_transient, polled, polled_in_tokio,
     repeat,
@@ -24,6 +24,7 @@ pub(super) const WAY: Way = Way {
             ("nested", |k, n| repeat(k, n, nested)),
         ],
         services::OURS,
+        resilience::OURS,
         breakers::OURS,
     ],
     sizes: &[

@@ -91,6 +91,18 @@ pub(super) const ROWS: &[Row] = &[
     row("service success, budget", Call("budget", 0)),
     row("service retry, budget", Retry("budget", 0, 1)),
     row("service, budget refuses, whole call", Call("refused", 1)),
+    row("service success, breaker", Call("guarded", 0)),
+    row(
+        "service success, breaker, allocations",
+        Allocations("guarded", 0),
+    ),
+    row("service, open breaker refuses", Call("guarded-open", 1)),
+    row("service success, bulkhead", Call("bulkhead", 0)),
+    row(
+        "service success, bulkhead, allocations",
+        Allocations("bulkhead", 0),
+    ),
+    row("service, full bulkhead refuses", Call("bulkhead-full", 1)),
     row("closed breaker, success", Call("closed", 0)),
     row("closed breaker, allocations", Allocations("closed", 0)),
     row("open breaker, refusal", Call("open", 0)),
