@@ -5,8 +5,11 @@ ALTER TABLE retry_run
     -- How many children must end before a waiting task goes on; NULL if it does not wait for children.
     ADD COLUMN awaits INTEGER;
 
--- The lock of the parent comes first: later signals of a task have higher numbers.
+-- The lock of the parent comes first: later signals of a task have higher numbers. Workers hear of a parent
+-- that goes on as they hear of new tasks.
 CREATE FUNCTION retry_child_ended() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+DECLARE
+    new_state SMALLINT;
 BEGIN
     PERFORM FROM retry_run WHERE id = NEW.parent FOR NO KEY UPDATE;
     IF FOUND THEN
@@ -16,7 +19,11 @@ BEGIN
             state = CASE WHEN awaits > 1 THEN 2 ELSE 0 END,
             wake_at = CASE WHEN awaits > 1 THEN wake_at ELSE NEW.updated_at END,
             updated_at = NEW.updated_at
-        WHERE id = NEW.parent AND state + 0 = 2 AND awaits IS NOT NULL;
+        WHERE id = NEW.parent AND state + 0 = 2 AND awaits IS NOT NULL
+        RETURNING state INTO new_state;
+        IF new_state = 0 THEN
+            PERFORM pg_notify('retry_stored', 'parent');
+        END IF;
     END IF;
     RETURN NULL;
 END $$;

@@ -70,7 +70,16 @@ impl WorkflowContext {
     /// the workflow runs again. Call [`result`](Self::result) or [`gather`](Self::gather) to wait for its
     /// end: the task waits without a worker. A child that nobody waits for goes on by itself.
     ///
-    /// [`Client::prune`](crate::Client::prune) keeps a child until its parent has ended.
+    /// If this task turns back, because it fails for good or is cancelled, its children turn back with it.
+    /// Those that run are cancelled at once. Those that were processed are undone where the parent comes to
+    /// their start, as it undoes its own steps, the last first; children that were started one after the
+    /// other are undone together. They end as cancelled, and so do their own children. The parent waits
+    /// for them without a worker; a parked child keeps it waiting until an operator has decided. A child
+    /// that has failed, and has been undone, stays as it is. One that was kept
+    /// ([`OnFailure::Keep`](crate::OnFailure::Keep)) is undone. With
+    /// [`detached`](Submission::detached) a child stays out of all this.
+    ///
+    /// [`Client::prune`](crate::Client::prune) keeps a child as long as its parent is there.
     ///
     /// # Errors
     ///
@@ -85,7 +94,8 @@ impl WorkflowContext {
         &self,
         submission: Submission<W>,
     ) -> impl Future<Output = Child<W::Output>> + Send {
-        let start = self.start_child(W::NAME, |key| submission.into_child(key));
+        let is_detached = submission.is_detached();
+        let start = self.start_child(W::NAME, is_detached, |key| submission.into_child(key));
         async move {
             Child {
                 id: start.await,
@@ -95,7 +105,7 @@ impl WorkflowContext {
     }
 
     /// Waits until a child has ended, and returns its result. A parked child has not ended: an operator
-    /// decides about it. If this task is cancelled or fails, its children go on.
+    /// decides about it.
     ///
     /// # Errors
     ///

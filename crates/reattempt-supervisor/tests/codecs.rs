@@ -79,6 +79,50 @@ async fn keep(context: &WorkflowContext, text: String) -> Result<String, StepErr
     ))
 }
 
+#[workflow]
+async fn leaf(context: &WorkflowContext, text: String) -> Result<String, StepError> {
+    note(context, &text).await
+}
+
+#[workflow]
+async fn tree(
+    context: &WorkflowContext,
+    text: String,
+    fail: bool,
+) -> Result<String, Box<dyn Error + Send + Sync>> {
+    let child = context.start(leaf(text)).await;
+    let result = context.result(&child).await?;
+    if fail {
+        fails(context).await?;
+    }
+    Ok(result)
+}
+
+/// The compensation checks what it gets.
+#[tokio::test(start_paused = true)]
+async fn children_are_encoded_and_undone() {
+    let store = Encoded::new(reattempt_supervisor::Memory::new(), Masked::default());
+    let client = Client::new(store);
+    let scheduler = Scheduler::new(&client).register(tree).register(leaf);
+    let _running = scheduler.start().unwrap();
+    let task = client
+        .submit(tree("a secret".to_owned(), false))
+        .await
+        .unwrap();
+    assert_eq!(task.wait().await.unwrap(), "a secret result");
+    let task = client
+        .submit(tree("my secret".to_owned(), true))
+        .await
+        .unwrap();
+    let ended = task.follow(|_| {}).await.unwrap();
+    assert_eq!(ended.state, State::Compensated, "{:?}", ended.error);
+    let child = reattempt_supervisor::TaskId(ended.id.0 + 1);
+    let child = client.task::<String>(child).progress().await.unwrap();
+    assert_eq!(child.task.state, State::Cancelled);
+    let is_undone = |record: &reattempt_supervisor::Record| record.kind.as_str() == "undone";
+    assert!(child.history.iter().any(is_undone));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn payloads_are_encoded_and_nothing_else() {
     let folder = std::env::temp_dir().join(format!("retry-codecs-{}", std::process::id()));

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use reattempt_supervisor::replay::{History, Replay, export};
+use reattempt_supervisor::replay::{Divergence, History, Replay, export};
 use reattempt_supervisor::{
     Client, Memory, Scheduler, State, Step, StepError, TaskId, WorkflowContext, step, workflow,
 };
@@ -409,4 +409,104 @@ fn what_is_hidden_is_hidden_in_names_of_fields_too() {
         text.contains(r#"{"to":{"redacted 0":1,"redacted 1":2}}"#),
         "{text}"
     );
+}
+
+mod family {
+    use super::*;
+
+    #[workflow]
+    pub(crate) async fn part(context: &WorkflowContext, number: u64) -> Result<u64, StepError> {
+        thank(context, number).await
+    }
+
+    /// A parent whose children the given calls start and gather.
+    macro_rules! parent {
+        ($module:ident, |$context:ident, $fails:ident| $body:block) => {
+            pub(crate) mod $module {
+                use super::*;
+
+                #[workflow(name = "parent")]
+                pub(crate) async fn parent(
+                    $context: &WorkflowContext,
+                    $fails: bool,
+                ) -> Result<u64, Box<dyn std::error::Error + Send + Sync>> $body
+            }
+        };
+    }
+
+    macro_rules! gathered {
+        ($context:ident, $fails:ident, $first:expr) => {{
+            let first = $context.start($first).await;
+            let second = $context.start(part(2)).await;
+            let sum: Result<Vec<u64>, _> = $context
+                .gather(&[first, second])
+                .await
+                .into_iter()
+                .collect();
+            if $fails {
+                ship($context, "nothing").await?;
+            }
+            Ok(sum?.into_iter().sum())
+        }};
+    }
+
+    parent!(today, |context, fails| {
+        gathered!(context, fails, part(1))
+    });
+    parent!(now_detached, |context, fails| {
+        gathered!(context, fails, part(1).detached())
+    });
+    parent!(other_child, |context, fails| {
+        gathered!(context, fails, part(7))
+    });
+    parent!(one_by_one, |context, fails| {
+        let first = context.start(part(1)).await;
+        let first = context.result(&first).await?;
+        let second = context.start(part(2)).await;
+        if fails {
+            ship(context, "nothing").await?;
+        }
+        Ok(first + context.result(&second).await?)
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn parents_are_replayed_forward_and_backward() {
+    use family::{now_detached, one_by_one, other_child, part, today};
+    let client = Client::new(Memory::new());
+    let scheduler = Scheduler::new(&client)
+        .register(today::parent)
+        .register(part);
+    let _running = scheduler.start().unwrap();
+    let mut tasks = Vec::new();
+    for (fails, state) in [(false, State::Processed), (true, State::Compensated)] {
+        let task = client.submit(today::parent(fails)).await.unwrap();
+        assert_eq!(task.follow(|_| {}).await.unwrap().state, state);
+        tasks.push(export(&client, task.id()).await.unwrap());
+    }
+    let lines = lines(&tasks);
+    for replay in [
+        Replay::new().register(today::parent),
+        // The record says that the child turns back.
+        Replay::new().register(now_detached::parent),
+    ] {
+        let report = replay.run(lines.as_bytes()).unwrap();
+        assert_eq!(report.tasks(), 2);
+        report.assert_unchanged();
+    }
+    for (replay, message) in [
+        (
+            Replay::new().register(other_child::parent),
+            "step 0 `start part` was recorded with other arguments",
+        ),
+        (
+            Replay::new().register(one_by_one::parent),
+            "step 1 was `start part` when it was recorded and is `gather` now",
+        ),
+    ] {
+        let report = replay.run(lines.as_bytes()).unwrap();
+        assert_eq!(report.diverged().len(), 2);
+        let is_named = |task: &Divergence| task.message.contains(message);
+        assert!(report.diverged().iter().all(is_named), "{report}");
+    }
 }

@@ -6,8 +6,10 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
     sentences, signal, sweep_at_once, to_message,
 };
-use crate::store::{AdminCommand, Change, ClaimedTask, SignalResult, Wake, Write, WriteResult};
-use crate::task::{Lease, NewTask, OnFailure, RecordKind, State, TaskId};
+use crate::store::{
+    AdminCommand, Change, ClaimedTask, Counts, SignalResult, Wake, Write, WriteResult,
+};
+use crate::task::{Direction, Fence, Lease, NewTask, OnFailure, RecordKind, State, TaskId};
 use crate::time::Time;
 
 sentences! {
@@ -19,7 +21,10 @@ sentences! {
     "children that ended before the task waits count" => counts_earlier_ends,
     "the end of a child does not wake a task that waits for something else" => leaves_others,
     "a signal wakes a task that waits for children" => is_signaled,
-    "a child is kept until its parent has ended" => keeps,
+    "a child is kept as long as its parent" => keeps,
+    "children that go on are cancelled with their parent, once" => cancels,
+    "children that have ended turn back with their parent" => undoes,
+    "a worker that has lost its task ends no child, and nobody ends those of others" => ends_under_lease,
 }
 
 /// Returns a start by the owner of a task.
@@ -234,15 +239,182 @@ async fn keeps(bench: &Bench) -> CheckResult {
     bench.heartbeat("b", LONG).await?;
     child(bench, lease(&parent), 1, "child").await?;
     end_one(bench).await?;
-    let prune = || Write::Prune(Duration::ZERO, 9);
-    let pruned = bench.write_one(prune()).await?;
-    check_equal("the pruned tasks", pruned, WriteResult::Pruned(0))?;
+    let prune = async |wanted: u64| {
+        let pruned = bench.write_one(Write::Prune(Duration::ZERO, 9)).await?;
+        check_equal("the pruned tasks", pruned, WriteResult::Pruned(wanted))
+    };
+    prune(0).await?;
     let end = change(lease(&parent), change_to(State::Processed));
     bench.write_held(end).await?;
-    let pruned = bench.write_one(prune()).await?;
+    // The parent may be undone, by its own parent, as long as it is there.
+    prune(1).await?;
+    prune(1).await
+}
+
+/// Ends children of a task. Returns their states.
+async fn end(
+    bench: &Bench,
+    parent: Lease,
+    children: &[TaskId],
+    undo: bool,
+) -> CheckResult<Vec<State>> {
+    let write = Write::EndChildren {
+        lease: parent,
+        children: children.to_vec(),
+        undo,
+    };
+    let WriteResult::Children(_, mut states) = bench.write_one(write).await? else {
+        return Err("the result of the end of children is another one".to_owned());
+    };
+    states.sort_unstable_by_key(|(id, _)| *id);
+    let ids: Vec<_> = states.iter().map(|(id, _)| *id).collect();
+    check_equal("the children", &*ids, children)?;
+    for (id, state) in &states {
+        check_equal("a state", bench.task(*id).await?.state, *state)?;
+    }
+    Ok(states.into_iter().map(|(_, state)| state).collect())
+}
+
+async fn cancels(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    bench.heartbeat("b", LONG).await?;
+    let mut children = Vec::new();
+    for nth in 1..5 {
+        let key = format!("child {nth}");
+        children.push(child(bench, lease(&parent), nth, &key).await?);
+    }
+    let claimed = bench.claim("b", 3).await?;
+    let held = |nth: usize| claimed.get(nth).ok_or("no child is ready");
+    let wait = Change {
+        wake: Wake::At(Time::NEVER, 0),
+        ..change_to(State::Waiting)
+    };
+    bench.write_held(change(lease(held(1)?), wait)).await?;
+    bench
+        .command(children[2], AdminCommand::Park("why".to_owned()))
+        .await?;
+    let states = end(bench, lease(&parent), &children, false).await?;
+    let wanted = [
+        State::Processing,
+        State::Pending,
+        State::Pending,
+        State::Cancelled,
+    ];
+    check_equal("the states", &*states, &wanted[..])?;
+    for id in &children {
+        check_that("it is cancelled", bench.task(*id).await?.cancel_requested)?;
+    }
     check_equal(
-        "the pruned tasks at the end",
-        pruned,
-        WriteResult::Pruned(2),
-    )
+        "the ends",
+        ends(bench, parent.task.id).await?,
+        vec![children[3].to_string()],
+    )?;
+    let again = bench.claim("b", 9).await?;
+    check_equal("those that turn back", again.len(), 2)?;
+    // An operator may have parked one again.
+    bench
+        .command(children[2], AdminCommand::Park("why".to_owned()))
+        .await?;
+    let states = end(bench, lease(&parent), &children, true).await?;
+    let wanted = [
+        State::Processing,
+        State::Processing,
+        State::Parked,
+        State::Cancelled,
+    ];
+    check_equal("the states at the end", &*states, &wanted[..])
+}
+
+async fn undoes(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    bench.heartbeat("b", LONG).await?;
+    let mut children = Vec::new();
+    for (nth, on_failure, state) in [
+        (1, OnFailure::Undo, State::Processed),
+        (2, OnFailure::Keep, State::Error),
+        (3, OnFailure::Undo, State::Error),
+        (4, OnFailure::Undo, State::Compensated),
+    ] {
+        let new = NewTask {
+            on_failure,
+            ..new(&format!("child {nth}"))
+        };
+        match bench.write_one(start(lease(&parent), nth, new)).await? {
+            WriteResult::Started(_, id) => children.push(id),
+            result => return Err(format!("the result of a start is {result:?}")),
+        }
+        let claimed = bench.claim_one("b").await?;
+        let change_to_end = Change {
+            counts: Counts {
+                failures: 2,
+                deaths: 1,
+                failed_ord: 7,
+            },
+            output: Some("7".to_owned()),
+            ..change_to(state)
+        };
+        bench
+            .write_held(change(lease(&claimed), change_to_end))
+            .await?;
+    }
+    let wanted = [
+        State::Processed,
+        State::Error,
+        State::Error,
+        State::Compensated,
+    ];
+    let states = end(bench, lease(&parent), &children, false).await?;
+    check_equal("the states before", &*states, &wanted[..])?;
+    for _ in 0..2 {
+        let states = end(bench, lease(&parent), &children, true).await?;
+        let wanted = [
+            State::Pending,
+            State::Pending,
+            State::Error,
+            State::Compensated,
+        ];
+        check_equal("the states", &*states, &wanted[..])?;
+    }
+    for id in &children[..2] {
+        let task = bench.task(*id).await?;
+        check_equal("its direction", task.direction, Direction::Cancelling)?;
+        check_equal("its fence", task.fence, Fence(2))?;
+        check_equal("its failures", Counts::of(&task), Counts::NONE)?;
+        check_equal("its result", task.output.as_deref(), Some("7"))?;
+    }
+    // Each tells the parent once more when it has turned back.
+    for claimed in bench.claim("b", 9).await? {
+        let end = Change {
+            direction: Direction::Cancelling,
+            ..change_to(State::Cancelled)
+        };
+        bench.write_held(change(lease(&claimed), end)).await?;
+    }
+    check_equal("the ends", ends(bench, parent.task.id).await?.len(), 6)?;
+    let states = end(bench, lease(&parent), &children, true).await?;
+    check_equal("the first state", states.first(), Some(&State::Cancelled))
+}
+
+async fn ends_under_lease(bench: &Bench) -> CheckResult {
+    let parent = bench.claim_new("a").await?;
+    let one = child(bench, lease(&parent), 1, "child").await?;
+    let other = bench.submit(new("other")).await?;
+    let write = |lease, children: &[TaskId]| Write::EndChildren {
+        lease,
+        children: children.to_vec(),
+        undo: true,
+    };
+    let result = bench.write_one(write(lease(&parent), &[other])).await?;
+    let none = |result| matches!(result, WriteResult::Children(_, children) if children.is_empty());
+    check_that("it ends no task of others", none(result))?;
+    bench
+        .write_one(Write::GiveBack(vec![lease(&parent)]))
+        .await?;
+    bench.write_lost(write(lease(&parent), &[one])).await?;
+    for id in [one, other] {
+        let task = bench.task(id).await?;
+        check_equal("its state", task.state, State::Pending)?;
+        check_that("it goes on", !task.cancel_requested)?;
+    }
+    Ok(())
 }

@@ -15,6 +15,32 @@ use crate::task::{NewTask, Record, RecordKind, State, Task, TaskId};
 /// How many outcomes one record has at most.
 const CHUNK: usize = 100;
 
+/// What the record of a start names as its compensation, unless the child is detached.
+const END_CHILD: &str = "end the child";
+
+/// A child that was started, and that ends with this task.
+#[derive(Debug, Clone)]
+pub(crate) struct StartedChild {
+    pub(crate) task: TaskId,
+    /// The call that started it.
+    pub(crate) seq: i32,
+    /// The place of its record.
+    pub(crate) ord: i32,
+    pub(crate) name: String,
+}
+
+impl StartedChild {
+    fn of(record: &Record) -> Option<Self> {
+        let id = record.result.as_deref()?.parse().ok()?;
+        Some(Self {
+            task: TaskId(id),
+            seq: record.seq,
+            ord: record.ord,
+            name: record.name.clone(),
+        })
+    }
+}
+
 /// How a child has ended, as it is recorded.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Outcome {
@@ -60,6 +86,7 @@ impl WorkflowContext {
     pub(crate) fn start_child(
         &self,
         workflow: &str,
+        is_detached: bool,
         new: impl FnOnce(String) -> Result<NewTask, StoreError> + Send,
     ) -> impl Future<Output = TaskId> + Send {
         let place = Place::new(self);
@@ -78,12 +105,16 @@ impl WorkflowContext {
                 self.stop(Stop::Refused(message)).await;
             }
             let args_hash = hash(&new.input);
+            if self.is_undoing() {
+                self.collect_child(seq, &name);
+            }
             let lookup = self.look_up(seq, &name, Some(&args_hash)).await;
             let record = match lookup {
                 Lookup::Ended(record) => record,
                 Lookup::New(_) | Lookup::Wait => {
                     let record = Record {
                         args_hash: Some(args_hash),
+                        undo: (!is_detached).then(|| END_CHILD.to_owned()),
                         ..self.new_record(seq, RecordKind::Done, &name)
                     };
                     self.write_start(record, new).await
@@ -96,12 +127,21 @@ impl WorkflowContext {
         }
     }
 
+    /// Keeps a child that ends with this task. The record says whether it does, not the code of now.
+    fn collect_child(&self, seq: i32, name: &str) {
+        let journal = self.inner.journal();
+        let record = journal.record_to_undo(seq);
+        let record = record.filter(|record| record.name == name && record.undo.is_some());
+        let child = record.and_then(StartedChild::of);
+        self.inner.started_children().extend(child);
+    }
+
     /// Writes the start of a child, and waits until it is the workflow's turn to get it.
     async fn write_start(&self, record: Record, new: NewTask) -> Record {
         let seq = record.seq;
         self.inner.journal().add_unwritten(record.clone());
         let start = Write::Start(self.inner.lease, Box::new(record.clone()), Box::new(new));
-        if let Some((status, Some(id))) = self.send(start, &record).await {
+        if let Some((status, Some(id))) = self.send(start, record).await {
             let mut journal = self.inner.journal();
             journal.set_result(seq, id.to_string());
             journal.mark_written(seq, status.now);

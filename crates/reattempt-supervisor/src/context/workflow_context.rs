@@ -12,12 +12,13 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::children::StartedChild;
 use super::engine_calls::{EngineCalls, Wait};
 use super::journal::{Journal, Lookup, Stop};
 use super::step::{Step, StepError};
 use crate::resources::Resources;
 use crate::running::RunningSteps;
-use crate::store::{Counts, LeaseStatus, SharedCodec, Store, Write, WriteResult};
+use crate::store::{Counts, LeaseStatus, SharedCodec, Store, StoreError, Write, WriteResult};
 use crate::task::{CHILD_ENDED, Direction, Lease, Record, RecordKind, Signal, Task, TaskId};
 use crate::time::Time;
 use crate::writer::Writer;
@@ -72,6 +73,8 @@ pub(crate) struct Inner {
     /// Set in a replay: the calls that are not recorded. They never start.
     new_calls: Option<Mutex<Vec<(i32, String)>>>,
     undos: Mutex<Vec<Undo>>,
+    /// The children that end with a task that turns back.
+    started_children: Mutex<Vec<StartedChild>>,
     signals: Mutex<Vec<Signal>>,
     /// The children of which a signal says that they have ended.
     ended_children: Mutex<HashSet<TaskId>>,
@@ -143,6 +146,7 @@ impl Inner {
             store: None,
             new_calls: None,
             undos: Mutex::default(),
+            started_children: Mutex::default(),
             signals: Mutex::default(),
             ended_children: Mutex::default(),
             changed: Notify::new(),
@@ -209,6 +213,10 @@ impl Inner {
 
     pub(crate) fn undos(&self) -> MutexGuard<'_, Vec<Undo>> {
         self.undos.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn started_children(&self) -> MutexGuard<'_, Vec<StartedChild>> {
+        (self.started_children.lock()).unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn signals(&self) -> MutexGuard<'_, Vec<Signal>> {
@@ -491,57 +499,59 @@ impl WorkflowContext {
         .await
     }
 
-    /// Writes a record. Returns `None` if it is not on disk: then the task stops here.
-    pub(super) async fn write(&self, record: Record) -> Option<LeaseStatus> {
+    /// Writes a record. The write begins at once; the future returns `None` if it is not on disk: then the
+    /// task stops here.
+    pub(crate) fn write(
+        &self,
+        record: Record,
+    ) -> impl Future<Output = Option<LeaseStatus>> + Send + '_ {
         let write = Write::Record(self.inner.lease, Box::new(record.clone()));
-        let (status, _) = self.send(write, &record).await?;
-        Some(status)
+        let sent = self.send(write, record);
+        async move { Some(sent.await?.0) }
     }
 
-    /// Sends a write with a record, and returns the number of a child that it has started. Returns
+    /// Sends a write with a record at once, and returns the number of a child that it has started. Returns
     /// `None` if it is not on disk: then the task stops here.
-    pub(super) async fn send(
+    pub(super) fn send(
         &self,
         write: Write,
-        record: &Record,
-    ) -> Option<(LeaseStatus, Option<TaskId>)> {
-        let _active = Active::new(&self.inner);
-        let written = match self.inner.writer.send(write).await {
-            Ok(WriteResult::Written(status)) => Ok(Some((status, None))),
-            Ok(WriteResult::Started(status, child)) => Ok(Some((status, Some(child)))),
-            Ok(_) => Ok(None),
-            Err(error) => Err(error),
-        };
-        match written {
-            Ok(Some((status, child))) => {
-                self.inner.steps.recorded(self.inner.lease, record.seq);
-                if self.inner.journal().add_written(record) {
-                    self.inner.progressed.notify_one();
+        record: Record,
+    ) -> impl Future<Output = Option<(LeaseStatus, Option<TaskId>)>> + Send + '_ {
+        let active = Active::new(&self.inner);
+        let sent = self.inner.writer.send(write);
+        async move {
+            let _active = active;
+            let written = match sent.await {
+                Ok(WriteResult::Written(status)) => Ok(Some((status, None))),
+                Ok(WriteResult::Started(status, child)) => Ok(Some((status, Some(child)))),
+                Ok(_) => Ok(None),
+                Err(error) => Err(error),
+            };
+            match written {
+                Ok(Some((status, child))) => {
+                    self.inner.steps.recorded(self.inner.lease, record.seq);
+                    if self.inner.journal().add_written(&record) {
+                        self.inner.progressed.notify_one();
+                    }
+                    if status.cancel_requested && !self.is_compensation() {
+                        self.inner.journal().stop(Stop::Cancelled);
+                    }
+                    Some((status, child))
                 }
-                if status.cancel_requested && !self.is_compensation() {
-                    self.inner.journal().stop(Stop::Cancelled);
+                Ok(None) => {
+                    self.inner.journal().stop(Stop::Lost);
+                    None
                 }
-                Some((status, child))
-            }
-            Ok(None) => {
-                self.inner.journal().stop(Stop::Lost);
-                None
-            }
-            // The next heartbeats give the task back: trouble with the store is not its failure.
-            Err(error) if error.is_passing() => {
-                self.inner.journal().stop(Stop::Unavailable);
-                None
-            }
-            Err(error) => {
-                let message = format!("the store refuses a record: {error}");
-                self.inner.journal().stop(Stop::Refused(message));
-                None
+                Err(error) => {
+                    self.inner.journal().stop(stop_of(&error));
+                    None
+                }
             }
         }
     }
 
     /// Returns an empty record, the next of its task.
-    pub(super) fn new_record(&self, seq: i32, kind: RecordKind, name: &str) -> Record {
+    pub(crate) fn new_record(&self, seq: i32, kind: RecordKind, name: &str) -> Record {
         Record {
             ord: self.inner.journal().next_ord(),
             ..self.placeless_record(seq, kind, name)
@@ -585,6 +595,16 @@ impl WorkflowContext {
             (stop, _) => self.inner.journal().stop(stop),
         }
         std::future::pending().await
+    }
+}
+
+/// Returns why a task stops for which the store has not taken a write.
+pub(crate) fn stop_of(error: &StoreError) -> Stop {
+    if error.is_passing() {
+        // The next heartbeats give the task back: trouble with the store is not its failure.
+        Stop::Unavailable
+    } else {
+        Stop::Refused(format!("the store refuses a record: {error}"))
     }
 }
 

@@ -9,10 +9,11 @@ use std::time::Duration;
 use reattempt::Policy;
 
 use super::history::{self, Known};
+use super::undo::undo_all;
 use crate::client::Shared;
 use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
-use crate::context::{Inner, StepError, WorkflowContext};
+use crate::context::{Inner, WorkflowContext};
 use crate::events::Event;
 use crate::local::{Ending, LocalTask};
 use crate::payload::{storable, too_large};
@@ -246,7 +247,7 @@ async fn change_after(
 }
 
 /// Returns the new state of a stopped task, or `None` if another worker holds it.
-async fn change_after_stop(
+pub(super) async fn change_after_stop(
     inner: &Inner,
     stop: Stop,
     shared: &Shared,
@@ -288,7 +289,7 @@ fn change_after_final_failure(inner: &Inner, error: String, failed_seq: Option<i
 
 /// Returns the state of a task after one more failure, of this step or of other code. Returns `None`
 /// if nobody knows how often the step has failed: trouble with the store is not a failure.
-async fn change_after_failure(
+pub(super) async fn change_after_failure(
     inner: &Inner,
     (seq, message): (Option<i32>, String),
     shared: &Shared,
@@ -342,7 +343,7 @@ fn change_to(next: NextState, error: String) -> Change {
 }
 
 /// Returns the state of a task that waits for an operator.
-fn change_to_parked(inner: &Inner, message: String) -> Change {
+pub(super) fn change_to_parked(inner: &Inner, message: String) -> Change {
     Change {
         state: State::Parked,
         direction: inner.task.direction,
@@ -353,63 +354,6 @@ fn change_to_parked(inner: &Inner, message: String) -> Change {
         error: Some(message),
         failed_seq: None,
     }
-}
-
-/// Undoes the finished steps, the last first. Returns `None` if another worker holds the task.
-async fn undo_all(inner: &Arc<Inner>, shared: &Shared, delays: &Policy) -> Option<Change> {
-    if let Some(message) = inner.journal().missing_request() {
-        return Some(change_to_parked(inner, message));
-    }
-    let mut undos = std::mem::take(&mut *inner.undos());
-    undos.sort_by_key(|undo| undo.ord);
-    let has_undone = inner.journal().has_undone() || !undos.is_empty();
-    let context = WorkflowContext::new(Arc::clone(inner));
-    while let Some(undo) = undos.pop() {
-        let compensation = (undo.compensation)(context.for_compensation(undo.step));
-        match undo_one(inner, compensation).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                let message = format!(
-                    "step {} `{}` could not be undone: {error}",
-                    undo.step.seq, undo.name
-                );
-                let failure = (Some(undo.step.seq), message);
-                return change_after_failure(inner, failure, shared, delays).await;
-            }
-            Err(Stop::Failed(_, message)) => {
-                let failure = (Some(undo.step.seq), message);
-                return change_after_failure(inner, failure, shared, delays).await;
-            }
-            Err(stop) => return change_after_stop(inner, stop, shared, delays).await,
-        }
-    }
-    Some(Change {
-        state: inner.task.direction.final_state(has_undone),
-        direction: inner.task.direction,
-        counts: inner.counts(),
-        failing_step: None,
-        wake: Wake::In(Duration::ZERO),
-        output: None,
-        error: None,
-        failed_seq: None,
-    })
-}
-
-/// Runs one compensation. The outer error stops the task.
-async fn undo_one(
-    inner: &Inner,
-    compensation: impl Future<Output = Result<(), StepError>>,
-) -> Result<Result<(), StepError>, Stop> {
-    let mut compensation = pin!(compensation);
-    poll_fn(|cx| match poll_once(compensation.as_mut(), cx) {
-        Err(panic) => Poll::Ready(Err(stop_of_panic(&*panic))),
-        Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
-        Ok(Poll::Pending) => match inner.journal().stop_reason() {
-            Some(stop) => Poll::Ready(Err(stop)),
-            None => Poll::Pending,
-        },
-    })
-    .await
 }
 
 /// Writes the new state of a task, and emits an event. If the store refuses the change for good, the

@@ -3,6 +3,7 @@
 mod drive;
 mod history;
 mod reports;
+mod undo;
 mod worker;
 
 use std::fmt;

@@ -1,5 +1,6 @@
 //! A store without a disk, for tests. It uses the clock of tokio, which a test may pause.
 
+mod children;
 mod schedules;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -50,6 +51,8 @@ struct Tables {
     unended: BTreeSet<TaskId>,
     /// How many children must end before a waiting task goes on.
     awaits: BTreeMap<TaskId, u32>,
+    /// Whether a task has gone on because its children have ended, and nobody knows yet.
+    has_woken_a_parent: bool,
     /// The random bits of the signals.
     nonces: BTreeSet<(TaskId, i64)>,
     /// When the lease of each worker ends, and how long it is.
@@ -90,12 +93,13 @@ impl Default for Memory {
 impl Store for Memory {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         let now = self.now();
-        let results = {
+        let (results, has_woken_a_parent) = {
             let mut tables = self.tables();
             let apply = |write| tables.apply(write, now);
-            writes.iter().cloned().map(apply).collect()
+            let results = writes.iter().cloned().map(apply).collect();
+            (results, std::mem::take(&mut tables.has_woken_a_parent))
         };
-        if writes.iter().any(Write::may_add_work) {
+        if has_woken_a_parent || writes.iter().any(Write::may_add_work) {
             self.stored.notify_waiters();
         }
         Box::pin(async { Ok(results) })
@@ -255,6 +259,11 @@ impl Tables {
                 self.write_held(lease, now, |tables, _| tables.record(lease, *record, now))
             }
             Write::Start(lease, record, new) => self.start(lease, *record, *new, now),
+            Write::EndChildren {
+                lease,
+                children,
+                undo,
+            } => self.end_children(lease, &children, undo, now),
             Write::Running { started, ended } => {
                 for step in started {
                     let task = self.tasks.get(&step.task);
@@ -344,60 +353,6 @@ impl Tables {
     fn find_record(&self, task: TaskId, new: &Record) -> Option<&Record> {
         let same = |old: &&Record| old.seq == new.seq && old.kind == new.kind;
         self.records.get(&task)?.iter().find(same)
-    }
-
-    /// Stores a child with the record of its start.
-    fn start(&mut self, lease: Lease, record: Record, new: NewTask, now: Time) -> WriteResult {
-        let mut child = None;
-        let written = self.write_held(lease, now, |tables, _| {
-            if let Some(old) = tables.find_record(lease.task, &record) {
-                let id = old.result.as_deref().and_then(|id| id.parse().ok());
-                child = id.filter(|_| old.fence == lease.fence);
-                return child.is_some();
-            }
-            let WriteResult::Submitted(Submitted { id, .. }) = tables.submit(new, now) else {
-                return false;
-            };
-            tables.parents.insert(id, lease.task);
-            tables.unended.insert(id);
-            child = Some(id.0);
-            let result = Some(id.to_string());
-            tables.record(lease, Record { result, ..record }, now)
-        });
-        match (written, child) {
-            (WriteResult::Written(status), Some(id)) => WriteResult::Started(status, TaskId(id)),
-            (written, _) => written,
-        }
-    }
-
-    /// Adds a signal to the parent of a child that has ended, and wakes it if it waits for no other.
-    fn tell_parent(&mut self, child: TaskId, now: Time) {
-        let Some(parent) = self.parents.get(&child).copied() else {
-            return;
-        };
-        if !(self.tasks.get(&child)).is_some_and(|task| task.state.has_ended()) {
-            self.unended.insert(child);
-            return;
-        }
-        let (true, Some(task)) = (self.unended.remove(&child), self.tasks.get_mut(&parent)) else {
-            return;
-        };
-        self.last_signal = self.last_signal.saturating_add(1);
-        self.signals.entry(parent).or_default().push(Signal {
-            id: self.last_signal,
-            name: CHILD_ENDED.to_owned(),
-            payload: child.to_string(),
-        });
-        if task.state == State::Waiting
-            && let Some(left) = self.awaits.get_mut(&parent)
-        {
-            *left = left.saturating_sub(1);
-            if *left == 0 {
-                task.state = State::Pending;
-                task.wake_at = now;
-                task.updated_at = now;
-            }
-        }
     }
 
     /// Renews a lease. Returns the tasks of the worker.
@@ -743,10 +698,9 @@ impl Tables {
     fn prune(&mut self, age: Duration, limit: u32, now: Time) -> u64 {
         let is_old = |task: &&Task| {
             let parent = self.parents.get(&task.id);
-            let parent = parent.and_then(|parent| self.tasks.get(parent));
             task.state.has_ended()
                 && task.updated_at.after(age) <= now
-                && parent.is_none_or(|parent| parent.state.has_ended())
+                && parent.is_none_or(|parent| !self.tasks.contains_key(parent))
         };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let old: Vec<_> = (self.tasks.values())

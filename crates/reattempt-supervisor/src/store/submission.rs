@@ -14,6 +14,7 @@ use crate::time::Time;
 pub struct Submission<W> {
     new: Result<NewTask, serde_json::Error>,
     is_strict: bool,
+    is_detached: bool,
     workflow: PhantomData<fn() -> W>,
 }
 
@@ -22,6 +23,7 @@ impl<W> Submission<W> {
         Self {
             new,
             is_strict: false,
+            is_detached: false,
             workflow: PhantomData,
         }
     }
@@ -82,6 +84,11 @@ impl<W> Submission<W> {
         self.is_strict
     }
 
+    /// Returns whether a child outlives the failure of its parent.
+    pub(crate) const fn is_detached(&self) -> bool {
+        self.is_detached
+    }
+
     fn with(mut self, change: impl FnOnce(&mut NewTask)) -> Self {
         if let Ok(new) = &mut self.new {
             change(new);
@@ -108,6 +115,20 @@ impl<W> Submission<W> {
     pub fn strict(self) -> Self {
         Self {
             is_strict: true,
+            ..self
+        }
+    }
+
+    /// Lets a child go on, or stay as it has ended, when its parent fails or is cancelled: see
+    /// [`WorkflowContext::start`](crate::WorkflowContext::start). A task that no workflow starts has no
+    /// parent.
+    ///
+    /// # Default
+    ///
+    /// A child ends with a parent that turns back: a running one is cancelled, a finished one is undone.
+    pub fn detached(self) -> Self {
+        Self {
+            is_detached: true,
             ..self
         }
     }

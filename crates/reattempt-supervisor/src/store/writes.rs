@@ -27,6 +27,18 @@ pub enum Write {
     /// the child. When the child ends, the store adds a signal `reattempt:child` with that number to
     /// the task. Returns [`WriteResult::Started`].
     Start(Lease, Box<Record>, Box<NewTask>),
+    /// Ends children of a task that turns back. Those that have not ended are cancelled, once, also parked
+    /// ones. With `undo`, those that were processed, or were kept after a failure, turn back in the
+    /// direction [`Cancelling`](Direction::Cancelling). Others stay as they are, and so does a task that
+    /// is no child of this one. Returns [`WriteResult::Children`].
+    EndChildren {
+        /// The parent.
+        lease: Lease,
+        /// The children.
+        children: Vec<TaskId>,
+        /// Whether those that have ended are undone.
+        undo: bool,
+    },
     /// Reports steps that have run for a while, and steps that were dropped after such a report. A
     /// record of the step removes its line, and so does whatever takes the task from its worker.
     /// Leases that are lost change nothing. Returns [`WriteResult::Done`].
@@ -62,9 +74,8 @@ pub enum Write {
     Admin(TaskId, AdminCommand),
     /// Stores a schedule with the tasks of its times. Returns [`WriteResult::Scheduled`].
     Schedule(Box<ScheduleWrite>),
-    /// Deletes tasks that ended at least this long ago, at most this many, and no child whose parent has
-    /// not ended. Returns
-    /// [`WriteResult::Pruned`].
+    /// Deletes tasks that ended at least this long ago, at most this many, and no child whose parent is
+    /// there. Returns [`WriteResult::Pruned`].
     Prune(Duration, u32),
 }
 
@@ -75,6 +86,7 @@ impl Write {
             Self::Change(_, change) => !change.state.is_final(),
             Self::Submit(_)
             | Self::Start(..)
+            | Self::EndChildren { .. }
             | Self::GiveBack(_)
             | Self::Leave(_)
             | Self::Signal { .. }
@@ -91,9 +103,10 @@ impl Write {
     /// Returns the task that the write is about, if it is one that is there.
     pub const fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Record(lease, _) | Self::Start(lease, ..) | Self::Change(lease, _) => {
-                Some(lease.task)
-            }
+            Self::Record(lease, _)
+            | Self::Start(lease, ..)
+            | Self::EndChildren { lease, .. }
+            | Self::Change(lease, _) => Some(lease.task),
             Self::Signal { task, .. } | Self::Admin(task, _) => Some(*task),
             _ => None,
         }
@@ -123,6 +136,8 @@ pub enum WriteResult {
     Written(LeaseStatus),
     /// The child is stored, and the worker still holds the task.
     Started(LeaseStatus, TaskId),
+    /// The worker still holds the task, whose children have these states now.
+    Children(LeaseStatus, Vec<(TaskId, State)>),
     /// The worker does not hold the task any more; the store has written nothing.
     Lost,
     /// Whether the task took the signal or the command.

@@ -70,6 +70,39 @@ pub(crate) async fn run(place: &Place, count: u32) {
     );
 }
 
+/// Cancels a parent, and kills its workers while it turns back: no child stays behind.
+pub(crate) async fn turn_back(place: &Place, count: u32) {
+    let began = Instant::now();
+    let ledger = Ledger::start().await;
+    let client = place.client().await;
+    let album = client.submit(work::album(count)).await.unwrap();
+    let mut worker = Worker::spawn(place, &ledger, 0, "before");
+    wait_for_the_end_of_the_gather(&client, album.id()).await;
+    client.cancel(album.id()).await.unwrap();
+    for kill in 0..6_u64 {
+        tokio::time::sleep(Duration::from_millis(kill * 40)).await;
+        worker.kill().await;
+        worker = Worker::spawn(place, &ledger, 0, "before");
+        worker.says("ready").await;
+    }
+    assert!(album.wait().await.is_err());
+    let history = client.store().history(album.id()).await.unwrap();
+    let undone = history
+        .iter()
+        .filter(|record| record.kind == RecordKind::Undone);
+    assert_eq!(undone.count(), usize::try_from(count).unwrap());
+    let states = client.store().counts().await.unwrap();
+    assert_eq!(states, [(State::Cancelled, u64::from(count) + 1)]);
+    worker.kill().await;
+    prune_all(&client).await;
+    place.check_small_tables().await;
+    println!(
+        "{}: a parent turned back with {count} children, 6 workers killed meanwhile; {:?}",
+        place.kind,
+        began.elapsed()
+    );
+}
+
 /// Adds what a worker has read: its last line counts.
 fn add(reads: &mut Reads, lines: &[String]) {
     let mut newest_first = lines.iter().rev();

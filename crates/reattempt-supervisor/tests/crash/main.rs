@@ -88,6 +88,7 @@ fn main() -> ExitCode {
         // It prunes whatever has ended.
         if options.gather > 0 {
             runtime.block_on(gather::run(&place, options.gather));
+            runtime.block_on(gather::turn_back(&place, options.gather));
         }
         runtime.block_on(killer::run(&place, &options));
         runtime.block_on(stopped::run(&place));

@@ -66,9 +66,9 @@ impl<'a> Stage<'a> {
             Write::Record(lease, _) => (StageKind::Records, Some(lease.task)),
             Write::Running { .. } => (StageKind::Running, None),
             Write::Change(lease, _) => (StageKind::Changes, Some(lease.task)),
-            Write::ClearDeaths(lease) | Write::Start(lease, ..) => {
-                (StageKind::Single, Some(lease.task))
-            }
+            Write::ClearDeaths(lease)
+            | Write::Start(lease, ..)
+            | Write::EndChildren { lease, .. } => (StageKind::Single, Some(lease.task)),
             Write::Signal { task, .. } => (StageKind::Signals, Some(*task)),
             Write::Admin(task, command) => (StageKind::AdminCommand(command), Some(*task)),
             Write::Claim(_) => (StageKind::Claim, None),
@@ -91,6 +91,9 @@ impl<'a> Stage<'a> {
         if let Write::Running { started, ended } = write {
             tasks.extend(started.iter().map(|step| step.task.0));
             tasks.extend(ended.iter().map(|(lease, _)| lease.task.0));
+        }
+        if let Write::EndChildren { children, .. } = write {
+            tasks.extend(children.iter().map(|child| child.0));
         }
         Self {
             kind,

@@ -206,6 +206,16 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
             },
             None => WriteResult::Lost,
         },
+        Write::EndChildren { .. } => match rows.first() {
+            Some(first) => {
+                let child = |row: &Row| Some((TaskId(row.get::<_, Option<i64>>(2)?), row.get(3)));
+                let children = rows.iter().filter_map(child);
+                let children = children.map(|(id, state)| Ok((id, rows::state(state)?)));
+                let children = children.collect::<Result<_, StoreError>>()?;
+                WriteResult::Children(status_of(first, 0), children)
+            }
+            None => WriteResult::Lost,
+        },
         Write::Admin(..) => WriteResult::Signaled(match rows.first() {
             None => SignalResult::UnknownTask,
             Some(row) if row.get(1) && row.len() > 2 && !row.get::<_, bool>(2) => {

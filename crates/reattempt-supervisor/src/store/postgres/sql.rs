@@ -191,10 +191,42 @@ pub(super) const START: &str = concat!(
      ), new AS (",
     submit!("(SELECT FROM held WHERE NOT EXISTS (SELECT FROM old) OFFSET 0) AS free CROSS JOIN", "$13"),
     "), written AS (
-         INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash)
-         SELECT $13, $15, 1, $16::int, $17::text, 0, id::text, ", now!(), ", $14, $18::text FROM new
+         INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, undo)
+         SELECT $13, $15, 1, $16::int, $17::text, 0, id::text, ", now!(), ", $14, $18::text, $19::text FROM new
      )
      SELECT cancel_asked, ", now!(), ", coalesce((SELECT id FROM new), (SELECT id FROM old WHERE fence = $14)) FROM held"
+);
+
+/// Ends children $3 of the task $1 under the fence $2, which [`LOCK`] has locked with them: those that
+/// go on are cancelled, once, and if $4, those that have ended turn back.
+pub(super) const END_CHILDREN: &str = concat!(
+    "WITH held AS MATERIALIZED (
+         SELECT cancel_asked FROM retry_run WHERE id = $1::bigint AND fence = $2::bigint AND state + 0 = 1
+     ), failures AS (
+         DELETE FROM retry_failure WHERE run_id = ANY (ARRAY(
+             SELECT id FROM retry_run WHERE id = ANY ($3::bigint[]) AND parent = $1 AND state + 0 = 7 AND NOT cancel_asked
+                 AND EXISTS (SELECT FROM held)
+         ))
+     ), ended AS (
+         UPDATE retry_run SET
+             cancel_asked = true,
+             direction = CASE WHEN state IN (3, 4) THEN 2 ELSE direction END,
+             fence = CASE WHEN state IN (3, 4, 7) THEN fence + 1 ELSE fence END,
+             failures = CASE WHEN state IN (3, 4, 7) THEN 0 ELSE failures END,
+             deaths = CASE WHEN state IN (3, 4, 7) THEN 0 ELSE deaths END,
+             failed_ord = CASE WHEN state IN (3, 4, 7) THEN -1 ELSE failed_ord END,
+             wake_at = CASE WHEN state = 1 THEN wake_at ELSE ", now!(), " END,
+             state = CASE WHEN state = 1 THEN 1 WHEN state IN (0, 2) AND fence = 0 THEN 6 ELSE 0 END,
+             updated_at = ", now!(), "
+         WHERE id = ANY ($3) AND parent = $1 AND EXISTS (SELECT FROM held)
+             AND (state + 0 IN (0, 1, 2, 7) AND NOT cancel_asked OR $4::boolean AND (state + 0 = 3 OR state + 0 = 4 AND on_failure = 1))
+         RETURNING id, state
+     ), children AS (
+         SELECT id, state FROM ended
+         UNION ALL
+         SELECT id, state FROM retry_run WHERE id = ANY ($3) AND parent = $1 AND id <> ALL (ARRAY(SELECT id FROM ended))
+     )
+     SELECT cancel_asked, ", now!(), ", id, state FROM held LEFT JOIN children ON true"
 );
 
 pub(super) const BY_KEY: &str =
@@ -603,7 +635,7 @@ pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT run.id FROM retry_ended CROSS JOIN LATERAL (
              SELECT id FROM retry_run AS old WHERE id = run_id AND updated_at = at AND state + 0 IN (3, 4, 5, 6)
-                 AND NOT EXISTS (SELECT FROM retry_run AS up WHERE up.id = old.parent AND up.state + 0 NOT IN (3, 4, 5, 6))
+                 AND NOT EXISTS (SELECT FROM retry_run AS up WHERE up.id = old.parent)
              FOR UPDATE OF old SKIP LOCKED
          ) AS run
          WHERE at <= ",
@@ -689,6 +721,7 @@ pub(super) const WRITES: &[&str] = &[
     SUBMIT_BOUNDED,
     SUBMIT_ALONE,
     START,
+    END_CHILDREN,
     BY_KEY,
     CLAIM,
     CLAIM_SUSPECTS,

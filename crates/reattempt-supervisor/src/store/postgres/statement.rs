@@ -100,16 +100,26 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         }
         Write::Start(lease, record, new) => {
             let submits = columns::Submits::of(std::iter::once(&**new));
-            let own: [&(dyn ToSql + Sync); 6] = [
+            let own: [&(dyn ToSql + Sync); 7] = [
                 &lease.task.0,
                 &lease.fence.0,
                 &record.seq,
                 &record.ord,
                 &record.name,
                 &record.args_hash,
+                &record.undo,
             ];
             let values: Vec<_> = submits.values().into_iter().chain(own).collect();
             live.query(sql::START, &values).await
+        }
+        Write::EndChildren {
+            lease,
+            children,
+            undo,
+        } => {
+            let children: Vec<_> = children.iter().map(|child| child.0).collect();
+            let values: [&(dyn ToSql + Sync); 4] = [&lease.task.0, &lease.fence.0, &children, undo];
+            live.query(sql::END_CHILDREN, &values).await
         }
         Write::Claim(claim) => {
             let (workflows, versions) = columns::of_workflows(&claim.workflows);

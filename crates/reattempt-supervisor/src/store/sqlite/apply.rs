@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::claims;
 use super::row::{query_one, unknown_number};
 use super::schedules;
+use super::{children, claims};
 use crate::store::{
     AdminCommand, Change, HeldTask, LeaseStatus, Resolution, SignalResult, Submitted, Verdict,
     Wake, Write, WriteResult,
@@ -16,12 +16,13 @@ use crate::task::{
 };
 use crate::time::{Clock, Time};
 
-/// Carries out all writes in one transaction.
+/// Carries out all writes in one transaction. Returns also whether a parent goes on because a worker has
+/// ended its last child.
 pub(super) fn apply_all(
     connection: &mut Connection,
     writes: &[Write],
     clock: &Clock,
-) -> rusqlite::Result<Vec<WriteResult>> {
+) -> rusqlite::Result<(Vec<WriteResult>, bool)> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let now = clock.now();
     // Nobody else writes meanwhile, and most steps end before they are reported.
@@ -34,8 +35,12 @@ pub(super) fn apply_all(
         .iter()
         .map(|write| apply(&transaction, write, now, has_lines));
     let results = results.collect::<rusqlite::Result<_>>()?;
+    let mut wakes = false;
+    for write in writes {
+        wakes = wakes || children::wakes_a_parent(&transaction, write, now)?;
+    }
     transaction.commit()?;
-    Ok(results)
+    Ok((results, wakes))
 }
 
 /// Carries out one write. `has_lines` says whether there may be lines of running steps.
@@ -61,8 +66,13 @@ fn apply(
             lease_result(written, now)
         }
         Write::Start(lease, record, new) => {
-            start(connection, *lease, record, new, (now, has_lines))?
+            children::start(connection, *lease, record, new, (now, has_lines))?
         }
+        Write::EndChildren {
+            lease,
+            children,
+            undo,
+        } => children::end(connection, *lease, children, *undo, now)?,
         Write::Running { started, ended } => {
             report_running(connection, started, ended)?;
             WriteResult::Done
@@ -112,41 +122,6 @@ fn lease_result(cancel_requested: Option<bool>, now: Time) -> WriteResult {
         }),
         None => WriteResult::Lost,
     }
-}
-
-/// Stores a child with the record of its start.
-fn start(
-    connection: &Connection,
-    lease: Lease,
-    new_record: &Record,
-    new: &NewTask,
-    (now, has_lines): (Time, bool),
-) -> rusqlite::Result<WriteResult> {
-    let sql = "SELECT cancel_asked, (SELECT result FROM retry_step WHERE run_id = ?1 AND seq = ?3 AND kind = ?4)
-         FROM retry_run WHERE id = ?1 AND fence = ?2 AND state = 1";
-    let kind = new_record.kind.number();
-    let values = params![lease.task.0, lease.fence.0, new_record.seq, kind];
-    let held = query_one(connection, sql, values, |row| {
-        Ok((row.get(0)?, row.get::<_, Option<String>>(1)?))
-    })?;
-    let Some((cancel_requested, old)) = held else {
-        return Ok(WriteResult::Lost);
-    };
-    let id = match old.and_then(|id| id.parse().ok()) {
-        Some(id) => TaskId(id),
-        None => submit(connection, new, Some(lease.task), now)?.id,
-    };
-    let result = Some(id.to_string());
-    let new_record = Record {
-        result,
-        ..new_record.clone()
-    };
-    let status = LeaseStatus {
-        now,
-        cancel_requested,
-    };
-    let written = record(connection, lease, &new_record, now, has_lines)?;
-    Ok(written.map_or(WriteResult::Lost, |_| WriteResult::Started(status, id)))
 }
 
 /// Stores a task, unless its key is taken. A worker of the release before does not
@@ -637,7 +612,7 @@ fn resolve(
 fn prune(connection: &Connection, age: Duration, limit: u32, now: Time) -> rusqlite::Result<u64> {
     let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
     let sql = "SELECT id FROM retry_run AS old WHERE state IN (3, 4, 5, 6) AND updated_at <= ?1
-             AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent AND up.state NOT IN (3, 4, 5, 6))
+             AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent)
          ORDER BY updated_at LIMIT ?2";
     let mut rows = connection.prepare_cached(sql)?;
     let old = rows.query_map(params![now.as_micros().saturating_sub(age), limit], |row| {

@@ -2,6 +2,7 @@
 //! `synchronous = FULL`, so that committed writes are on disk.
 
 mod apply;
+mod children;
 mod claims;
 mod expired;
 mod migration;
@@ -13,11 +14,13 @@ mod thread;
 mod transaction;
 
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt::retry;
 use rusqlite::Connection;
+use tokio::sync::Notify;
 
 use super::{
     Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, SharedCodec, Store, StoreError,
@@ -46,6 +49,8 @@ pub struct Sqlite {
     reader: Thread,
     clock: Clock,
     salt: u64,
+    /// Notified when parents go on.
+    woken: Arc<Notify>,
 }
 
 impl Sqlite {
@@ -87,6 +92,7 @@ impl Sqlite {
             reader,
             clock,
             salt,
+            woken: Arc::default(),
         })
     }
 
@@ -133,8 +139,15 @@ async fn create_tables(writer: &Thread, clock: &Clock) -> Result<u64, StoreError
 impl Store for Sqlite {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         let clock = self.clock.clone();
-        self.writer
-            .call(move |connection| apply::apply_all(connection, &writes, &clock))
+        let writing =
+            (self.writer).call(move |connection| apply::apply_all(connection, &writes, &clock));
+        Box::pin(async move {
+            let (results, wakes) = writing.await?;
+            if wakes {
+                self.woken.notify_waiters();
+            }
+            Ok(results)
+        })
     }
 
     fn settle(&self) -> StoreFuture<'_, ()> {
@@ -241,6 +254,10 @@ impl Store for Sqlite {
         let now = self.clock.now();
         self.reader
             .call(move |connection| schedules::read(connection, due, now))
+    }
+
+    fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.woken.notified())
     }
 
     fn salt(&self) -> u64 {
