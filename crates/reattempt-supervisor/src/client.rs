@@ -114,8 +114,8 @@ impl Client {
     }
 
     /// Sets how many tasks may wait in a queue, for all clones of this client: it refuses to submit more
-    /// with [`SubmitError::QueueFull`]. Tasks that could run and wait for a worker count, as in
-    /// [`QueueStatus::pending`](crate::store::QueueStatus::pending). Tasks that are submitted in a
+    /// with [`SubmitError::QueueFull`]. Tasks that could run and wait for a worker count, and those that wait for their turn in a
+    /// [lane](Submission::lane). Tasks that are submitted in a
     /// transaction of your application, by a schedule or as a child are never refused.
     ///
     /// The store counts up to this number for each group of submissions, so a bound of 10,000 costs more
@@ -226,7 +226,12 @@ impl Client {
         let results = self.read(|store| store.write(Arc::clone(&writes))).await?;
         self.0.writer.look();
         let handles = results.iter().zip(new).map(|(result, (new, is_strict))| {
-            self.handle(result, is_strict, (new.queue, new.max_pending))
+            let handle = self.handle(result, is_strict, (new.queue, new.max_pending))?;
+            // The task may have ended elsewhere when somebody waits for it.
+            Ok(TaskHandle {
+                local: None,
+                ..handle
+            })
         });
         Ok(handles.collect())
     }

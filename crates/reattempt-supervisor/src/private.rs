@@ -345,6 +345,7 @@ pub fn submission<W: Workflow>(
         on_failure: W::ON_FAILURE,
         nonce: rand::random(),
         max_pending: None,
+        lane: None,
     }))
 }
 

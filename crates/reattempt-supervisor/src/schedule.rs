@@ -437,6 +437,8 @@ struct TaskTemplate {
     complete_by: Option<Duration>,
     max_failures: i32,
     keeps_failed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lane: Option<String>,
 }
 
 impl TaskTemplate {
@@ -452,6 +454,7 @@ impl TaskTemplate {
             complete_by: task.complete_by,
             max_failures: task.max_failures,
             keeps_failed: task.on_failure == OnFailure::Keep,
+            lane: task.lane,
         }
     }
 
@@ -488,6 +491,7 @@ impl TaskTemplate {
             },
             nonce: rand::random(),
             max_pending: None,
+            lane: this.lane,
         }
     }
 }

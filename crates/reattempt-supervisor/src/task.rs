@@ -264,8 +264,10 @@ pub struct NewTask {
     pub on_failure: OnFailure,
     /// Random bits in the keys of its steps.
     pub nonce: i64,
-    /// The submission is refused if so many tasks of its queue could run and wait for a worker.
+    /// The submission is refused if so many tasks of its queue could run, or wait for their turn.
     pub max_pending: Option<u32>,
+    /// The lane whose tasks run one at a time.
+    pub lane: Option<String>,
 }
 
 /// A task in the store.
@@ -322,6 +324,9 @@ pub struct Task {
     pub failed_ord: i32,
     /// The step whose failure ended the task, or parked it.
     pub failed_seq: Option<i32>,
+    /// The lane whose tasks run one at a time. The task leaves it if its time is over before it has had its
+    /// turn.
+    pub lane: Option<String>,
     /// When it was submitted.
     pub created_at: Time,
     /// When it last changed.
@@ -357,6 +362,7 @@ pub(crate) fn processing_task() -> Task {
         deaths: 0,
         failed_ord: -1,
         failed_seq: None,
+        lane: None,
         created_at: Time::default(),
         updated_at: Time::default(),
     }
@@ -371,6 +377,11 @@ impl Task {
             serde_json::Value::String(text) => text.clone(),
             other => other.to_string(),
         })
+    }
+
+    /// Returns whether the task waits until another task of its lane has ended.
+    pub fn waits_for_turn(&self) -> bool {
+        self.state == State::Pending && self.lane.is_some() && self.wake_at == Time::NO_TURN
     }
 
     /// Returns whether a worker holds the task with this fence.

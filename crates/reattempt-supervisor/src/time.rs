@@ -18,6 +18,10 @@ impl Time {
     /// A time later than all others.
     pub const NEVER: Self = Self(i64::MAX);
 
+    /// When a task wakes up that waits for its turn in a lane: never. The triggers of the stores have the
+    /// same number.
+    pub(crate) const NO_TURN: Self = Self(i64::MAX - 1);
+
     /// Returns the time this many microseconds after 1970-01-01 UTC.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
@@ -91,10 +95,11 @@ impl serde::Serialize for Time {
     }
 }
 
-/// Formats as in RFC 3339, in UTC and to the millisecond; [`Time::NEVER`] as `never`.
+/// Formats as in RFC 3339, in UTC and to the millisecond; [`Time::NEVER`], and the time of a task that waits
+/// for its turn in a lane, as `never`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Self::NEVER {
+        if *self >= Self::NO_TURN {
             return f.write_str("never");
         }
         let seconds = self.0.div_euclid(1_000_000);

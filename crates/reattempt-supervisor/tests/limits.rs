@@ -5,11 +5,13 @@
     reason = "a test that panics has failed; workflows are async, also those that wait for nothing"
 )]
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt_supervisor::store::Filter;
 use reattempt_supervisor::{
-    Client, Memory, Scheduler, StepError, SubmitError, WorkflowContext, workflow,
+    ChildError, Client, Memory, Scheduler, Step, StepError, SubmitError, WorkflowContext, step,
+    workflow,
 };
 
 #[workflow]
@@ -77,4 +79,74 @@ async fn a_full_queue_refuses_tasks_with_a_clear_error() {
     client.submit(double(1)).await.unwrap();
     let client = client.max_pending("small", 3);
     client.submit(small(3)).await.unwrap();
+}
+
+/// The numbers of tasks, when they begin and when they end.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u32>>>);
+
+#[step]
+async fn work(_step: &Step, #[with] log: &Log, number: u32) -> Result<(), String> {
+    log.0.lock().unwrap().push(number);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    log.0.lock().unwrap().push(number);
+    Ok(())
+}
+
+#[workflow]
+async fn slow(context: &WorkflowContext, number: u32) -> Result<(), StepError> {
+    context.sleep(Duration::from_secs(5)).await;
+    work(context, number).await
+}
+
+#[workflow(max_failures = 1)]
+async fn parent(context: &WorkflowContext) -> Result<(), ChildError> {
+    let child = context.start(slow(7).lane("mine")).await;
+    context.result(&child).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_of_a_lane_run_one_at_a_time_also_while_they_sleep() {
+    let (client, log) = (Client::new(Memory::new()), Log::default());
+    let scheduler = Scheduler::new(&client)
+        .register(slow)
+        .with(log.clone())
+        .start()
+        .unwrap();
+    let began = tokio::time::Instant::now();
+    let tasks = (0..4).map(|number| slow(number).lane("mine"));
+    for task in client.submit_many(tasks).await.unwrap() {
+        task.unwrap().wait().await.unwrap();
+    }
+    assert_eq!(*log.0.lock().unwrap(), [0, 0, 1, 1, 2, 2, 3, 3]);
+    assert!(
+        began.elapsed() < Duration::from_secs(28),
+        "{:?}",
+        began.elapsed()
+    );
+    scheduler.stop(Duration::ZERO).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_cannot_be_in_the_lane_of_its_parent() {
+    let client = Client::new(Memory::new());
+    let scheduler = Scheduler::new(&client)
+        .register(parent)
+        .register(slow)
+        .with(Log::default())
+        .start()
+        .unwrap();
+    let task = client.submit(parent().lane("mine")).await.unwrap();
+    let error = task.wait().await.unwrap_err().to_string();
+    assert!(error.contains("set another `lane`, or none"), "{error}");
+    // It keeps its turn until an operator has decided.
+    client.cancel(task.id()).await.unwrap();
+    client
+        .submit(parent().lane("other"))
+        .await
+        .unwrap()
+        .wait()
+        .await
+        .unwrap();
+    scheduler.stop(Duration::ZERO).await;
 }

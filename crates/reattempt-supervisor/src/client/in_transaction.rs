@@ -122,6 +122,7 @@ mod postgres {
                 "headers": new.headers,
                 "on_failure": new.on_failure.number(),
                 "nonce": new.nonce,
+                "lane": new.lane,
             })
             .to_string())
         }

@@ -306,6 +306,7 @@ pub(super) fn new(key: &str) -> NewTask {
         on_failure: OnFailure::Undo,
         nonce: -7,
         max_pending: None,
+        lane: None,
     }
 }
 

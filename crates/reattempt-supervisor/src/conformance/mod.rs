@@ -11,6 +11,7 @@ mod bench;
 mod children;
 mod claims;
 mod commands;
+mod lanes;
 mod leases;
 mod queues;
 mod reads;
@@ -59,6 +60,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         leases::SENTENCES,
         signals::SENTENCES,
         children::SENTENCES,
+        lanes::SENTENCES,
         commands::SENTENCES,
         workers::SENTENCES,
         sweeps::SENTENCES,

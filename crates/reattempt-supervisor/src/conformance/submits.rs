@@ -57,6 +57,7 @@ async fn stores_it(bench: &Bench) -> CheckResult {
         deaths: 0,
         failed_ord: -1,
         failed_seq: None,
+        lane: None,
         created_at: task.created_at,
         updated_at: task.created_at,
     };

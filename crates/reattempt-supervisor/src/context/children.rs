@@ -112,6 +112,11 @@ impl WorkflowContext {
             let record = match lookup {
                 Lookup::Ended(record) => record,
                 Lookup::New(_) | Lookup::Wait => {
+                    if new.lane.is_some() && new.lane == self.inner.task.lane {
+                        let message = "it is in the lane of its parent and would wait for the end of it; set another `lane`, or none";
+                        let error = StoreError::lasting(message);
+                        self.stop(refused(&name, &error)).await;
+                    }
                     let record = Record {
                         args_hash: Some(args_hash),
                         undo: (!is_detached).then(|| END_CHILD.to_owned()),

@@ -103,6 +103,7 @@ impl Execution {
             deaths: 0,
             failed_ord: -1,
             failed_seq: None,
+            lane: None,
             created_at: task.started_at,
             updated_at: task.started_at,
         };

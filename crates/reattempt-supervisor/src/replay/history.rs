@@ -201,6 +201,7 @@ impl History {
             deaths: 0,
             failed_ord: -1,
             failed_seq: None,
+            lane: None,
             created_at: at,
             updated_at: at,
         }

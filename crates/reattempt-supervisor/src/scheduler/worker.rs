@@ -299,6 +299,14 @@ impl Worker {
                 &this.delays,
                 slot,
             );
+            let has_lane = inner.task.lane.is_some();
+            let drive = async {
+                drive.await;
+                if has_lane {
+                    // The next task of the lane may have its turn.
+                    this.client.shared().writer().look();
+                }
+            };
             let span = this.spans.span(&inner.task);
             let mut drive = pin!(span.instrument(drive));
             if let Some(trial) = trial {

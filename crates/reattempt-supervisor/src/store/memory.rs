@@ -1,6 +1,7 @@
 //! A store without a disk, for tests. It uses the clock of tokio, which a test may pause.
 
 mod children;
+mod lanes;
 mod schedules;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -58,6 +59,10 @@ struct Tables {
     /// When the lease of each worker ends, and how long it is.
     leases: BTreeMap<WorkerId, (Time, Duration)>,
     schedules: BTreeMap<String, StoredSchedule>,
+    /// The task that has the turn in each lane.
+    turns: BTreeMap<String, TaskId>,
+    /// The tasks that wait for their turn: their lanes, and when they would wake up otherwise.
+    queued: BTreeSet<(String, Time, TaskId)>,
     sweeps: Sweeps,
     last_task: i64,
     last_signal: i64,
@@ -247,6 +252,7 @@ impl Tables {
         let result = self.apply_to_task(write, now);
         if let Some(task) = task {
             self.tell_parent(task, now);
+            self.keep_lane(task, now);
         }
         result
     }
@@ -413,10 +419,12 @@ impl Tables {
             deaths: 0,
             failed_ord: -1,
             failed_seq: None,
+            lane: new.lane,
             created_at: now,
             updated_at: now,
         };
         self.tasks.insert(id, task);
+        self.keep_lane(id, now);
         WriteResult::Submitted(Submitted::new(id))
     }
 
@@ -424,7 +432,7 @@ impl Tables {
     fn count_pending(&self, queue: &str, now: Time) -> u32 {
         let pending = (self.tasks.values())
             .filter(|task| is_ready(task) && task.deaths < SUSPECT_DEATHS)
-            .filter(|task| task.queue == queue && task.wake_at <= now);
+            .filter(|task| task.queue == queue && (task.wake_at <= now || task.waits_for_turn()));
         u32::try_from(pending.count()).unwrap_or(u32::MAX)
     }
 
@@ -777,6 +785,7 @@ impl Tables {
         }
         for one in &reclaimed {
             self.tell_parent(one.task, now);
+            self.keep_lane(one.task, now);
         }
         self.leases
             .retain(|_, (until, _)| until.after(Duration::from_secs(3_600)) > now);

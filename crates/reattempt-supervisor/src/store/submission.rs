@@ -151,6 +151,21 @@ impl<W> Submission<W> {
         self.with(|new| new.priority = priority)
     }
 
+    /// Puts the task into a lane: its tasks run one at a time, in the order of their submission, whatever
+    /// their workflow, queue and process. The next one starts when the one before has ended; one that fails,
+    /// sleeps, waits for a signal or is parked keeps its turn. A delay comes first, and then the task
+    /// takes its place. Many tasks in one lane do not delay those of other lanes.
+    ///
+    /// A lane costs a row while it has tasks, so a lane for each customer is fine. While a parent waits for
+    /// a child, it keeps its turn, so a child cannot be in the lane of its parent.
+    ///
+    /// # Default
+    ///
+    /// The task is in no lane.
+    pub fn lane(self, lane: impl Into<String>) -> Self {
+        self.with(|new| new.lane = Some(lane.into()))
+    }
+
     /// Sets how long the task waits before it starts.
     ///
     /// # Default

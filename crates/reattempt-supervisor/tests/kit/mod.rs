@@ -27,6 +27,7 @@ pub(crate) fn plain(key: &str) -> NewTask {
         on_failure: OnFailure::Undo,
         nonce: 7,
         max_pending: None,
+        lane: None,
     }
 }
 

@@ -111,6 +111,14 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
         ),
         ("submitted", task.created_at.to_string()),
         ("changed", task.updated_at.to_string()),
+        (
+            "lane",
+            match &task.lane {
+                None => "-".to_owned(),
+                Some(lane) if task.waits_for_turn() => format!("{lane}, waits for its turn"),
+                Some(lane) => lane.clone(),
+            },
+        ),
         ("wakes", task.wake_at.to_string()),
         (
             "complete by",

@@ -50,6 +50,7 @@ columns! {
         headers: Option<&'a str>,
         on_failure: i16,
         nonce: i64,
+        lane: Option<&'a str>,
     }
 }
 
@@ -126,6 +127,7 @@ impl<'a> Submits<'a> {
             columns.headers.push(new.headers.as_deref());
             columns.on_failure.push(new.on_failure.number());
             columns.nonce.push(new.nonce);
+            columns.lane.push(new.lane.as_deref());
         }
         columns
     }

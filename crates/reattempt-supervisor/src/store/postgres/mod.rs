@@ -19,6 +19,7 @@ mod write;
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -80,6 +81,8 @@ pub struct Postgres {
     sweeper: Mutex<Option<Live>>,
     bell: Bell,
     salt: u64,
+    /// Whether this process has claimed a task that is in a lane.
+    has_lanes: AtomicBool,
 }
 
 impl Postgres {
@@ -132,6 +135,7 @@ impl Postgres {
             connector,
             limits,
             salt,
+            has_lanes: AtomicBool::new(false),
         })
     }
 }
@@ -153,8 +157,12 @@ impl Store for Postgres {
                 &self.writer
             };
             let live = link.live().await?;
-            let writing = write::write_all(&live, &writes);
+            let has_lanes = self.has_lanes.load(Ordering::Relaxed);
+            let writing = write::write_all(&live, &writes, has_lanes);
             let results = link.limited(&live, writing).await?;
+            if !has_lanes && results.iter().any(has_claimed_from_a_lane) {
+                self.has_lanes.store(true, Ordering::Relaxed);
+            }
             let ended = results.iter().zip(&*writes).filter_map(ended_by);
             self.bell.ring_ends(ended);
             let mut pairs = results.iter().zip(&*writes);
@@ -383,6 +391,13 @@ fn ended_by((result, write): (&WriteResult, &Write)) -> Option<TaskId> {
         }
         (Write::Admin(task, _), _) => Some(*task),
         _ => None,
+    }
+}
+
+fn has_claimed_from_a_lane(result: &WriteResult) -> bool {
+    match result {
+        WriteResult::Claimed(claimed) => claimed.iter().any(|one| one.task.lane.is_some()),
+        _ => false,
     }
 }
 

@@ -41,6 +41,17 @@ macro_rules! is_ended {
     };
 }
 
+// One task of a lane has the turn, and those that could run and have it not wait for it.
+macro_rules! is_in_lane {
+    () => {
+        "(run.lane IS NULL OR run.state + 0 > 2 OR CASE
+         WHEN run.state + 0 = 0 AND run.wake_at = 9223372036854775806
+             THEN EXISTS (SELECT FROM retry_lane_waiting AS line WHERE line.run_id = run.id AND line.lane = run.lane)
+         WHEN run.state + 0 = 0 THEN EXISTS (SELECT FROM retry_lane AS line WHERE line.lane = run.lane AND line.run_id = run.id)
+         ELSE EXISTS (SELECT FROM retry_lane AS line WHERE line.lane = run.lane) END)"
+    };
+}
+
 // Each part returns where the next part begins, unless there is none, and tasks whose lines differ. It has one
 // snapshot, in which a task and its lines fit.
 
@@ -57,6 +68,7 @@ const TASKS: &str = concat!(
              ELSE EXISTS (SELECT FROM retry_ended AS line WHERE ", is_ended!(), ") END
              OR complete_by IS NOT NULL AND state < 3 AND direction = 0
                  AND NOT EXISTS (SELECT FROM retry_limited AS line WHERE ", is_limited!(), ")
+             OR NOT ", is_in_lane!(), "
          UNION SELECT run_id FROM part CROSS JOIN LATERAL (
              SELECT * FROM retry_ready WHERE state IN (0, 2) AND run_id > $1 AND run_id <= coalesce(last, 9223372036854775807)
          ) AS line WHERE NOT EXISTS (SELECT FROM retry_run AS run WHERE ", is_ready!(), ")
@@ -85,6 +97,17 @@ const HELD: &str = concat!(
      ), '{}'::bigint[]"
 );
 
+/// The lines of `retry_lane` and `retry_lane_waiting` that fit no task, and those that wait where nobody has the
+/// turn.
+const LANES: &str = "SELECT NULL::bigint, $1::bigint + $2::bigint * 0, ARRAY(
+         SELECT run_id FROM retry_lane AS line WHERE NOT EXISTS (
+             SELECT FROM retry_run AS run WHERE run.id = line.run_id AND run.lane = line.lane AND run.state + 0 IN (0, 1, 2, 7)
+                 AND (run.state + 0 <> 0 OR run.wake_at <> 9223372036854775806))
+         UNION SELECT run_id FROM retry_lane_waiting AS line WHERE NOT EXISTS (
+             SELECT FROM retry_run AS run JOIN retry_lane AS turn ON turn.lane = run.lane
+             WHERE run.id = line.run_id AND run.lane = line.lane AND run.state + 0 = 0 AND run.wake_at = 9223372036854775806)
+     ), '{}'::bigint[]";
+
 const LOCK: &str =
     "SELECT FROM retry_run WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE";
 
@@ -95,20 +118,32 @@ const DELETE: &str = "WITH ready AS (
          DELETE FROM retry_held WHERE run_id = ANY ($1::bigint[])
      ), ended AS (
          DELETE FROM retry_ended WHERE state IN (3, 4, 5, 6, 7) AND run_id = ANY ($1::bigint[])
+     ), waiting AS (
+         DELETE FROM retry_lane_waiting WHERE run_id = ANY ($1::bigint[])
+     ), turns AS (
+         DELETE FROM retry_lane AS line WHERE run_id = ANY ($1::bigint[])
+             AND NOT EXISTS (SELECT FROM retry_run AS run WHERE run.id = line.run_id AND run.lane = line.lane)
      )
      DELETE FROM retry_limited AS line USING unnest($1::bigint[], $2::bigint[]) AS given (run_id, complete_by)
      WHERE line.complete_by = given.complete_by AND line.run_id = given.run_id";
 
-/// Makes the trigger place tasks.
+/// Gives tasks the turn that run, or wait for a signal, where nobody has it.
+const GIVE_TURNS: &str = "INSERT INTO retry_lane
+     SELECT DISTINCT ON (lane) lane, id FROM retry_run
+     WHERE id = ANY ($1::bigint[]) AND lane IS NOT NULL AND state + 0 IN (1, 2) ORDER BY lane, id
+     ON CONFLICT (lane) DO NOTHING";
+
+/// Makes the triggers place tasks.
 const PLACE: &str = "UPDATE retry_run SET state = state WHERE id = ANY ($1::bigint[])";
 
 /// The prepared statements of a repair.
-pub(super) const REPAIRS: &[&str] = &[TASKS, LIMITED, HELD, LOCK, DELETE, PLACE];
+pub(super) const REPAIRS: &[&str] = &[TASKS, LIMITED, HELD, LANES, LOCK, DELETE, GIVE_TURNS, PLACE];
 
 /// Repairs the lines of all tasks, part by part. Returns how many tasks had others.
 pub(super) async fn repair_all(live: &mut Live, limits: &Limits) -> Result<u64, StoreError> {
     let mut repaired = HashSet::new();
-    for part in [TASKS, LIMITED, HELD] {
+    // Where a task is gone that had the turn, the next ones are found the second time.
+    for part in [TASKS, LIMITED, HELD, LANES, LANES] {
         let mut next = Some((i64::MIN, i64::MIN));
         let mut failures = 0;
         while let Some(from) = next {
@@ -154,6 +189,7 @@ async fn repair(
         for (sql, values) in [
             (LOCK, &[tasks][..]),
             (DELETE, &[tasks, times]),
+            (GIVE_TURNS, &[tasks]),
             (PLACE, &[tasks]),
         ] {
             let done = prepared.query(&transaction, sql, values).await;

@@ -45,6 +45,7 @@ fn read_task(row: &Row) -> Result<Task, StoreError> {
         deaths: row.get(24),
         failed_ord: row.get(25),
         failed_seq: row.get(26),
+        lane: row.get(27),
     })
 }
 

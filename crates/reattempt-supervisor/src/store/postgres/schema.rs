@@ -9,13 +9,14 @@ use crate::store::{ErrorKind, StoreError};
 use crate::time::Time;
 
 /// One entry for each revision, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/postgres.sql"),
     include_str!("../../../migrations/postgres-2.sql"),
     include_str!("../../../migrations/postgres-3.sql"),
     include_str!("../../../migrations/postgres-schedules.sql"),
     include_str!("../../../migrations/postgres-ready.sql"),
     include_str!("../../../migrations/postgres-children.sql"),
+    include_str!("../../../migrations/postgres-lanes.sql"),
 ];
 
 /// The version of the tables. It rises when a release before cannot work with them any more. Additions

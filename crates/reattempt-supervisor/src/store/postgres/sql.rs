@@ -16,7 +16,7 @@ macro_rules! columns {
     () => {
         "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
          fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, \
-         nonce, on_failure, deaths, failed_ord, failed_seq"
+         nonce, on_failure, deaths, failed_ord, failed_seq, lane"
     };
 }
 
@@ -107,11 +107,17 @@ pub(super) const LOCK: &str = concat!(
      ) AS run"
 );
 
+/// Locks lanes in the order of their names, where a transaction locks several: those of submissions, and
+/// those of tasks that may end.
+pub(super) const LOCK_LANES: &str = "SELECT FROM retry_lane
+     WHERE lane = ANY ($1::text[] || ARRAY(SELECT lane FROM retry_run WHERE id = ANY ($2::bigint[]) AND lane IS NOT NULL))
+     ORDER BY lane FOR UPDATE";
+
 // A worker of the release before does not know the nonce of a task: until none has been seen for a
 // day, new tasks get none, so that their steps have the same keys everywhere.
 //
-// Numbers tasks in the order of the list, and stores them in the order of their keys: two
-// transactions that submit the same keys cannot deadlock.
+// Numbers tasks in the order of the list, and stores them in the order of their lanes and keys: two
+// transactions that submit the same lanes or keys cannot deadlock.
 macro_rules! submit {
     ($checked:expr) => {
         $crate::store::postgres::sql::submit!($checked, "NULL")
@@ -122,17 +128,17 @@ macro_rules! submit {
     ($checked:expr, $parent:literal, $which:literal) => {
         concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
-         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, parent)
+         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, lane, parent)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
          0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure,
-         CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE retry_meta.key = 'old_seen' AND value > ", now!(), " - 86400000000) THEN nonce END, ", $parent, "::bigint
+         CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE retry_meta.key = 'old_seen' AND value > ", now!(), " - 86400000000) THEN nonce END, lane, ", $parent, "::bigint
      FROM (
          SELECT nextval('retry_run_id') AS id, given.* FROM ", $checked, " unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
-             $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[]) WITH ORDINALITY
-         AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, nonce, n)
+             $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[], $13::text[]) WITH ORDINALITY
+         AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, nonce, lane, n)
          ", $which, "
      ) AS numbered
-     ORDER BY workflow, key
+     ORDER BY lane, workflow, key
      ON CONFLICT (workflow, idem_key) DO NOTHING
      RETURNING workflow, idem_key, id"
         )
@@ -143,12 +149,12 @@ pub(super) use submit;
 
 pub(super) const SUBMIT: &str = submit!("");
 
-/// Stores tasks, and leaves out those whose queue has no room for them: $13 is how many tasks of it may
+/// Stores tasks, and leaves out those whose queue has no room for them: $14 is how many tasks of it may
 /// wait. It walks the workflows, versions and priorities of these queues, and counts the tasks that could
-/// run up to that number.
+/// run or wait for their turn, up to that number.
 pub(super) const SUBMIT_BOUNDED: &str = concat!(
     "WITH RECURSIVE bound (queue, most) AS (
-         SELECT queue, min(most) FROM unnest($3::text[], $13::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue
+         SELECT queue, min(most) FROM unnest($3::text[], $14::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue
      ), level (queue, workflow, version, priority) AS (
          SELECT bound.queue, head.* FROM bound CROSS JOIN LATERAL (
              SELECT workflow, version, priority FROM retry_ready AS ready WHERE NOT is_suspect AND ready.queue = bound.queue
@@ -165,7 +171,10 @@ pub(super) const SUBMIT_BOUNDED: &str = concat!(
          SELECT queue, most - (SELECT count(*) FROM (
              SELECT FROM level CROSS JOIN LATERAL (
                  SELECT FROM retry_ready AS ready WHERE NOT is_suspect AND ready.queue = level.queue AND ready.workflow = level.workflow
-                     AND ready.version = level.version AND ready.priority = level.priority AND wake_at <= ", now!(), " OFFSET 0
+                     AND ready.version = level.version AND ready.priority = level.priority AND wake_at <= ", now!(), "
+                 UNION ALL
+                 SELECT FROM retry_ready AS ready WHERE NOT is_suspect AND ready.queue = level.queue AND ready.workflow = level.workflow
+                     AND ready.version = level.version AND ready.priority = level.priority AND wake_at = 9223372036854775806
              ) AS ready
              WHERE level.queue = bound.queue LIMIT most
          ) AS line) FROM bound
@@ -179,22 +188,22 @@ pub(super) const SUBMIT_BOUNDED: &str = concat!(
 );
 
 /// Stores tasks in a transaction of its own.
-pub(super) const SUBMIT_ALONE: &str = submit!(concat!(checked!("13", "14", "15"), " CROSS JOIN"));
+pub(super) const SUBMIT_ALONE: &str = submit!(concat!(checked!("14", "15", "16"), " CROSS JOIN"));
 
-/// Stores a child of a task that [`LOCK`] has locked, and the record of its start: call $15 of the task
-/// $13 under the fence $14. A record that is there under the same fence names the child.
+/// Stores a child of a task that [`LOCK`] has locked, and the record of its start: call $16 of the task
+/// $14 under the fence $15. A record that is there under the same fence names the child.
 pub(super) const START: &str = concat!(
     "WITH held AS MATERIALIZED (
-         SELECT cancel_asked FROM retry_run WHERE id = $13::bigint AND fence = $14::bigint AND state + 0 = 1 FOR NO KEY UPDATE
+         SELECT cancel_asked FROM retry_run WHERE id = $14::bigint AND fence = $15::bigint AND state + 0 = 1 FOR NO KEY UPDATE
      ), old AS MATERIALIZED (
-         SELECT fence, result::bigint AS id FROM retry_step WHERE run_id = $13 AND seq = $15::int AND kind = 1
+         SELECT fence, result::bigint AS id FROM retry_step WHERE run_id = $14 AND seq = $16::int AND kind = 1
      ), new AS (",
-    submit!("(SELECT FROM held WHERE NOT EXISTS (SELECT FROM old) OFFSET 0) AS free CROSS JOIN", "$13"),
+    submit!("(SELECT FROM held WHERE NOT EXISTS (SELECT FROM old) OFFSET 0) AS free CROSS JOIN", "$14"),
     "), written AS (
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, undo)
-         SELECT $13, $15, 1, $16::int, $17::text, 0, id::text, ", now!(), ", $14, $18::text, $19::text FROM new
+         SELECT $14, $16, 1, $17::int, $18::text, 0, id::text, ", now!(), ", $15, $19::text, $20::text FROM new
      )
-     SELECT cancel_asked, ", now!(), ", coalesce((SELECT id FROM new), (SELECT id FROM old WHERE fence = $14)) FROM held"
+     SELECT cancel_asked, ", now!(), ", coalesce((SELECT id FROM new), (SELECT id FROM old WHERE fence = $15)) FROM held"
 );
 
 /// Ends children $3 of the task $1 under the fence $2, which [`LOCK`] has locked with them: those that
@@ -717,6 +726,7 @@ pub(super) const WRITES: &[&str] = &[
     LOCK_WRITER,
     RAISE_EPOCH,
     LOCK,
+    LOCK_LANES,
     SUBMIT,
     SUBMIT_BOUNDED,
     SUBMIT_ALONE,

@@ -23,6 +23,7 @@ const LOCK_LIMIT: Duration = Duration::from_millis(200);
 pub(super) async fn write_all(
     live: &Live,
     writes: &[Write],
+    has_lanes: bool,
 ) -> Result<Vec<WriteResult>, StoreError> {
     let stages = plan::stages(writes);
     let mut results: Vec<Option<WriteResult>> = writes.iter().map(|_| None).collect();
@@ -38,6 +39,8 @@ pub(super) async fn write_all(
     let check = live.check(waits_for_others.then_some(LOCK_LIMIT));
     let tasks = plan::task_numbers(&stages);
     let ending: Vec<_> = writes.iter().filter_map(ending_task).collect();
+    let lanes: Vec<_> = writes.iter().filter_map(lane_of).collect();
+    let has_lanes = !is_single && (has_lanes || !lanes.is_empty());
     let statements = stages.iter();
     let mut statements = statements.map(|stage| statement(live, stage, writes, place, &check));
     let (statuses, answers) = match statements.next() {
@@ -53,10 +56,20 @@ pub(super) async fn write_all(
                 let values: Vec<_> = values.chain([ending]).collect();
                 live.query(sql::LOCK, &values).await
             });
-            let all = std::iter::once(lock).chain(first).chain(statements);
+            let lock_lanes = has_lanes.then(|| -> Sent<'_> {
+                Box::pin(async {
+                    let values: [&(dyn ToSql + Sync); 2] = [&lanes, &ending];
+                    live.query(sql::LOCK_LANES, &values).await
+                })
+            });
+            let all = std::iter::once(lock).chain(lock_lanes);
+            let all = all.chain(first).chain(statements);
             let answers = live.transaction(all.collect()).await;
             let mut answers = answers.map_err(store_error)?.into_iter();
             let locked = answers.next().unwrap_or_default();
+            if has_lanes {
+                answers.next();
+            }
             (lock_statuses(&locked), answers.collect())
         }
     };
@@ -73,6 +86,14 @@ pub(super) async fn write_all(
     }
     let result = |result: Option<WriteResult>| result.ok_or_else(missing);
     results.into_iter().map(result).collect()
+}
+
+/// Returns the lane of a new task.
+fn lane_of(write: &Write) -> Option<&str> {
+    match write {
+        Write::Submit(new) | Write::Start(_, _, new) => new.lane.as_deref(),
+        _ => None,
+    }
 }
 
 /// Returns the task that a write may end.

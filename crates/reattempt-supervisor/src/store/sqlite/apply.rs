@@ -134,9 +134,9 @@ pub(super) fn submit(
     now: Time,
 ) -> rusqlite::Result<Submitted> {
     let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
-             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, parent)
+             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, parent, lane)
          VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12,
-             CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE key = 'old_seen' AND value > ?11 - 86400000000) THEN ?13 END, ?14)
+             CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE key = 'old_seen' AND value > ?11 - 86400000000) THEN ?13 END, ?14, ?15)
          ON CONFLICT (workflow, idem_key) DO NOTHING RETURNING id";
     let values = params![
         new.workflow,
@@ -153,6 +153,7 @@ pub(super) fn submit(
         new.on_failure.number(),
         new.nonce,
         parent.map(|parent| parent.0),
+        new.lane,
     ];
     if let Some(id) = query_one(connection, sql, values, |row| row.get(0))? {
         return Ok(Submitted::new(TaskId(id)));

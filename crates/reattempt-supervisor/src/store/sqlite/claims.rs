@@ -97,8 +97,8 @@ fn add_ready(
     Ok(())
 }
 
-/// Returns whether the queue of a task takes it. It counts the tasks that could run, up to the largest
-/// number; suspects do not count.
+/// Returns whether the queue of a task takes it. It counts the tasks that could run or wait for their turn, up to the
+/// largest number; suspects do not count.
 pub(super) fn has_room(
     connection: &Connection,
     new: &NewTask,
@@ -107,16 +107,18 @@ pub(super) fn has_room(
     let Some(mut left) = new.max_pending else {
         return Ok(true);
     };
-    let sql = "SELECT count(*) FROM (SELECT 1 FROM retry_run INDEXED BY retry_run_claim
-         WHERE deaths < 2 AND state IN (0, 2) AND queue = ?1 AND workflow = ?2 AND version = ?3 AND priority = ?4
-             AND wake_at <= ?5 LIMIT ?6)";
+    let these = "SELECT 1 FROM retry_run INDEXED BY retry_run_claim WHERE deaths < 2 AND state IN (0, 2) AND queue = ?1
+         AND workflow = ?2 AND version = ?3 AND priority = ?4 AND wake_at";
+    let sql = format!(
+        "SELECT count(*) FROM ({these} <= ?5 UNION ALL {these} = 9223372036854775806 LIMIT ?6)"
+    );
     let mut level = (String::new(), 0, 0);
     while left > 0 {
         let Some((next, _)) = next_level(connection, &new.queue, &level)? else {
             return Ok(true);
         };
         let values = params![new.queue, next.0, next.1, next.2, now.as_micros(), left];
-        let count = query_one(connection, sql, values, |row| row.get(0))?;
+        let count = query_one(connection, &sql, values, |row| row.get(0))?;
         left = left.saturating_sub(count.unwrap_or_default());
         level = next;
     }

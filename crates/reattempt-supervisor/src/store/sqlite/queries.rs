@@ -12,7 +12,7 @@ use crate::time::Time;
 
 /// The columns of a task, in the order of [`task_of`].
 pub(super) const COLUMNS: &str = "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
-     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, nonce, on_failure, deaths, failed_ord, failed_seq";
+     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, nonce, on_failure, deaths, failed_ord, failed_seq, lane";
 
 /// Converts a row.
 pub(super) fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
@@ -54,6 +54,7 @@ fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
         deaths: row.get(24)?,
         failed_ord: row.get(25)?,
         failed_seq: row.get(26)?,
+        lane: row.get(27)?,
     })
 }
 

@@ -31,6 +31,7 @@ fn new(key: &str) -> NewTask {
         on_failure: OnFailure::Undo,
         nonce: 7,
         max_pending: None,
+        lane: None,
     }
 }
 

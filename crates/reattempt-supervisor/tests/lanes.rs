@@ -1,0 +1,334 @@
+//! Lanes on PostgreSQL: beside transactions of an application, after a repair, and with several schedulers.
+//!
+//! `cargo test -p reattempt-supervisor --test lanes -- --ignored --nocapture` takes 10,000 tasks of one lane, and prints how
+//! long others wait beside them.
+#![cfg(feature = "postgres")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "a test that panics has failed; parts of a time need not be exact"
+)]
+
+mod kit;
+#[path = "../../../examples/servers/mod.rs"]
+mod servers;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use reattempt_supervisor::store::{Change, Counts, Filter, Store as _, Wake, Write, WriteResult};
+use reattempt_supervisor::{
+    Client, Direction, Lease, NewTask, Postgres, RecordKind, Scheduler, State, Step, StepError,
+    Task, WorkflowContext, step, workflow,
+};
+use servers::Server;
+
+#[step(retry(idempotent = false))]
+async fn work(_step: &Step, millis: u64) -> Result<(), std::io::Error> {
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+    Ok(())
+}
+
+#[workflow]
+async fn plain(context: &WorkflowContext, millis: u64) -> Result<(), StepError> {
+    work(context, millis).await
+}
+
+fn url(server: &Server) -> String {
+    format!("postgres://postgres@127.0.0.1:{}/postgres", server.port)
+}
+
+async fn connect(server: &Server) -> tokio_postgres::Client {
+    let url = url(server);
+    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
+    let (client, connection) = connecting.await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+fn in_lane(lane: &str, key: &str) -> NewTask {
+    NewTask {
+        lane: Some(lane.to_owned()),
+        ..kit::plain(key)
+    }
+}
+
+async fn submit(store: &Postgres, new: NewTask) {
+    let results = store.write([Write::Submit(Box::new(new))].into()).await;
+    assert!(matches!(results.unwrap()[..], [WriteResult::Submitted(_)]));
+}
+
+async fn claim(store: &Postgres) -> Vec<Task> {
+    let claim = Write::Claim(kit::claim("one", "plain", 100));
+    let mut results = store.write([claim].into()).await.unwrap();
+    match results.pop() {
+        Some(WriteResult::Claimed(claimed)) => claimed.into_iter().map(|one| one.task).collect(),
+        result => panic!("{result:?}"),
+    }
+}
+
+async fn end(store: &Postgres, task: &Task) {
+    let lease = Lease {
+        task: task.id,
+        fence: task.fence,
+    };
+    let change = Change {
+        state: State::Processed,
+        direction: Direction::Forward,
+        counts: Counts::NONE,
+        failing_step: None,
+        wake: Wake::In(Duration::ZERO),
+        output: Some("null".to_owned()),
+        error: None,
+        failed_seq: None,
+    };
+    let end = store.write([Write::Change(lease, Box::new(change))].into());
+    let results = tokio::time::timeout(Duration::from_secs(20), end).await;
+    assert!(matches!(
+        results.unwrap().unwrap()[..],
+        [WriteResult::Written(_)]
+    ));
+}
+
+/// Returns the keys of tasks.
+fn keys(tasks: &[Task]) -> Vec<&str> {
+    tasks.iter().map(|task| task.key.as_str()).collect()
+}
+
+#[tokio::test]
+async fn an_open_transaction_of_an_application_delays_no_lane() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    let mut application = connect(&server).await;
+    for is_over in [true, false] {
+        let key = |name: &str| format!("{name} {is_over}");
+        submit(&store, in_lane("l", &key("first"))).await;
+        submit(&store, in_lane("l", &key("second"))).await;
+        let first = claim(&store).await;
+        assert_eq!(keys(&first), [key("first")]);
+        let mut transaction = application.transaction().await.unwrap();
+        let third = plain(0).lane("l").key(key("third"));
+        client.submit_in(&mut transaction, third).await.unwrap();
+        // Nobody waits for the transaction, whether others wait in the lane or not.
+        end(&store, &first[0]).await;
+        let second = claim(&store).await;
+        assert_eq!(keys(&second), [key("second")]);
+        if is_over {
+            end(&store, &second[0]).await;
+            transaction.commit().await.unwrap();
+        } else {
+            transaction.commit().await.unwrap();
+            assert_eq!(keys(&claim(&store).await), [""; 0]);
+            end(&store, &second[0]).await;
+        }
+        let third = claim(&store).await;
+        assert_eq!(keys(&third), [key("third")]);
+        end(&store, &third[0]).await;
+    }
+}
+
+/// Changes tasks and lines without triggers, each in a lane of its own with three tasks.
+const DRIFT: &str = "SET session_replication_role = replica;
+    UPDATE retry_run SET state = 3 WHERE lane = 'ended' AND id = (SELECT run_id FROM retry_lane WHERE lane = 'ended');
+    DELETE FROM retry_run WHERE id = (SELECT run_id FROM retry_lane WHERE lane = 'gone');
+    DELETE FROM retry_lane WHERE lane IN ('no turn', 'held');
+    DELETE FROM retry_lane_waiting WHERE lane = 'no wait';
+    UPDATE retry_run SET wake_at = 0 WHERE lane = 'awake';
+    UPDATE retry_run SET lane = 'moved' WHERE lane = 'from';
+    INSERT INTO retry_lane VALUES ('ghost', 999999);
+    INSERT INTO retry_lane_waiting VALUES (999998, 'ghost', 0);
+    TRUNCATE retry_ready;
+    SET session_replication_role = origin";
+
+#[tokio::test]
+async fn lanes_that_differ_are_rebuilt() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = connect(&server).await;
+    let store = Postgres::connect(&url(&server)).await.unwrap();
+    submit(&store, in_lane("held", "held")).await;
+    assert_eq!(claim(&store).await.len(), 1);
+    let lanes = [
+        "ended", "gone", "no turn", "held", "no wait", "awake", "from", "right",
+    ];
+    for (nth, lane) in (0..3).flat_map(|nth| lanes.map(|lane| (nth, lane))) {
+        submit(&store, in_lane(lane, &format!("{lane} {nth}"))).await;
+    }
+    assert_eq!(store.repair().await.unwrap(), 0);
+    admin.batch_execute(DRIFT).await.unwrap();
+    assert!(store.repair().await.unwrap() > 0);
+    assert_eq!(store.repair().await.unwrap(), 0);
+    let fits = admin.query_one(kit::SMALL_TABLES_FIT, &[]).await.unwrap();
+    assert!(fits.get::<_, bool>(0));
+    let held = store
+        .list(Filter {
+            key: Some("held".to_owned()),
+            ..Filter::default()
+        })
+        .await
+        .unwrap();
+    end(&store, &held[0]).await;
+    // All others run, one of each lane at a time.
+    let mut ended = 0;
+    loop {
+        let claimed = claim(&store).await;
+        let mut lanes: Vec<_> = claimed
+            .iter()
+            .filter_map(|task| task.lane.as_deref())
+            .collect();
+        lanes.sort_unstable();
+        let count = lanes.len();
+        lanes.dedup();
+        assert_eq!(lanes.len(), count, "{lanes:?}");
+        for task in &claimed {
+            end(&store, task).await;
+        }
+        ended += claimed.len();
+        if claimed.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(ended, lanes.len() * 3 - 2);
+    let left =
+        "SELECT (SELECT count(*) FROM retry_lane) + (SELECT count(*) FROM retry_lane_waiting)";
+    assert_eq!(
+        admin.query_one(left, &[]).await.unwrap().get::<_, i64>(0),
+        0
+    );
+}
+
+/// When the store says that the step of a task began and ended, and how long the task had waited.
+async fn times(store: &Postgres, task: &Task) -> (i64, i64, i64) {
+    let history = store.history(task.id).await.unwrap();
+    let at = |kind| {
+        history
+            .iter()
+            .find(|record| record.kind == kind)
+            .unwrap()
+            .at
+            .as_micros()
+    };
+    let begun = at(RecordKind::Begun);
+    (
+        begun,
+        at(RecordKind::Done),
+        begun - task.created_at.as_micros(),
+    )
+}
+
+/// Runs tasks of some lanes by several schedulers, each with a store of its own, as so many processes would.
+/// Returns the part of the time in which a lane was used.
+async fn run_lanes(server: &Server, lanes: u64, tasks: u64, millis: u64) -> Vec<f64> {
+    let client = Client::new(Postgres::connect(&url(server)).await.unwrap());
+    let mut schedulers = Vec::new();
+    for _ in 0..3 {
+        let own = Client::new(Postgres::connect(&url(server)).await.unwrap());
+        schedulers.push(
+            Scheduler::new(&own)
+                .register(plain)
+                .at_once(8)
+                .start()
+                .unwrap(),
+        );
+    }
+    let list = (0..lanes * tasks).map(|nth| plain(millis).lane(format!("lane {}", nth % lanes)));
+    for task in client.submit_many(list).await.unwrap() {
+        task.unwrap().wait().await.unwrap();
+    }
+    for scheduler in schedulers {
+        scheduler.stop(Duration::from_secs(5)).await;
+    }
+    let store = Postgres::connect(&url(server)).await.unwrap();
+    let all = store
+        .list(Filter {
+            limit: u32::MAX,
+            ..Filter::default()
+        })
+        .await
+        .unwrap();
+    let mut runs: BTreeMap<String, Vec<(i64, i64)>> = BTreeMap::new();
+    for task in all {
+        if let Some(lane) = &task.lane {
+            let (begun, done, _) = times(&store, &task).await;
+            runs.entry(lane.clone()).or_default().push((begun, done));
+        }
+    }
+    let used = runs.values_mut().map(|runs| {
+        runs.sort_unstable();
+        for pair in runs.windows(2) {
+            assert!(
+                pair[0].1 <= pair[1].0,
+                "two of one lane at a time: {pair:?}"
+            );
+        }
+        let busy: i64 = runs.iter().map(|(begun, done)| done - begun).sum();
+        let whole = runs[runs.len() - 1].1 - runs[0].0;
+        (busy as f64) / (whole as f64)
+    });
+    used.collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_schedulers_run_one_task_of_a_lane_at_a_time() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let used = run_lanes(&server, 4, 12, 5).await;
+    assert_eq!(used.len(), 4);
+}
+
+/// Returns the time in ms that 99 of 100 tasks without a lane wait at most.
+async fn waits(server: &Server, client: &Client, tasks: usize) -> i64 {
+    let store = Postgres::connect(&url(server)).await.unwrap();
+    let mut handles = Vec::new();
+    for _ in 0..tasks {
+        handles.push(client.submit(plain(10)).await.unwrap());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let mut waits = Vec::new();
+    for handle in handles {
+        handle.wait().await.unwrap();
+        let task = store.task(handle.id()).await.unwrap().unwrap();
+        waits.push(times(&store, &task).await.2);
+    }
+    waits.sort_unstable();
+    waits[waits.len() * 99 / 100]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures, and takes a minute"]
+async fn a_lane_with_many_tasks_delays_no_other_task() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let used = run_lanes(&server, 4, 50, 100).await;
+    println!("one at a time: used {used:.2?} of the time");
+    assert!(used.iter().all(|used| *used >= 0.8), "{used:?}");
+    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    let mut schedulers = Vec::new();
+    for _ in 0..3 {
+        let own = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+        schedulers.push(
+            Scheduler::new(&own)
+                .register(plain)
+                .at_once(8)
+                .start()
+                .unwrap(),
+        );
+    }
+    let alone = waits(&server, &client, 500).await;
+    let many = (0..10_000).map(|_| plain(10).lane("many"));
+    client.submit_many(many).await.unwrap();
+    let beside = waits(&server, &client, 500).await;
+    println!("p99 of the wait: {alone} us alone, {beside} us beside 10,000 tasks of one lane");
+    assert!(beside <= alone * 2, "{beside} us instead of {alone} us");
+    for scheduler in schedulers {
+        scheduler.stop(Duration::ZERO).await;
+    }
+}
