@@ -45,7 +45,7 @@ pub(super) async fn undo_all(
         if !group.is_empty() {
             match undo_children(inner, &group).await {
                 Ok(Ended::All(are_undone)) => has_undone |= are_undone,
-                Ok(Ended::Not(left)) => return Some(change_to_waiting(inner, left)),
+                Ok(Ended::Not(left)) => return Some(change_to_waiting(inner, Some(left))),
                 Err(stop) => return change_after_stop(inner, stop, shared, delays).await,
             }
             continue;
@@ -63,22 +63,22 @@ pub(super) async fn undo_all(
     }
     Some(Change {
         state: inner.task.direction.final_state(has_undone),
-        ..change_to_waiting(inner, 0)
+        ..change_to_waiting(inner, None)
     })
 }
 
-/// Returns the state of a task that waits for the ends of so many children.
-fn change_to_waiting(inner: &Inner, ends: u32) -> Change {
+/// Returns the state of a task that waits for children.
+fn change_to_waiting(inner: &Inner, left: Option<Left>) -> Change {
     Change {
         state: State::Waiting,
         direction: inner.task.direction,
         counts: inner.counts(),
         failing_step: None,
-        wake: match ends {
-            0 => Wake::In(Duration::ZERO),
-            ends => Wake::Children {
+        wake: match left {
+            None => Wake::In(Duration::ZERO),
+            Some(Left { ends, seen }) => Wake::Children {
                 at: Time::NEVER,
-                seen: inner.newest_signal(),
+                seen,
                 ends,
             },
         },
@@ -124,12 +124,21 @@ fn take_last_group(children: &mut Vec<StartedChild>, undo: Option<&Undo>) -> Vec
 enum Ended {
     /// They have; this says whether one of them was undone or cancelled.
     All(bool),
-    /// So many have not.
-    Not(u32),
+    /// Some have not.
+    Not(Left),
+}
+
+/// The children that have not ended.
+#[derive(Clone, Copy)]
+struct Left {
+    ends: u32,
+    /// The newest signal before somebody looked: one that ends between the look and the wait counts.
+    seen: i64,
 }
 
 /// Undoes those of these children that were processed. Records those that have turned back.
 async fn undo_children(inner: &Arc<Inner>, children: &[StartedChild]) -> Result<Ended, Stop> {
+    let seen = inner.newest_signal();
     let states = end_children(inner, children, true).await?;
     if let Some(gone) = children
         .iter()
@@ -143,7 +152,8 @@ async fn undo_children(inner: &Arc<Inner>, children: &[StartedChild]) -> Result<
     }
     let left = states.values().filter(|state| !state.has_ended()).count();
     if left > 0 {
-        return Ok(Ended::Not(u32::try_from(left).unwrap_or(u32::MAX)));
+        let ends = u32::try_from(left).unwrap_or(u32::MAX);
+        return Ok(Ended::Not(Left { ends, seen }));
     }
     let step = UndoneStep {
         seq: 0,
