@@ -6,14 +6,21 @@
     reason = "a test that panics has failed; steps are async, also those that wait for nothing, and a compensation gets a reference to the result"
 )]
 
+mod kit;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reattempt_supervisor::store::Filter;
+use kit::pass_on;
+use reattempt_supervisor::store::{
+    Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,
+    UnknownWorkflow, Write, WriteResult,
+};
 use reattempt_supervisor::{
-    ChildError, Client, Memory, Scheduler, SchedulerHandle, State, Step, StepError, Task, TaskId,
-    WorkflowContext, step, workflow,
+    ChildError, Client, FailingStep, Memory, OperatorNote, Record, RunningStep, Scheduler,
+    SchedulerHandle, Signal, State, Step, StepError, Task, TaskId, WorkerId, WorkflowContext, step,
+    workflow,
 };
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
@@ -266,4 +273,60 @@ async fn the_last_child_wakes_its_parent() {
         "{:?}",
         start.elapsed()
     );
+}
+
+/// A process with a slow connection to a store: it hears late how children have been turned back.
+#[derive(Debug)]
+struct Slow {
+    store: Arc<Memory>,
+    is_slow: bool,
+}
+
+impl Store for Slow {
+    fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+        let turns_back = |write: &Write| matches!(write, Write::EndChildren { undo: true, .. });
+        let is_late = self.is_slow && writes.iter().any(turns_back);
+        Box::pin(async move {
+            let results = self.store.write(writes).await;
+            if is_late {
+                tokio::time::sleep(Duration::from_secs(9)).await;
+            }
+            results
+        })
+    }
+
+    pass_on! {}
+
+    pass_on! {
+        heartbeat(worker: WorkerId, lease: Duration) -> Vec<HeldTask>;
+        sweep(sweep: Sweep) -> Vec<Reclaimed>;
+        history(id: TaskId) -> Vec<Record>;
+        failures(id: TaskId) -> Vec<FailingStep>;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_ends_before_its_parent_waits_counts() {
+    let store = Arc::new(Memory::new());
+    let [parents, children] = [true, false].map(|is_slow| {
+        Client::new(Slow {
+            store: Arc::clone(&store),
+            is_slow,
+        })
+    });
+    let log = Log::default();
+    let scheduler = Scheduler::new(&parents).register(keeper);
+    let _running = scheduler.with(log.clone()).start().unwrap();
+    let running = Scheduler::new(&children).register(room).with(log.clone());
+    let place = Place {
+        running: running.start().unwrap(),
+        client: children,
+        log,
+    };
+    let task = parents.submit(keeper()).await.unwrap();
+    place.wait_for(task.id(), State::Error).await;
+    parents.undo(task.id()).await.unwrap();
+    let turned_back = place.wait_for(task.id(), State::Compensated);
+    let limit = Duration::from_secs(600);
+    tokio::time::timeout(limit, turned_back).await.unwrap();
 }
