@@ -11,6 +11,9 @@ use crate::time::Time;
 /// The queue of tasks that name none.
 pub(crate) const DEFAULT_QUEUE: &str = "default";
 
+/// The shortest lease that a scheduler may have.
+pub(crate) const SHORTEST_LEASE: Duration = Duration::from_millis(300);
+
 /// The number of a task in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

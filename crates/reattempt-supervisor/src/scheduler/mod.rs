@@ -24,7 +24,7 @@ use crate::running::RunningSteps;
 use crate::supervisor::{self, Supervisor, SupervisorHandle};
 #[cfg(feature = "tracing")]
 use crate::task::Task;
-use crate::task::{DEFAULT_QUEUE, WorkerId};
+use crate::task::{DEFAULT_QUEUE, SHORTEST_LEASE, WorkerId};
 use crate::workflow::{Workflow, WorkflowFn, WorkflowRegistry};
 use crate::writer::Room;
 use worker::{RunningTasks, Worker};
@@ -117,7 +117,7 @@ impl Scheduler {
     ///
     /// 10 s.
     pub fn lease(mut self, lease: Duration) -> Self {
-        self.lease = lease.max(Duration::from_millis(300));
+        self.lease = lease.max(SHORTEST_LEASE);
         self
     }
 

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::store::{ErrorKind, StoreError};
+#[cfg(feature = "postgres")]
+use crate::task::SHORTEST_LEASE;
 
 /// The limit as long as no lease is known.
 const DEFAULT: Duration = Duration::from_millis(2_500);
@@ -46,9 +48,13 @@ impl Limits {
         }
     }
 
-    /// Takes note of the lease of a worker: an answer may take a quarter of the shortest one.
+    /// Takes note of the lease of a worker: an answer may take a quarter of the shortest one. No scheduler
+    /// works under a lease below [`SHORTEST_LEASE`], so nothing follows from one.
     #[cfg(feature = "postgres")]
     pub(crate) fn set_lease(&self, lease: Duration) {
+        if lease < SHORTEST_LEASE {
+            return;
+        }
         let quarter = lease.checked_div(4).unwrap_or_default();
         let quarter = quarter.max(SHORTEST).min(LONGEST).as_micros();
         let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
@@ -97,4 +103,23 @@ pub(crate) async fn within<T>(
 /// Returns the error for an answer that did not come in time.
 pub(crate) fn timed_out() -> StoreError {
     StoreError::timed_out("the database has not answered in time")
+}
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_may_take_a_quarter_of_a_lease_that_a_scheduler_may_have() {
+        for (lease, limit) in [
+            (SHORTEST_LEASE / 10, DEFAULT),
+            (Duration::from_secs(40), DEFAULT),
+            (Duration::from_secs(4), Duration::from_secs(1)),
+            (SHORTEST_LEASE, SHORTEST),
+        ] {
+            let limits = Limits::new();
+            limits.set_lease(lease);
+            assert_eq!(limits.current(), limit, "{lease:?}");
+        }
+    }
 }
