@@ -66,7 +66,7 @@ impl RunningSteps {
 
     /// Enters a step of a task of this workflow. It leaves when the entry is dropped.
     pub(crate) fn enter(&self, step: RunningStep, workflow: &str) -> StepEntry {
-        self.observers.emit(&Event::StepStarted {
+        self.observers.emit_with(|| Event::StepStarted {
             task: step.task,
             workflow: workflow.to_owned(),
             seq: step.seq,
@@ -200,7 +200,7 @@ impl Drop for StepEntry {
             }
         }
         drop(steps);
-        self.all.observers.emit(&Event::StepEnded {
+        self.all.observers.emit_with(|| Event::StepEnded {
             task: entry.step.task,
             workflow: entry.workflow,
             seq: entry.step.seq,

@@ -95,7 +95,7 @@ impl WorkflowContext {
             let place = place; // all of it
             let seq = place.seq;
             self.refuse_engines().await;
-            let new = match new(self.inner.key(seq)) {
+            let new = match new(self.inner.key(seq).to_string()) {
                 Ok(new) => new,
                 Err(error) => self.stop(refused(&name, &error)).await,
             };

@@ -1,7 +1,7 @@
 //! A step: its settings, its errors, and the task as its body sees it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reattempt::{GiveUpReason, RetryError};
@@ -31,12 +31,46 @@ impl StepSpec {
     }
 }
 
+/// What identifies a step across stores.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StepKey {
+    /// The random bits of the task, or those of its store.
+    pub(super) nonce: u64,
+    pub(super) task: TaskId,
+    pub(super) seq: i32,
+}
+
+impl fmt::Display for StepKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { nonce, task, seq } = self;
+        write!(f, "{nonce:016x}-{task}-{seq}")
+    }
+}
+
+/// The key of a step, which becomes a text when its body asks for it.
+#[derive(Debug)]
+pub(super) struct LazyKey {
+    of: StepKey,
+    suffix: &'static str,
+    text: OnceLock<String>,
+}
+
+impl LazyKey {
+    pub(super) const fn new(of: StepKey, suffix: &'static str) -> Self {
+        Self {
+            of,
+            suffix,
+            text: OnceLock::new(),
+        }
+    }
+}
+
 /// The task, as the body of a step sees it.
 #[derive(Debug)]
 pub struct Step {
     pub(super) task: TaskId,
     pub(super) fence: Fence,
-    pub(super) key: String,
+    pub(super) key: LazyKey,
     /// Set if the step has `transaction`.
     pub(super) commit: Option<Arc<CommitSlot>>,
 }
@@ -45,7 +79,9 @@ impl Step {
     /// Returns the key of this step for services that know idempotency keys. All attempts of the
     /// step in all processes have the same key, and no other step has it.
     pub fn key(&self) -> &str {
-        &self.key
+        self.key
+            .text
+            .get_or_init(|| format!("{}{}", self.key.of, self.key.suffix))
     }
 
     /// Returns the fence of the task, which grows whenever the task changes hands. A service that

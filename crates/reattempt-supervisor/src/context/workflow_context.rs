@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::children::StartedChild;
 use super::engine_calls::{EngineCalls, Wait};
 use super::journal::{Journal, Lookup, Stop};
-use super::step::{Step, StepError};
+use super::step::{LazyKey, Step, StepError, StepKey};
 use crate::resources::Resources;
 use crate::running::RunningSteps;
 use crate::store::{Counts, LeaseStatus, SharedCodec, Store, StoreError, Write, WriteResult};
@@ -238,11 +238,12 @@ impl Inner {
         time.after(instant.elapsed())
     }
 
-    /// Returns a text that identifies a step of this task, across stores.
-    pub(super) fn key(&self, seq: i32) -> String {
-        match self.task.nonce {
-            Some(nonce) => format!("{nonce:016x}-{}-{seq}", self.task.id),
-            None => format!("{:016x}-{}-{seq}", self.salt, self.task.id),
+    /// Returns what identifies a step of this task, across stores.
+    pub(super) fn key(&self, seq: i32) -> StepKey {
+        StepKey {
+            nonce: self.task.nonce.map_or(self.salt, i64::cast_unsigned),
+            task: self.task.id,
+            seq,
         }
     }
 
@@ -383,16 +384,16 @@ impl WorkflowContext {
 
     /// Returns what the body of step `seq` sees.
     pub(super) fn step(&self, seq: i32) -> Step {
-        let key = self.inner.key(seq);
+        let suffix = match self.undone_step {
+            None => "",
+            Some(UndoneStep { is_unknown, .. }) if is_unknown => "-undo-unknown",
+            Some(_) => "-undo",
+        };
         Step {
             task: self.inner.lease.task,
             fence: self.inner.lease.fence,
             commit: None,
-            key: match self.undone_step {
-                None => key,
-                Some(UndoneStep { is_unknown, .. }) if is_unknown => format!("{key}-undo-unknown"),
-                Some(_) => format!("{key}-undo"),
-            },
+            key: LazyKey::new(self.inner.key(seq), suffix),
         }
     }
 

@@ -32,6 +32,13 @@ impl Observers {
         cfg!(feature = "metrics") || !self.0.is_empty()
     }
 
+    /// Makes and sends an event, if somebody gets it.
+    pub(crate) fn emit_with(&self, event: impl FnOnce() -> Event) {
+        if cfg!(feature = "tracing") || self.have_readers() {
+            self.emit(&event());
+        }
+    }
+
     /// Sends an event to the log, the counters and the observers. An observer that panics loses the event:
     /// who emits it holds tasks, or writes for all of them.
     pub(crate) fn emit(&self, event: &Event) {

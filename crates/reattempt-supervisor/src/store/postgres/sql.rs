@@ -316,6 +316,14 @@ pub(super) const UNKNOWN: &str = concat!(
      ORDER BY queue, workflow, version LIMIT 100"
 );
 
+// Whether a step is reported that runs. Most end before that, and then nobody has to look for their
+// lines one by one.
+macro_rules! has_lines {
+    () => {
+        "EXISTS (SELECT FROM retry_running)"
+    };
+}
+
 /// Adds records of tasks that [`LOCK`] has locked. A record that is not returned is already there,
 /// or its task is lost.
 pub(super) const RECORD: &str = concat!(
@@ -331,7 +339,7 @@ pub(super) const RECORD: &str = concat!(
      RETURNING run_id, seq, kind
      ), gone AS (
          DELETE FROM retry_running AS line USING written
-         WHERE line.run_id = written.run_id AND line.seq = written.seq AND written.kind <> 0
+         WHERE ", has_lines!(), " AND line.run_id = written.run_id AND line.seq = written.seq AND written.kind <> 0
      )
      SELECT run_id, seq, kind FROM written"
 );
@@ -357,7 +365,7 @@ macro_rules! record_and_lock {
          ON CONFLICT (run_id, seq, kind) DO NOTHING
      ), gone AS (
          DELETE FROM retry_running AS line USING given
-         WHERE line.run_id = given.run_id AND line.seq = given.seq AND given.kind <> 0 AND (old IS NULL OR old = given.fence)
+         WHERE ", has_lines!(), " AND line.run_id = given.run_id AND line.seq = given.seq AND given.kind <> 0 AND (old IS NULL OR old = given.fence)
      )
      SELECT n, cancel_asked, ", now!(), " FROM given WHERE old IS NULL OR old = fence"
         )
@@ -445,7 +453,7 @@ macro_rules! change {
                  SELECT run_id, failed_in, step, step_failures, step_error, ", now!(), " FROM changed WHERE failed_in IS NOT NULL
                  ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at
              ), gone AS (
-                 DELETE FROM retry_running WHERE run_id = ANY (ARRAY(SELECT run_id FROM changed WHERE state <> 1))
+                 DELETE FROM retry_running WHERE ", has_lines!(), " AND run_id = ANY (ARRAY(SELECT run_id FROM changed WHERE state <> 1))
              )
              SELECT n, cancel_asked, ", now!(), " FROM changed
              UNION ALL
