@@ -18,7 +18,7 @@ mod servers;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reattempt::Policy;
 use reattempt_supervisor::store::{
@@ -512,6 +512,76 @@ async fn tasks_are_locked_in_their_order() {
     let results = writing.await.unwrap().unwrap();
     let mut results = results.iter();
     assert!(results.all(|result| matches!(result, WriteResult::Written(_))));
+}
+
+#[derive(Clone)]
+struct Gate(Arc<tokio::sync::Barrier>);
+
+/// Waits until all tasks are here.
+#[step]
+async fn pass(_step: &Step, #[with] gate: &Gate) -> Result<(), String> {
+    gate.0.wait().await;
+    Ok(())
+}
+
+#[workflow]
+async fn passes(context: &WorkflowContext) -> Result<(), StepError> {
+    pass(context).await?;
+    context.signal::<()>("never", None).await.map(drop)?;
+    Ok(())
+}
+
+/// A step in a transaction of the application locks its task until that is committed. The records of
+/// other tasks come at the same time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_task_delays_no_other() {
+    const TASKS: usize = 8;
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let gate = Gate(Arc::new(tokio::sync::Barrier::new(TASKS + 1)));
+    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    let mut tasks = Vec::new();
+    for _ in 0..TASKS {
+        tasks.push(client.submit(passes()).await.unwrap().id());
+    }
+    let scheduler = Scheduler::new(&client)
+        .register(passes)
+        .with(gate.clone())
+        .start()
+        .unwrap();
+    let store = client.store();
+    let is_recorded = async |id| !store.history(id).await.unwrap().is_empty();
+    let held = || Filter {
+        state: Some(State::Processing),
+        ..Filter::default()
+    };
+    while store.list(held()).await.unwrap().len() < TASKS {
+        tokio::task::yield_now().await;
+    }
+    let mut other = other(&server).await;
+    let transaction = other.transaction().await.unwrap();
+    transaction.query(LOCK, &[&tasks[3].0]).await.unwrap();
+    gate.0.wait().await;
+    let began = Instant::now();
+    // The lock stays until they are there, so the bound is only for a failure.
+    let others = async {
+        for id in tasks.iter().filter(|id| **id != tasks[3]) {
+            while !is_recorded(*id).await {
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    let bound = Duration::from_secs(20);
+    let recorded = tokio::time::timeout(bound, others).await;
+    recorded.expect("the records of other tasks wait for the lock");
+    println!("the others were recorded after {:?}", began.elapsed());
+    assert!(!is_recorded(tasks[3]).await);
+    transaction.commit().await.unwrap();
+    while !is_recorded(tasks[3]).await {
+        tokio::task::yield_now().await;
+    }
+    scheduler.stop(Duration::ZERO).await;
 }
 
 /// A task that is set aside while a signal is being committed gets the signal.

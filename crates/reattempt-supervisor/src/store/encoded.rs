@@ -242,14 +242,17 @@ impl<S: Store> Encoded<S> {
             None => Ok(earlier),
         }
     }
-}
 
-impl<S: Store> Store for Encoded<S> {
-    fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+    /// Carries out writes with encoded payloads.
+    fn write_by<'a>(
+        &'a self,
+        writes: Arc<[Write]>,
+        write: impl FnOnce(&'a S, Arc<[Write]>) -> StoreFuture<'a, Vec<WriteResult>> + Send + 'a,
+    ) -> StoreFuture<'a, Vec<WriteResult>> {
         Box::pin(async move {
             let encoded: Result<Vec<_>, _> =
                 writes.iter().map(|write| self.encode(write)).collect();
-            let result = self.store.write(encoded?.into()).await;
+            let result = write(&self.store, encoded?.into()).await;
             if !matches!(&result, Err(error) if error.is_passing()) {
                 let mut unanswered = self.unanswered();
                 for write in &*writes {
@@ -276,6 +279,16 @@ impl<S: Store> Store for Encoded<S> {
             }
             Ok(results)
         })
+    }
+}
+
+impl<S: Store> Store for Encoded<S> {
+    fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+        self.write_by(writes, |store, encoded| store.write(encoded))
+    }
+
+    fn write_apart(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+        self.write_by(writes, |store, encoded| store.write_apart(encoded))
     }
 
     fn settle(&self) -> StoreFuture<'_, ()> {

@@ -11,6 +11,7 @@ pub struct StoreError {
     message: String,
     task: Option<TaskId>,
     table: Option<String>,
+    locked: Vec<TaskId>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -37,6 +38,7 @@ impl StoreError {
             message: message.into(),
             task: None,
             table: None,
+            locked: Vec::new(),
             source: None,
         }
     }
@@ -82,6 +84,20 @@ impl StoreError {
             table: self.table.or_else(|| table.map(str::to_owned)),
             ..self
         }
+    }
+
+    /// Adds the tasks that somebody else has locked.
+    #[cfg_attr(
+        not(any(test, feature = "postgres")),
+        expect(dead_code, reason = "only PostgreSQL knows them")
+    )]
+    pub(crate) fn with_locked(self, locked: Vec<TaskId>) -> Self {
+        Self { locked, ..self }
+    }
+
+    /// Returns the tasks that somebody else has locked, as far as they are known.
+    pub(crate) fn locked_tasks(&self) -> &[TaskId] {
+        &self.locked
     }
 
     /// Returns the task that the error is about, if it is known.

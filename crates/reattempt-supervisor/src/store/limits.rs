@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn an_answer_may_take_a_quarter_of_a_lease_that_a_scheduler_may_have() {
         for (lease, limit) in [
-            (SHORTEST_LEASE / 10, DEFAULT),
+            (Duration::from_millis(30), DEFAULT),
             (Duration::from_secs(40), DEFAULT),
             (Duration::from_secs(4), Duration::from_secs(1)),
             (SHORTEST_LEASE, SHORTEST),

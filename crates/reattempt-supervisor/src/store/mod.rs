@@ -73,6 +73,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Carries out a list of writes in one transaction, and returns one result for each.
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>>;
 
+    /// Carries out writes as [`write`](Self::write) does, in a transaction that may wait for locks of others
+    /// without delaying the transactions of `write`. By default it is one of them.
+    fn write_apart(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+        self.write(writes)
+    }
+
     /// Returns when no earlier write of this process can take effect any more: those of unknown
     /// outcome have taken place, or never will. A store whose writes have an outcome returns at
     /// once.

@@ -112,6 +112,38 @@ impl Write {
         }
     }
 
+    /// Returns the tasks that must be locked for the write.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> {
+        let task = match self {
+            Self::ClearDeaths(lease) => Some(lease.task),
+            _ => self.task(),
+        };
+        let (started, ended) = match self {
+            Self::Running { started, ended } => (started.as_slice(), ended.as_slice()),
+            _ => (<&[_]>::default(), <&[_]>::default()),
+        };
+        let children = match self {
+            Self::EndChildren { children, .. } => children.as_slice(),
+            _ => <&[_]>::default(),
+        };
+        let started = started.iter().map(|step| step.task);
+        let ended = ended.iter().map(|(lease, _)| lease.task);
+        let several = started.chain(ended).chain(children.iter().copied());
+        task.into_iter().chain(several)
+    }
+
+    /// Takes what a report of running steps says about a task out of it.
+    pub(crate) fn take_report(&mut self, task: TaskId) -> Option<Self> {
+        let Self::Running { started, ended } = self else {
+            return None;
+        };
+        let started: Vec<_> = started.extract_if(.., |step| step.task == task).collect();
+        let ended: Vec<_> = ended
+            .extract_if(.., |(lease, _)| lease.task == task)
+            .collect();
+        (!started.is_empty() || !ended.is_empty()).then_some(Self::Running { started, ended })
+    }
+
     /// Returns whether the write may wait for a lock of somebody who is not a worker: an application
     /// that submits the same key in a transaction of its own, or an operator.
     pub const fn may_wait_for_others(&self) -> bool {

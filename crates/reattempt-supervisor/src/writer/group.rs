@@ -4,12 +4,17 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
+use super::OnError;
 use super::job::{Job, Reply};
-use crate::store::{Store, StoreError, Write};
+use super::locked::Locked;
+use crate::store::{Store, StoreError, StoreFuture, Write, WriteResult};
+
+/// Carries out the writes of a group.
+pub(super) type WriteFn = fn(&dyn Store, Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>>;
 
 /// The writes of one transaction, and the callers who wait for the results.
 pub(super) struct Group {
-    writes: Arc<[Write]>,
+    pub(super) writes: Arc<[Write]>,
     replies: Vec<oneshot::Sender<Reply>>,
 }
 
@@ -27,11 +32,15 @@ impl Group {
     }
 
     /// Carries out the writes. On success every caller has a result, and the group is empty.
-    pub(super) async fn write_to(&mut self, store: &dyn Store) -> Result<(), StoreError> {
+    pub(super) async fn write_to(
+        &mut self,
+        store: &dyn Store,
+        write: WriteFn,
+    ) -> Result<(), StoreError> {
         if self.replies.is_empty() {
             return Ok(());
         }
-        let results = match store.write(Arc::clone(&self.writes)).await {
+        let results = match write(store, Arc::clone(&self.writes)).await {
             Ok(results) => results,
             Err(error) => {
                 let task = match &*self.writes {
@@ -66,9 +75,36 @@ impl Group {
         !self.replies.is_empty() && self.writes.iter().any(which)
     }
 
-    /// Returns whether a caller still waits for a result.
+    /// Carries out each write by itself after an error that does not pass: the store may be unable to take
+    /// one of them.
+    pub(super) async fn write_each(
+        &mut self,
+        store: &dyn Store,
+        write: WriteFn,
+        error: StoreError,
+        on_error: &OnError,
+    ) {
+        if self.len() == 1 {
+            return self.refuse(|_| true, &Arc::new(error));
+        }
+        for mut single in self.take(|_| true) {
+            if let Err(error) = single.write_to(store, write).await {
+                on_error(&error);
+                single.refuse(|_| true, &Arc::new(error));
+            }
+        }
+    }
+
+    /// Returns whether a caller still waits for a result. Nobody waits for that of a report.
     pub(super) fn is_wanted(&self) -> bool {
         self.replies.iter().any(|reply| !reply.is_closed())
+            || self.has(|write| matches!(write, Write::Running { .. }))
+    }
+
+    /// Leaves out the writes that must wait for tasks which somebody else has locked.
+    pub(super) fn leave_to(&mut self, locked: &mut Locked) {
+        let jobs = locked.keep(self.take_jobs().collect());
+        *self = Self::of(jobs.into_iter());
     }
 
     /// Takes some writes out of the group, and returns a group for each.

@@ -3,6 +3,7 @@
 
 mod group;
 mod job;
+mod locked;
 mod offers;
 
 use std::sync::Arc;
@@ -12,10 +13,12 @@ use reattempt::{Jitter, Policy};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::store::{Claim, ErrorKind, Store, StoreError, Write};
+use crate::store::{Claim, ErrorKind, Store, StoreError, StoreFuture, Write, WriteResult};
+use crate::task::TaskId;
 use group::Group;
 use job::Job;
 pub(crate) use job::Reply;
+use locked::Locked;
 use offers::{Message, Offer, Offers};
 pub(crate) use offers::{Room, Seat};
 
@@ -124,45 +127,67 @@ async fn write_all(
 ) {
     let mut received = Vec::new();
     let mut offers = Offers::default();
-    let mut alone = JoinSet::new();
-    let turn = Arc::new(Mutex::new(()));
-    while messages.recv_many(&mut received, GROUP).await > 0 {
-        while alone.try_join_next().is_some() {}
+    let mut apart = Apart::new(&store, &on_error);
+    let mut locked = Locked::default();
+    let mut is_closed = false;
+    while !is_closed || apart.is_busy() {
+        tokio::select! {
+            biased;
+            // These are few, and there may always be another message.
+            task = apart.next_end(), if apart.is_busy() => {
+                let next = task.and_then(|task| Some((task, locked.next_group(task)?)));
+                if let Some((task, group)) = next {
+                    apart.write(group, Some(task));
+                }
+            }
+            count = messages.recv_many(&mut received, GROUP), if !is_closed => is_closed = count == 0,
+        }
         let jobs = offers.next_jobs(std::mem::take(&mut received).into_iter());
-        let mut group = Group::of(jobs.into_iter());
+        let mut group = Group::of(locked.keep(jobs).into_iter());
         let mut failures = 0;
-        while let Err(error) = group.write_to(&*store).await {
+        while let Err(error) = group.write_to(&*store, together).await {
+            let tasks = error.locked_tasks();
+            if !tasks.is_empty() {
+                for task in tasks {
+                    locked.add(*task);
+                }
+                group.leave_to(&mut locked);
+                for task in tasks {
+                    if let Some(group) = locked.next_group(*task) {
+                        apart.write(group, Some(*task));
+                    }
+                }
+                continue;
+            }
             if error.is_passing() || group.len() == 1 {
                 on_error(&error);
             }
-            let error = Arc::new(error);
             if error.kind() == ErrorKind::Locked && group.has(Write::may_wait_for_others) {
                 for group in group.take(Write::may_wait_for_others) {
-                    let (store, turn) = (Arc::clone(&store), Arc::clone(&turn));
-                    alone.spawn(write_alone(group, store, turn, Arc::clone(&on_error)));
+                    apart.write(group, None);
                 }
             } else if error.is_passing() {
                 // Before that, a claim may take place after somebody has given its tasks back.
                 settle(&*store, &on_error).await;
                 // Nobody knows whether a claim took place; a later one takes other tasks.
-                group.refuse(|write| matches!(write, Write::Claim(_)), &error);
+                group.refuse(|write| matches!(write, Write::Claim(_)), &Arc::new(error));
                 tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
                 failures = failures.saturating_add(1);
-            } else if group.len() > 1 {
-                // The store may be unable to take one of them.
-                for mut single in group.take(|_| true) {
-                    if let Err(error) = single.write_to(&*store).await {
-                        on_error(&error);
-                        single.refuse(|_| true, &Arc::new(error));
-                    }
-                }
             } else {
-                group.refuse(|_| true, &error);
+                group.write_each(&*store, together, error, &on_error).await;
             }
         }
     }
-    // Their callers may still wait.
-    while alone.join_next().await.is_some() {}
+}
+
+/// Carries out the writes of a group in a transaction like all others.
+fn together(store: &dyn Store, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+    store.write(writes)
+}
+
+/// Carries out the writes of a group in a transaction that delays no others.
+fn apart(store: &dyn Store, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+    store.write_apart(writes)
 }
 
 /// Waits until no earlier write can take effect any more.
@@ -178,9 +203,47 @@ async fn settle(store: &dyn Store, on_error: &OnError) {
     }
 }
 
-/// Repeats a write that waits for a lock of somebody else, so that no other write waits with it. One
-/// such write at a time has its `turn`.
-async fn write_alone(
+/// The groups that wait for locks of somebody else, so that no other write waits with them.
+struct Apart {
+    store: Arc<dyn Store>,
+    on_error: OnError,
+    /// One group at a time has its turn.
+    turn: Arc<Mutex<()>>,
+    groups: JoinSet<Option<TaskId>>,
+}
+
+impl Apart {
+    fn new(store: &Arc<dyn Store>, on_error: &OnError) -> Self {
+        Self {
+            store: Arc::clone(store),
+            on_error: Arc::clone(on_error),
+            turn: Arc::default(),
+            groups: JoinSet::new(),
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// Repeats a group until it is written or nobody waits for it; all its writes may be those of one
+    /// locked task.
+    fn write(&mut self, group: Group, task: Option<TaskId>) {
+        let (store, turn) = (Arc::clone(&self.store), Arc::clone(&self.turn));
+        let writing = write_apart(group, store, turn, Arc::clone(&self.on_error));
+        self.groups.spawn(async move {
+            writing.await;
+            task
+        });
+    }
+
+    /// Waits for the end of a group, and returns its task.
+    async fn next_end(&mut self) -> Option<TaskId> {
+        self.groups.join_next().await?.ok()?
+    }
+}
+
+async fn write_apart(
     mut group: Group,
     store: Arc<dyn Store>,
     turn: Arc<Mutex<()>>,
@@ -188,16 +251,17 @@ async fn write_alone(
 ) {
     let mut failures = 0;
     while group.is_wanted() {
-        tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
         let result = {
             let _turn = turn.lock().await;
-            group.write_to(&*store).await
+            group.write_to(&*store, apart).await
         };
         let Err(error) = result else { return };
         on_error(&error);
-        if !error.is_passing() {
-            group.refuse(|_| true, &Arc::new(error));
+        if error.is_passing() {
+            tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
+            failures = failures.saturating_add(1);
+        } else {
+            group.write_each(&*store, apart, error, &on_error).await;
         }
-        failures = failures.saturating_add(1);
     }
 }

@@ -28,8 +28,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket};
 
 use super::{
-    Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, Store, StoreError, StoreFuture,
-    Submitted, Sweep, UnknownWorkflow, Write, WriteResult, page,
+    ErrorKind, Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, Store, StoreError,
+    StoreFuture, Submitted, Sweep, UnknownWorkflow, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
 use crate::task::{
@@ -140,6 +140,39 @@ impl Postgres {
     }
 }
 
+impl Postgres {
+    /// Carries out writes on a connection, and waits for locks at most so long.
+    async fn write_on(
+        &self,
+        link: &Link,
+        writes: &[Write],
+        lock_limit: Duration,
+    ) -> Result<Vec<WriteResult>, StoreError> {
+        let live = link.live().await?;
+        let has_lanes = self.has_lanes.load(Ordering::Relaxed);
+        let writing = write::write_all(&live, writes, has_lanes, lock_limit);
+        let results = match link.limited(&live, writing).await {
+            Err(error) if error.kind() == ErrorKind::Locked => {
+                let tasks = link
+                    .limited(&live, write::locked_tasks(&live, writes))
+                    .await;
+                return Err(error.with_locked(tasks?));
+            }
+            results => results?,
+        };
+        if !has_lanes && results.iter().any(has_claimed_from_a_lane) {
+            self.has_lanes.store(true, Ordering::Relaxed);
+        }
+        let ended = results.iter().zip(writes).filter_map(ended_by);
+        self.bell.ring_ends(ended);
+        let mut pairs = results.iter().zip(writes);
+        if pairs.any(|pair| adds_work(pair) && !is_taken(pair.0, &results)) {
+            self.bell.ring();
+        }
+        Ok(results)
+    }
+}
+
 impl Store for Postgres {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
@@ -150,26 +183,18 @@ impl Store for Postgres {
                 self.beats.query(sql::ENDED, &ended.values()).await?;
                 return Ok(vec![WriteResult::Done]);
             }
-            let is_patient = writes.iter().all(Write::may_wait_for_others);
-            let link = if is_patient {
-                &self.patient_writer
-            } else {
-                &self.writer
-            };
-            let live = link.live().await?;
-            let has_lanes = self.has_lanes.load(Ordering::Relaxed);
-            let writing = write::write_all(&live, &writes, has_lanes);
-            let results = link.limited(&live, writing).await?;
-            if !has_lanes && results.iter().any(has_claimed_from_a_lane) {
-                self.has_lanes.store(true, Ordering::Relaxed);
+            if writes.iter().all(Write::may_wait_for_others) {
+                return self.write_apart(writes).await;
             }
-            let ended = results.iter().zip(&*writes).filter_map(ended_by);
-            self.bell.ring_ends(ended);
-            let mut pairs = results.iter().zip(&*writes);
-            if pairs.any(|pair| adds_work(pair) && !is_taken(pair.0, &results)) {
-                self.bell.ring();
-            }
-            Ok(results)
+            self.write_on(&self.writer, &writes, write::LOCK_LIMIT)
+                .await
+        })
+    }
+
+    fn write_apart(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+        Box::pin(async move {
+            self.write_on(&self.patient_writer, &writes, write::PATIENCE)
+                .await
         })
     }
 

@@ -61,20 +61,21 @@ pub(super) fn task_numbers(stages: &[Stage<'_>]) -> Vec<i64> {
 impl<'a> Stage<'a> {
     /// Returns the stage of a single write.
     fn of(write: &'a Write, place: usize) -> Self {
-        let (kind, task) = match write {
-            Write::Submit(_) => (StageKind::Submits, None),
-            Write::Record(lease, _) => (StageKind::Records, Some(lease.task)),
-            Write::Running { .. } => (StageKind::Running, None),
-            Write::Change(lease, _) => (StageKind::Changes, Some(lease.task)),
-            Write::ClearDeaths(lease)
-            | Write::Start(lease, ..)
-            | Write::EndChildren { lease, .. } => (StageKind::Single, Some(lease.task)),
-            Write::Signal { task, .. } => (StageKind::Signals, Some(*task)),
-            Write::Admin(task, command) => (StageKind::AdminCommand(command), Some(*task)),
-            Write::Claim(_) => (StageKind::Claim, None),
-            Write::GiveBack(_) | Write::Leave(_) | Write::Schedule(_) | Write::Prune(..) => {
-                (StageKind::Single, None)
-            }
+        let kind = match write {
+            Write::Submit(_) => StageKind::Submits,
+            Write::Record(..) => StageKind::Records,
+            Write::Running { .. } => StageKind::Running,
+            Write::Change(..) => StageKind::Changes,
+            Write::Signal { .. } => StageKind::Signals,
+            Write::Admin(_, command) => StageKind::AdminCommand(command),
+            Write::Claim(_) => StageKind::Claim,
+            Write::ClearDeaths(_)
+            | Write::Start(..)
+            | Write::EndChildren { .. }
+            | Write::GiveBack(_)
+            | Write::Leave(_)
+            | Write::Schedule(_)
+            | Write::Prune(..) => StageKind::Single,
         };
         let line = match write {
             Write::Record(Lease { task, .. }, record) => {
@@ -87,18 +88,10 @@ impl<'a> Stage<'a> {
             Write::Submit(new) => Some((new.workflow.as_str(), new.key.as_str())),
             _ => None,
         };
-        let mut tasks: HashSet<i64> = task.map(|task| task.0).into_iter().collect();
-        if let Write::Running { started, ended } = write {
-            tasks.extend(started.iter().map(|step| step.task.0));
-            tasks.extend(ended.iter().map(|(lease, _)| lease.task.0));
-        }
-        if let Write::EndChildren { children, .. } = write {
-            tasks.extend(children.iter().map(|child| child.0));
-        }
         Self {
             kind,
             places: vec![place],
-            tasks,
+            tasks: write.tasks().map(|task| task.0).collect(),
             lines: line.into_iter().collect(),
             keys: key.into_iter().collect(),
         }

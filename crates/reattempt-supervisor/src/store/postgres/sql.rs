@@ -113,6 +113,20 @@ pub(super) const LOCK_LANES: &str = "SELECT FROM retry_lane
      WHERE lane = ANY ($1::text[] || ARRAY(SELECT lane FROM retry_run WHERE id = ANY ($2::bigint[]) AND lane IS NOT NULL))
      ORDER BY lane FOR UPDATE";
 
+/// Finds which of these tasks somebody else has locked, or whose parents. Nobody waits for the disk: nothing
+/// changes.
+pub(super) const LOCKED: &str = "WITH wanted AS MATERIALIZED (
+         SELECT given.id, up.id AS parent FROM (SELECT set_config('synchronous_commit', 'off', true)) AS off
+         CROSS JOIN unnest($1::bigint[]) AS given (id)
+         LEFT JOIN LATERAL (SELECT parent FROM retry_run WHERE id = given.id AND id = ANY ($2::bigint[]) OFFSET 0) AS run ON true
+         LEFT JOIN LATERAL (SELECT id FROM retry_run WHERE id = run.parent OFFSET 0) AS up ON true
+     ), free AS MATERIALIZED (
+         SELECT id FROM retry_run WHERE id = ANY (ARRAY(SELECT id FROM wanted UNION SELECT parent FROM wanted))
+         ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+     )
+     SELECT DISTINCT wanted.id FROM wanted JOIN retry_run AS run ON run.id = wanted.id
+     WHERE wanted.id NOT IN (SELECT id FROM free) OR wanted.parent NOT IN (SELECT id FROM free)";
+
 // A worker of the release before does not know the nonce of a task: until none has been seen for a
 // day, new tasks get none, so that their steps have the same keys everywhere.
 //
@@ -735,6 +749,7 @@ pub(super) const WRITES: &[&str] = &[
     RAISE_EPOCH,
     LOCK,
     LOCK_LANES,
+    LOCKED,
     SUBMIT,
     SUBMIT_BOUNDED,
     SUBMIT_ALONE,

@@ -14,16 +14,21 @@ use super::sql;
 use super::sqlstate::store_error;
 use super::statement::{Place, statement};
 use crate::store::{StoreError, Wake, Write, WriteResult};
+use crate::task::TaskId;
 
-/// How long a transaction waits for a lock, if it has writes that may wait for a transaction of the
-/// application. Such a write is then repeated alone, so that it delays nobody else.
-const LOCK_LIMIT: Duration = Duration::from_millis(200);
+/// How long a transaction with writes of many tasks waits for a lock. What waits for a transaction of the
+/// application is then written apart, so that it delays nobody else.
+pub(super) const LOCK_LIMIT: Duration = Duration::from_millis(50);
+
+/// How long a transaction waits for a lock if only others wait with it that wait for locks, too.
+pub(super) const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Carries out all writes, and returns a result for each.
 pub(super) async fn write_all(
     live: &Live,
     writes: &[Write],
     has_lanes: bool,
+    lock_limit: Duration,
 ) -> Result<Vec<WriteResult>, StoreError> {
     let stages = plan::stages(writes);
     let mut results: Vec<Option<WriteResult>> = writes.iter().map(|_| None).collect();
@@ -35,8 +40,7 @@ pub(super) async fn write_all(
         (false, true) => Place::Locked,
         (false, false) => Place::After,
     };
-    let waits_for_others = writes.iter().any(Write::may_wait_for_others);
-    let check = live.check(waits_for_others.then_some(LOCK_LIMIT));
+    let check = live.check(Some(lock_limit));
     let tasks = plan::task_numbers(&stages);
     let ending: Vec<_> = writes.iter().filter_map(ending_task).collect();
     let lanes: Vec<_> = writes.iter().filter_map(lane_of).collect();
@@ -94,6 +98,20 @@ fn lane_of(write: &Write) -> Option<&str> {
         Write::Submit(new) | Write::Start(_, _, new) => new.lane.as_deref(),
         _ => None,
     }
+}
+
+/// Returns the tasks of these writes that somebody else has locked.
+pub(super) async fn locked_tasks(live: &Live, writes: &[Write]) -> Result<Vec<TaskId>, StoreError> {
+    let tasks: Vec<_> = writes
+        .iter()
+        .flat_map(Write::tasks)
+        .map(|task| task.0)
+        .collect();
+    let ending: Vec<_> = writes.iter().filter_map(ending_task).collect();
+    let values: [&(dyn ToSql + Sync); 2] = [&tasks, &ending];
+    let looking = live.alone(Box::pin(live.query(sql::LOCKED, &values)));
+    let rows = looking.await.map_err(store_error)?;
+    Ok(rows.iter().map(|row| TaskId(row.get(0))).collect())
 }
 
 /// Returns the task that a write may end.
