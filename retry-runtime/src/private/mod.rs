@@ -37,7 +37,6 @@ pub use crate::operation::{Live, Operation, Site};
 pub use crate::outcome::Cut;
 #[cfg(not(feature = "std"))]
 pub use crate::timer::NoTimer;
-pub use crate::timer::waits_with;
 pub use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 #[cfg(feature = "std")]
 pub use constants::{BudgetOf, HedgeOf, paying, refuse_hedge, refuse_shared_budget, refuse_window};
@@ -72,5 +71,5 @@ pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{
     Kept, Lacked, Moved, MovedValue, ReborrowedValue, ValueOf, WrongValue, attempts, taken_apart,
-    type_of,
+    type_of, waits_with,
 };

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use core::time::Duration;
 
 use crate::jitter::Jitter;
+use crate::timer::Timer;
 
 /// An expression behind a key.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +48,10 @@ impl<N: IsNumber> ValueOf<N> {
         self.0
     }
 }
+
+/// Says that an async function waits with this timer.
+#[inline(always)]
+pub const fn waits_with(_: &impl Timer) {}
 
 /// What a body moves.
 #[derive(Debug)]

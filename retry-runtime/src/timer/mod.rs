@@ -64,10 +64,6 @@ pub trait BlockingTimer: Clock {
     fn sleep(&self, duration: Duration);
 }
 
-/// Says that an async function waits with this timer.
-#[inline(always)]
-pub const fn waits_with(_: &impl Timer) {}
-
 impl<T: Timer + ?Sized> Timer for &T {
     type Sleep = T::Sleep;
 

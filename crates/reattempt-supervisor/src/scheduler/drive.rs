@@ -111,7 +111,8 @@ async fn run(
     }
     match pause {
         Pause::Stop(stop) => change_after_stop(inner, stop, shared, delays).await,
-        Pause::Ended(_) | Pause::Idle(..) => undo_all(inner, shared, delays).await,
+        // Apart: what few tasks do would make the future of every task larger.
+        Pause::Ended(_) | Pause::Idle(..) => Box::pin(undo_all(inner, shared, delays)).await,
     }
 }
 

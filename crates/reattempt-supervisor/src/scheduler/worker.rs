@@ -299,24 +299,23 @@ impl Worker {
                 &this.delays,
                 slot,
             );
-            let has_lane = inner.task.lane.is_some();
-            let drive = async {
-                drive.await;
-                if has_lane {
-                    // The next task of the lane may have its turn.
-                    this.client.shared().writer().look();
-                }
-            };
             let span = this.spans.span(&inner.task);
             let mut drive = pin!(span.instrument(drive));
+            let mut has_ended = false;
             if let Some(trial) = trial {
                 tokio::select! {
                     biased;
-                    () = &mut drive => return,
+                    () = &mut drive => has_ended = true,
                     () = this.end_trial(&inner) => drop(trial),
                 }
             }
-            drive.await;
+            if !has_ended {
+                drive.await;
+            }
+            if inner.task.lane.is_some() {
+                // The next task of the lane may have its turn.
+                shared.writer().look();
+            }
         });
     }
 
