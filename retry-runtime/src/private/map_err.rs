@@ -24,11 +24,11 @@ impl<E> MapperParameter<E> for RetryError<E> {
     }
 }
 
-/// What makes the parameter of a mapper of the end of a call.
+/// Turns the end of a call into the parameter of a mapper.
 pub(super) type ToParameter<E, P> = fn(RetryError<E>) -> P;
 
-/// Returns the form of a function that answers with `R` and whose mapper takes `P`, and what makes that of the end of a
-/// call: so that this is the only place that says what a mapper takes.
+/// Returns the form of a function that returns `R` and whose mapper takes `P`, and a function that turns the end of a call
+/// into a `P`. No other place says what a mapper takes.
 #[inline(always)]
 pub const fn form_of_parameter<R: Outcome, P: MapperParameter<E>, E>()
 -> (WithReason<R::Value, E>, ToParameter<E, P>) {

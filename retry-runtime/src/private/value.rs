@@ -210,8 +210,8 @@ macro_rules! numbers {
 // `i32` is what the compiler takes a number for of which nothing else is known.
 numbers!(u8 u16 u32 u64 usize i32);
 
-/// Returns a number as `max` has it. What is below 0 is 0, which R1 refuses, and what is above the largest number of attempts
-/// is unlimited.
+/// Returns a number as `max` takes it. A number below 0 becomes 0, which R1 refuses; one above the largest number of
+/// attempts means no limit.
 #[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
