@@ -72,8 +72,10 @@ CREATE TABLE retry_writer (
 -- transaction: who raises it takes the same advisory lock alone. 1919251570 is "retr". A row lock would
 -- write the row.
 CREATE FUNCTION retry_check_writer(writer TEXT, writer_epoch BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE
+    -- An expression costs less than a statement.
+    locked BOOLEAN := pg_advisory_xact_lock_shared(1919251570, hashtext(writer)) IS NOT NULL;
 BEGIN
-    PERFORM pg_advisory_xact_lock_shared(1919251570, hashtext(writer));
     PERFORM FROM retry_writer WHERE id = writer AND epoch = writer_epoch;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'a newer connection of the writer has raised its epoch' USING ERRCODE = 'RS002';

@@ -97,42 +97,40 @@ BEGIN
     END LOOP;
 END $$;
 
-CREATE FUNCTION retry_keep_lane() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+-- Follows a change of a task.
+CREATE FUNCTION retry_keep_lane(task retry_run) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE
     stamp BIGINT := extract(epoch FROM now()) * 1000000;
 BEGIN
-    IF TG_OP = 'DELETE' THEN
-        PERFORM retry_pass_turn(OLD.id, OLD.lane, stamp);
-    ELSIF NEW.state IN (3, 4, 5, 6) THEN
-        PERFORM retry_pass_turn(NEW.id, NEW.lane, stamp);
-    ELSIF NEW.state = 7 THEN
+    IF task.lane IS NULL OR task.state IN (1, 2) THEN
+        RETURN;
+    ELSIF task.state BETWEEN 3 AND 6 THEN
+        PERFORM retry_pass_turn(task.id, task.lane, stamp);
+    ELSIF task.state = 7 THEN
         -- It keeps its turn.
-        DELETE FROM retry_lane_waiting WHERE run_id = NEW.id;
-    ELSIF NEW.state = 0 AND NEW.direction <> 0 AND NEW.fence <= 1 THEN
+        DELETE FROM retry_lane_waiting WHERE run_id = task.id;
+    ELSIF task.direction <> 0 AND task.fence <= 1 THEN
         -- It has never started and is late, so it has nothing to undo and does not wait.
-        DELETE FROM retry_lane_waiting WHERE run_id = NEW.id;
+        DELETE FROM retry_lane_waiting WHERE run_id = task.id;
         IF FOUND THEN
-            UPDATE retry_run SET lane = NULL WHERE id = NEW.id;
+            UPDATE retry_run SET lane = NULL WHERE id = task.id;
         END IF;
-    ELSIF NEW.state = 0 THEN
-        PERFORM retry_take_turn(NEW.id, NEW.lane, NEW.wake_at, stamp);
+    ELSE
+        PERFORM retry_take_turn(task.id, task.lane, task.wake_at, stamp);
     END IF;
-    RETURN NULL;
 END $$;
--- `retry_submit` defers it: an open transaction of an application should not lock the lane.
-CREATE CONSTRAINT TRIGGER retry_lane_entered AFTER INSERT ON retry_run DEFERRABLE INITIALLY IMMEDIATE FOR EACH ROW
-    WHEN (NEW.lane IS NOT NULL) EXECUTE FUNCTION retry_keep_lane();
-CREATE TRIGGER retry_lane_kept AFTER UPDATE ON retry_run FOR EACH ROW
-    WHEN (NEW.lane IS NOT NULL AND NEW.state NOT IN (1, 2)) EXECUTE FUNCTION retry_keep_lane();
-CREATE TRIGGER retry_lane_left AFTER DELETE ON retry_run FOR EACH ROW
-    WHEN (OLD.lane IS NOT NULL) EXECUTE FUNCTION retry_keep_lane();
 
-CREATE FUNCTION retry_empty_lanes() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+-- Tasks that are about to enter their lanes. `retry_submit` defers it: an open transaction of an application
+-- should not lock the lane.
+CREATE TABLE retry_lane_entering (run_id BIGINT PRIMARY KEY);
+CREATE FUNCTION retry_enter_lane() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-    TRUNCATE retry_lane, retry_lane_waiting;
+    DELETE FROM retry_lane_entering WHERE run_id = NEW.run_id;
+    PERFORM retry_keep_lane(run) FROM retry_run AS run WHERE id = NEW.run_id;
     RETURN NULL;
 END $$;
-CREATE TRIGGER retry_lanes_emptied AFTER TRUNCATE ON retry_run FOR EACH STATEMENT EXECUTE FUNCTION retry_empty_lanes();
+CREATE CONSTRAINT TRIGGER retry_lane_entered AFTER INSERT ON retry_lane_entering DEFERRABLE INITIALLY IMMEDIATE
+    FOR EACH ROW EXECUTE FUNCTION retry_enter_lane();
 
 -- Whoever may write tasks may keep the lanes, also the users of a release before.
 DO $$
@@ -143,7 +141,7 @@ BEGIN
         SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END FROM pg_class CROSS JOIN aclexplode(relacl)
         WHERE pg_class.oid = 'retry_run'::regclass AND grantee <> relowner AND privilege_type IN ('INSERT', 'UPDATE', 'DELETE')
     LOOP
-        EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE ON retry_lane, retry_lane_waiting TO ' || other;
+        EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE ON retry_lane, retry_lane_waiting, retry_lane_entering TO ' || other;
     END LOOP;
 END $$;
 

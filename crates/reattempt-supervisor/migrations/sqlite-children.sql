@@ -5,7 +5,7 @@ ALTER TABLE retry_run ADD COLUMN parent INTEGER;
 ALTER TABLE retry_run ADD COLUMN awaits INTEGER;
 
 CREATE TRIGGER retry_child_ended AFTER UPDATE OF state ON retry_run
-WHEN NEW.parent IS NOT NULL AND NEW.state IN (3, 4, 5, 6) AND OLD.state NOT IN (3, 4, 5, 6)
+WHEN NEW.parent IS NOT NULL AND NEW.state BETWEEN 3 AND 6 AND OLD.state NOT BETWEEN 3 AND 6
 BEGIN
     INSERT INTO retry_signal (run_id, name, payload) SELECT id, 'reattempt:child', NEW.id FROM retry_run WHERE id = NEW.parent;
     UPDATE retry_run SET

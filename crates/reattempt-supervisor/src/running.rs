@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use crate::events::{Event, Observers, StepEnding};
 use crate::store::Write;
 use crate::task::{Lease, RunningStep, WorkerId};
+use crate::time::Time;
 
 /// The store learns of steps that take longer: a report costs a write.
 const REPORTED_AFTER: Duration = Duration::from_millis(250);
@@ -18,6 +19,31 @@ const REPORTED_AFTER: Duration = Duration::from_millis(250);
 /// How long the record of a reported step may wait for the store before a report says that the step
 /// has ended: a supervisor would take it for overdue. Shorter than its grace.
 const RECORDED_WITHIN: Duration = Duration::from_millis(250);
+
+/// A step that this process runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CurrentStep {
+    pub(crate) lease: Lease,
+    pub(crate) seq: i32,
+    pub(crate) name: &'static str,
+    pub(crate) since: Time,
+    pub(crate) due: Option<Time>,
+}
+
+impl CurrentStep {
+    /// Returns the step as the store knows it.
+    fn of(self, worker: &WorkerId) -> RunningStep {
+        RunningStep {
+            task: self.lease.task,
+            seq: self.seq,
+            fence: self.lease.fence,
+            worker: worker.clone(),
+            name: self.name.to_owned(),
+            since: self.since,
+            due: self.due,
+        }
+    }
+}
 
 /// The steps that one worker runs.
 #[derive(Debug, Clone)]
@@ -39,8 +65,7 @@ struct Steps {
 
 #[derive(Debug)]
 struct Entry {
-    step: RunningStep,
-    workflow: String,
+    step: CurrentStep,
     entered: Instant,
     is_reported: bool,
     is_polled: Arc<AtomicBool>,
@@ -65,12 +90,12 @@ impl RunningSteps {
     }
 
     /// Enters a step of a task of this workflow. It leaves when the entry is dropped.
-    pub(crate) fn enter(&self, step: RunningStep, workflow: &str) -> StepEntry {
+    pub(crate) fn enter<'r>(&'r self, step: CurrentStep, workflow: &'r str) -> StepEntry<'r> {
         self.observers.emit_with(|| Event::StepStarted {
-            task: step.task,
+            task: step.lease.task,
             workflow: workflow.to_owned(),
             seq: step.seq,
-            step: step.name.clone(),
+            step: step.name.to_owned(),
         });
         let is_polled = Arc::<AtomicBool>::default();
         let mut steps = self.lock();
@@ -78,14 +103,14 @@ impl RunningSteps {
         steps.next = key.wrapping_add(1);
         let entry = Entry {
             step,
-            workflow: workflow.to_owned(),
             entered: Instant::now(),
             is_reported: false,
             is_polled: Arc::clone(&is_polled),
         };
         steps.entries.insert(key, entry);
         StepEntry {
-            all: self.clone(),
+            all: self,
+            workflow,
             key,
             is_polled,
             ending: StepEnding::Unknown,
@@ -102,7 +127,7 @@ impl RunningSteps {
         for entry in steps.entries.values_mut() {
             if !entry.is_reported && entry.entered.elapsed() >= REPORTED_AFTER {
                 entry.is_reported = true;
-                started.push(entry.step.clone());
+                started.push(entry.step.of(&self.worker));
             }
         }
         if !started.is_empty() || !ended.is_empty() {
@@ -140,7 +165,7 @@ impl RunningSteps {
             .entries
             .values()
             .filter(|entry| entry.is_polled.load(Ordering::Relaxed));
-        polled.map(|entry| entry.step.clone()).collect()
+        polled.map(|entry| entry.step.of(&self.worker)).collect()
     }
 
     /// Returns the tasks that run a step now.
@@ -149,22 +174,23 @@ impl RunningSteps {
         steps
             .entries
             .values()
-            .map(|entry| entry.step.lease())
+            .map(|entry| entry.step.lease)
             .collect()
     }
 }
 
 /// The entry of a step that runs; dropping it removes the entry.
 #[derive(Debug)]
-pub(crate) struct StepEntry {
-    all: RunningSteps,
+pub(crate) struct StepEntry<'r> {
+    all: &'r RunningSteps,
+    workflow: &'r str,
     key: u64,
     is_polled: Arc<AtomicBool>,
     ending: StepEnding,
     has_ended: bool,
 }
 
-impl StepEntry {
+impl StepEntry<'_> {
     /// Runs one poll of the step.
     pub(crate) fn poll<T>(&self, poll: impl FnOnce() -> T) -> T {
         self.is_polled.store(true, Ordering::Relaxed);
@@ -185,14 +211,14 @@ impl StepEntry {
     }
 }
 
-impl Drop for StepEntry {
+impl Drop for StepEntry<'_> {
     fn drop(&mut self) {
         let mut steps = self.all.lock();
         let Some(entry) = steps.entries.remove(&self.key) else {
             return;
         };
         if entry.is_reported {
-            let (lease, seq) = (entry.step.lease(), entry.step.seq);
+            let (lease, seq) = (entry.step.lease, entry.step.seq);
             if self.has_ended {
                 steps.unrecorded.push((lease, seq, Instant::now()));
             } else {
@@ -201,10 +227,10 @@ impl Drop for StepEntry {
         }
         drop(steps);
         self.all.observers.emit_with(|| Event::StepEnded {
-            task: entry.step.task,
-            workflow: entry.workflow,
+            task: entry.step.lease.task,
+            workflow: self.workflow.to_owned(),
             seq: entry.step.seq,
-            step: entry.step.name,
+            step: entry.step.name.to_owned(),
             ending: self.ending,
             duration: entry.entered.elapsed(),
         });

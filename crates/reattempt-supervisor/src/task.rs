@@ -46,7 +46,7 @@ impl Fence {
 }
 
 /// The right of a worker to write about a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lease {
     /// The task.
     pub task: TaskId,

@@ -14,8 +14,8 @@ use super::step::{StepFailure, StepSpec};
 use super::workflow_context::WorkflowContext;
 use crate::events::StepEnding;
 use crate::events::spans::Span;
+use crate::running::CurrentStep;
 use crate::store::expiry::GRACE;
-use crate::task::RunningStep;
 
 /// Counts the attempts of a step. Its transaction may ask on any thread.
 #[derive(Debug, Default)]
@@ -63,12 +63,10 @@ pub(super) async fn run_step<T>(
     let limit = spec.complete_by.or(inner.limits.step_complete_by);
     let since = inner.store_now();
     let span = Span::of_step(inner.task.id, seq, spec.name);
-    let step = RunningStep {
-        task: inner.task.id,
+    let step = CurrentStep {
+        lease: inner.lease,
         seq,
-        fence: inner.lease.fence,
-        worker: inner.steps.worker().clone(),
-        name: spec.name.to_owned(),
+        name: spec.name,
         since,
         due: limit.map(|limit| since.after(limit).after(GRACE)),
     };

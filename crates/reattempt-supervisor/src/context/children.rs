@@ -9,6 +9,7 @@ use super::journal::{Lookup, Stop};
 use super::wait::Waiting;
 use super::workflow_context::{Place, WorkflowContext};
 use crate::payload::{storable, too_large};
+use crate::store::last_outcome::Milestone;
 use crate::store::{StoreError, Write};
 use crate::task::{NewTask, Record, RecordKind, State, Task, TaskId};
 
@@ -145,8 +146,9 @@ impl WorkflowContext {
     async fn write_start(&self, record: Record, new: NewTask) -> Record {
         let seq = record.seq;
         self.inner.journal().add_unwritten(record.clone());
-        let start = Write::Start(self.inner.lease, Box::new(record.clone()), Box::new(new));
-        if let Some((status, Some(id))) = self.send(start, record).await {
+        let milestone = Milestone::of(&record);
+        let start = Write::Start(self.inner.lease, Box::new(record), Box::new(new));
+        if let Some((status, Some(id))) = self.send(start, milestone).await {
             let mut journal = self.inner.journal();
             journal.set_result(seq, id.to_string());
             journal.mark_written(seq, status.now);

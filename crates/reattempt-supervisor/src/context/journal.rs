@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::task::Waker;
 
-use crate::store::last_outcome::LastOutcome;
+use crate::store::last_outcome::{LastOutcome, Milestone};
 use crate::task::{Direction, Record, RecordKind};
 use crate::time::Time;
 
@@ -314,8 +314,10 @@ impl Journal {
     /// Queues an outcome for the workflow.
     fn deliver(&mut self, record: Record) {
         if record.result.is_some() {
-            let received = self.received.entry(record.name.clone()).or_default();
-            *received = received.saturating_add(1);
+            match self.received.get_mut(&record.name) {
+                Some(received) => *received = received.saturating_add(1),
+                None => drop(self.received.insert(record.name.clone(), 1)),
+            }
         }
         // A transaction on another thread may have come in between: a replay has the order of the
         // records.
@@ -354,7 +356,7 @@ impl Journal {
     }
 
     /// Notes that a record is on disk. Returns whether it is progress.
-    pub(crate) fn add_written(&mut self, record: &Record) -> bool {
+    pub(crate) fn add_written(&mut self, record: Milestone) -> bool {
         let before = self.last_outcome.ord();
         self.last_outcome.add(record);
         self.last_outcome.ord() > before

@@ -18,6 +18,7 @@ use super::journal::{Journal, Lookup, Stop};
 use super::step::{LazyKey, Step, StepError, StepKey};
 use crate::resources::Resources;
 use crate::running::RunningSteps;
+use crate::store::last_outcome::Milestone;
 use crate::store::{Counts, LeaseStatus, SharedCodec, Store, StoreError, Write, WriteResult};
 use crate::task::{CHILD_ENDED, Direction, Lease, Record, RecordKind, Signal, Task, TaskId};
 use crate::time::Time;
@@ -478,7 +479,7 @@ impl WorkflowContext {
         let (seq, at) = (record.seq, record.at);
         {
             let mut journal = self.inner.journal();
-            if journal.add_written(&record) {
+            if journal.add_written(Milestone::of(&record)) {
                 self.inner.progressed.notify_one();
             }
             if self.is_compensation() {
@@ -506,8 +507,9 @@ impl WorkflowContext {
         &self,
         record: Record,
     ) -> impl Future<Output = Option<LeaseStatus>> + Send + '_ {
-        let write = Write::Record(self.inner.lease, Box::new(record.clone()));
-        let sent = self.send(write, record);
+        let milestone = Milestone::of(&record);
+        let write = Write::Record(self.inner.lease, Box::new(record));
+        let sent = self.send(write, milestone);
         async move { Some(sent.await?.0) }
     }
 
@@ -516,7 +518,7 @@ impl WorkflowContext {
     pub(super) fn send(
         &self,
         write: Write,
-        record: Record,
+        record: Milestone,
     ) -> impl Future<Output = Option<(LeaseStatus, Option<TaskId>)>> + Send + '_ {
         let active = Active::new(&self.inner);
         let sent = self.inner.writer.send(write);
@@ -531,7 +533,7 @@ impl WorkflowContext {
             match written {
                 Ok(Some((status, child))) => {
                     self.inner.steps.recorded(self.inner.lease, record.seq);
-                    if self.inner.journal().add_written(&record) {
+                    if self.inner.journal().add_written(record) {
                         self.inner.progressed.notify_one();
                     }
                     if status.cancel_requested && !self.is_compensation() {

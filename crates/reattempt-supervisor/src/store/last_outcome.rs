@@ -4,6 +4,26 @@ use std::collections::HashSet;
 
 use crate::task::{Record, RecordKind};
 
+/// What a record says about progress.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Milestone {
+    pub(crate) seq: i32,
+    ord: i32,
+    begins: bool,
+    begins_wait: bool,
+}
+
+impl Milestone {
+    pub(crate) fn of(record: &Record) -> Self {
+        Self {
+            seq: record.seq,
+            ord: record.ord,
+            begins: record.kind == RecordKind::Begun,
+            begins_wait: record.begins_wait(),
+        }
+    }
+}
+
 /// The place of the newest outcome of a step. Timers and signals that have ended are not progress: a
 /// task that polls would never end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +45,16 @@ impl LastOutcome {
     pub(crate) fn of(records: &[Record]) -> Self {
         let mut last = Self::new();
         for record in records {
-            last.add(record);
+            last.add(Milestone::of(record));
         }
         last
     }
 
     /// Adds a record that is on disk. A call begins before it ends.
-    pub(crate) fn add(&mut self, record: &Record) {
-        if record.begins_wait() {
+    pub(crate) fn add(&mut self, record: Milestone) {
+        if record.begins_wait {
             self.waits.insert(record.seq);
-        } else if record.kind != RecordKind::Begun && !self.waits.contains(&record.seq) {
+        } else if !record.begins && !self.waits.contains(&record.seq) {
             self.ord = self.ord.max(record.ord);
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio_postgres::types::ToSql;
 
-use crate::store::{Wake, Write};
+use crate::store::{Change, Wake, Write};
 use crate::task::{Lease, NewTask, RunningStep};
 use crate::time::Time;
 
@@ -93,19 +93,26 @@ columns! {
         state: i16,
         direction: i16,
         failures: i32,
-        delay: Option<i64>,
-        wake_at: Option<i64>,
-        seen: Option<i64>,
         output: Option<&'a str>,
         error: Option<&'a str>,
         failed_seq: Option<i32>,
         deaths: i32,
         failed_ord: i32,
-        failed_in: Option<i16>,
-        step: Option<i32>,
-        step_failures: Option<i32>,
-        step_error: Option<&'a str>,
-        ends: Option<i64>,
+    }
+}
+
+columns! { Delays { delay: i64 } }
+
+columns! { Waits { wake_at: i64, seen: i64, ends: Option<i64> } }
+
+columns! {
+    Failures {
+        task: i64,
+        fence: i64,
+        direction: i16,
+        seq: i32,
+        count: i32,
+        error: &'a str,
     }
 }
 
@@ -194,6 +201,10 @@ impl<'a> Running<'a> {
 }
 
 impl Ended<'_> {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.task.is_empty()
+    }
+
     pub(super) fn of(all: &[(Lease, i32)]) -> Self {
         let mut columns = Self::default();
         for (lease, seq) in all {
@@ -206,42 +217,70 @@ impl Ended<'_> {
 }
 
 impl<'a> Changes<'a> {
-    pub(super) fn of(all: impl Iterator<Item = &'a Write>) -> Self {
+    fn of(all: impl Iterator<Item = (&'a Lease, &'a Change)>) -> Self {
         let mut columns = Self::default();
-        for write in all {
-            if let Write::Change(lease, change) = write {
-                let (delay, wake, ends) = match change.wake {
-                    Wake::In(delay) => (Some(micros(delay)), None, None),
-                    Wake::At(time, seen) => (None, Some((time, seen)), None),
-                    Wake::Children { at, seen, ends } => (None, Some((at, seen)), Some(ends)),
-                };
-                let (wake_at, seen) = wake.unzip();
-                let step = change.failing_step.as_ref();
-                columns.task.push(lease.task.0);
-                columns.fence.push(lease.fence.0);
-                columns.state.push(change.state.number());
-                columns.direction.push(change.direction.number());
-                columns.failures.push(change.counts.failures);
-                columns.delay.push(delay);
-                columns.wake_at.push(wake_at.map(Time::as_micros));
-                columns.seen.push(seen);
-                columns.ends.push(ends.map(i64::from));
-                columns.output.push(change.output.as_deref());
-                columns.error.push(change.error.as_deref());
-                columns.failed_seq.push(change.failed_seq);
-                columns.deaths.push(change.counts.deaths);
-                columns.failed_ord.push(change.counts.failed_ord);
-                columns
-                    .failed_in
-                    .push(step.map(|step| step.direction.number()));
-                columns.step.push(step.map(|step| step.seq));
-                columns.step_failures.push(step.map(|step| step.failures));
-                columns
-                    .step_error
-                    .push(step.map(|step| step.error.as_str()));
-            }
+        for (lease, change) in all {
+            columns.task.push(lease.task.0);
+            columns.fence.push(lease.fence.0);
+            columns.state.push(change.state.number());
+            columns.direction.push(change.direction.number());
+            columns.failures.push(change.counts.failures);
+            columns.output.push(change.output.as_deref());
+            columns.error.push(change.error.as_deref());
+            columns.failed_seq.push(change.failed_seq);
+            columns.deaths.push(change.counts.deaths);
+            columns.failed_ord.push(change.counts.failed_ord);
         }
         columns
+    }
+
+    /// Returns changes of tasks that wake up after a delay, and their delays.
+    pub(super) fn after_delays(
+        all: impl Iterator<Item = (&'a Lease, &'a Change)> + Clone,
+    ) -> (Self, Delays<'a>) {
+        let mut delays = Delays::default();
+        for (_, change) in all.clone() {
+            if let Wake::In(delay) = change.wake {
+                delays.delay.push(micros(delay));
+            }
+        }
+        (Self::of(all), delays)
+    }
+
+    /// Returns changes of tasks that wait, and what they wait for.
+    pub(super) fn that_wait(
+        all: impl Iterator<Item = (&'a Lease, &'a Change)> + Clone,
+    ) -> (Self, Waits<'a>) {
+        let mut waits = Waits::default();
+        for (_, change) in all.clone() {
+            let (at, seen, ends) = match change.wake {
+                Wake::In(_) => continue,
+                Wake::At(at, seen) => (at, seen, None),
+                Wake::Children { at, seen, ends } => (at, seen, Some(ends)),
+            };
+            waits.wake_at.push(at.as_micros());
+            waits.seen.push(seen);
+            waits.ends.push(ends.map(i64::from));
+        }
+        (Self::of(all), waits)
+    }
+}
+
+impl<'a> Failures<'a> {
+    /// Returns the failures of steps; `None` if there are none.
+    pub(super) fn of(all: impl Iterator<Item = (&'a Lease, &'a Change)>) -> Option<Self> {
+        let mut columns = Self::default();
+        for (lease, change) in all {
+            if let Some(step) = &change.failing_step {
+                columns.task.push(lease.task.0);
+                columns.fence.push(lease.fence.0);
+                columns.direction.push(step.direction.number());
+                columns.seq.push(step.seq);
+                columns.count.push(step.failures);
+                columns.error.push(&step.error);
+            }
+        }
+        (!columns.task.is_empty()).then_some(columns)
     }
 }
 

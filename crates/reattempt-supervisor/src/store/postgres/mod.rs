@@ -3,6 +3,7 @@
 mod bell;
 mod columns;
 mod connection;
+mod lines;
 mod pipeline;
 mod plan;
 mod queues;
@@ -41,6 +42,7 @@ use bell::Bell;
 use columns::Columns as _;
 pub(crate) use columns::micros;
 use connection::{Connector, Link, Live, costs_the_connection};
+use lines::Lines;
 use pipeline::Sent;
 pub(crate) use sqlstate::error_of_state;
 use sqlstate::store_error;
@@ -83,6 +85,7 @@ pub struct Postgres {
     salt: u64,
     /// Whether this process has claimed a task that is in a lane.
     has_lanes: AtomicBool,
+    lines: Lines,
 }
 
 impl Postgres {
@@ -136,6 +139,7 @@ impl Postgres {
             limits,
             salt,
             has_lanes: AtomicBool::new(false),
+            lines: Lines::default(),
         })
     }
 }
@@ -150,7 +154,9 @@ impl Postgres {
     ) -> Result<Vec<WriteResult>, StoreError> {
         let live = link.live().await?;
         let has_lanes = self.has_lanes.load(Ordering::Relaxed);
-        let writing = write::write_all(&live, writes, has_lanes, lock_limit);
+        self.lines.follow(writes);
+        let lines = self.lines.ended_by(writes);
+        let writing = write::write_all(&live, writes, (has_lanes, &lines), lock_limit);
         let results = match link.limited(&live, writing).await {
             Err(error) if error.kind() == ErrorKind::Locked => {
                 let tasks = link
@@ -163,6 +169,7 @@ impl Postgres {
         if !has_lanes && results.iter().any(has_claimed_from_a_lane) {
             self.has_lanes.store(true, Ordering::Relaxed);
         }
+        self.lines.remove(&lines);
         let ended = results.iter().zip(writes).filter_map(ended_by);
         self.bell.ring_ends(ended);
         let mut pairs = results.iter().zip(writes);
@@ -179,6 +186,7 @@ impl Store for Postgres {
             if let [Write::Running { started, ended }] = &*writes
                 && started.is_empty()
             {
+                self.lines.follow(&writes);
                 let ended = columns::Ended::of(ended);
                 self.beats.query(sql::ENDED, &ended.values()).await?;
                 return Ok(vec![WriteResult::Done]);

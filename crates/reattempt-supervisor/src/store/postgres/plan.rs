@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::store::{AdminCommand, Write};
+use crate::store::{AdminCommand, Wake, Write};
 use crate::task::{Lease, Record};
 
 /// Writes of one kind, by their places in the list.
@@ -23,6 +23,7 @@ pub(super) enum StageKind<'a> {
     Records,
     Running,
     Changes,
+    Waits,
     Signals,
     AdminCommand(&'a AdminCommand),
     Claim,
@@ -65,7 +66,10 @@ impl<'a> Stage<'a> {
             Write::Submit(_) => StageKind::Submits,
             Write::Record(..) => StageKind::Records,
             Write::Running { .. } => StageKind::Running,
-            Write::Change(..) => StageKind::Changes,
+            Write::Change(_, change) => match change.wake {
+                Wake::In(_) => StageKind::Changes,
+                Wake::At(..) | Wake::Children { .. } => StageKind::Waits,
+            },
             Write::Signal { .. } => StageKind::Signals,
             Write::Admin(_, command) => StageKind::AdminCommand(command),
             Write::Claim(_) => StageKind::Claim,
@@ -119,6 +123,7 @@ impl<'a> Stage<'a> {
                 | StageKind::Records
                 | StageKind::Running
                 | StageKind::Changes
+                | StageKind::Waits
                 | StageKind::Claim
         )
     }

@@ -151,7 +151,7 @@ pub(super) fn set_results(
     };
     match stage.kind {
         StageKind::Submits => {}
-        StageKind::Records | StageKind::Changes => {
+        StageKind::Records | StageKind::Changes | StageKind::Waits => {
             for place in &stage.places {
                 set(results, *place, WriteResult::Lost);
             }

@@ -284,19 +284,16 @@ macro_rules! claim {
              ORDER BY ready.wake_at, ready.run_id LIMIT $5::bigint * 4 + 16
          ) AS ready
          ORDER BY ready.priority, ready.wake_at, ready.run_id LIMIT $5::bigint * 4 + 16
-     ), claimed AS (
-         UPDATE retry_run SET state = 1, owner = $1, fence = fence + 1, step_by = NULL, updated_at = ", now!(), "
-         WHERE id = ANY (ARRAY(
-             SELECT ready.id FROM first CROSS JOIN LATERAL (
-                 SELECT id FROM retry_run AS run WHERE run.id = first.id AND state + 0 IN (0, 2) AND ", $which, " AND wake_at <= ", now!(), " - $6::bigint
-                 FOR NO KEY UPDATE SKIP LOCKED
-             ) AS ready
-             LIMIT $5
-         ))
-         RETURNING *
      )
-     SELECT ", columns!(), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = claimed.id) AS has_signals
-     FROM claimed"
+     UPDATE retry_run SET state = 1, owner = $1, fence = fence + 1, step_by = NULL, updated_at = ", now!(), "
+     WHERE id = ANY (ARRAY(
+         SELECT ready.id FROM first CROSS JOIN LATERAL (
+             SELECT id FROM retry_run AS run WHERE run.id = first.id AND state + 0 IN (0, 2) AND ", $which, " AND wake_at <= ", now!(), " - $6::bigint
+             FOR NO KEY UPDATE SKIP LOCKED
+         ) AS ready
+         LIMIT $5
+     ))
+     RETURNING ", columns!(), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = retry_run.id) AS has_signals"
         )
     };
 }
@@ -330,18 +327,10 @@ pub(super) const UNKNOWN: &str = concat!(
      ORDER BY queue, workflow, version LIMIT 100"
 );
 
-// Whether a step is reported that runs. Most end before that, and then nobody has to look for their
-// lines one by one.
-macro_rules! has_lines {
-    () => {
-        "EXISTS (SELECT FROM retry_running)"
-    };
-}
-
 /// Adds records of tasks that [`LOCK`] has locked. A record that is not returned is already there,
 /// or its task is lost.
 pub(super) const RECORD: &str = concat!(
-    "WITH written AS (INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo)
+    "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo)
      SELECT run_id, seq, kind, ord, name, attempts, given.result, given.error, due_at, ", now!(), ", given.fence, args_hash, args, undo
      FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::smallint[], $5::int[], $6::text[], $7::int[], $8::text[], $9::text[],
          $10::bigint[], $11::text[], $12::text[], $13::text[])
@@ -350,12 +339,7 @@ pub(super) const RECORD: &str = concat!(
          SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 OFFSET 0
      ) AS held
      ON CONFLICT (run_id, seq, kind) DO NOTHING
-     RETURNING run_id, seq, kind
-     ), gone AS (
-         DELETE FROM retry_running AS line USING written
-         WHERE ", has_lines!(), " AND line.run_id = written.run_id AND line.seq = written.seq AND written.kind <> 0
-     )
-     SELECT run_id, seq, kind FROM written"
+     RETURNING run_id, seq, kind"
 );
 
 // Locks tasks in the order of the list. A record that is there under the same fence counts as
@@ -377,9 +361,6 @@ macro_rules! record_and_lock {
          SELECT run_id, seq, kind, ord, name, attempts, result, error, due_at, ", now!(), ", fence, args_hash, args, undo
          FROM given WHERE old IS NULL
          ON CONFLICT (run_id, seq, kind) DO NOTHING
-     ), gone AS (
-         DELETE FROM retry_running AS line USING given
-         WHERE ", has_lines!(), " AND line.run_id = given.run_id AND line.seq = given.seq AND given.kind <> 0 AND (old IS NULL OR old = given.fence)
      )
      SELECT n, cancel_asked, ", now!(), " FROM given WHERE old IS NULL OR old = fence"
         )
@@ -414,6 +395,11 @@ pub(super) const RUNNING: &str =
      ON CONFLICT (run_id, seq) DO UPDATE SET fence = excluded.fence, worker = excluded.worker, name = excluded.name,
          since = excluded.since, due = excluded.due";
 
+/// Forgets steps that have ended with the writes before it.
+pub(super) const FORGET_LINES: &str =
+    "DELETE FROM retry_running AS line USING unnest($1::bigint[], $2::bigint[], $3::int[]) AS ended (run_id, fence, seq)
+     WHERE line.run_id = ended.run_id AND line.seq = ended.seq AND line.fence = ended.fence";
+
 /// Forgets steps that have ended. It may take effect late, because no step runs again under its lease.
 /// Heartbeats must not wait behind it, and whoever has locked a line removes it.
 pub(super) const ENDED: &str =
@@ -426,31 +412,23 @@ pub(super) const ENDED: &str =
      )
      DELETE FROM retry_running AS line USING free WHERE line.run_id = free.run_id AND line.seq = free.seq";
 
-// Changes the states of tasks, and stores the failures of their steps. A change that looks at signals
-// needs an earlier lock: by itself it would see the signals from before its wait for the lock. A
-// change that has taken place counts as written: a writer that does not know repeats it.
+// Changes the states of tasks. A change that looks at signals needs an earlier lock: by itself it would see
+// the signals from before its wait for the lock. A change that has taken place counts as written: a writer that
+// does not know repeats it.
 macro_rules! change {
-    ($checked:expr) => {
+    ($checked:expr, $types:literal, $columns:literal, $wake_at:expr, $awaits:expr) => {
         concat!(
             "WITH given AS MATERIALIZED (
-                 SELECT given.* FROM ", $checked, " unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::int[], $6::bigint[],
-                     $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::int[], $12::int[], $13::int[], $14::smallint[],
-                     $15::int[], $16::int[], $17::text[], $18::bigint[]) WITH ORDINALITY
-                 AS given (run_id, fence, state, direction, failures, delay, wake_at, seen, output, error, failed_seq, deaths, failed_ord,
-                     failed_in, step, step_failures, step_error, ends, n)
+                 SELECT given.* FROM ", $checked, " unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::int[], $6::text[],
+                     $7::text[], $8::int[], $9::int[], $10::int[], ", $types, ") WITH ORDINALITY
+                 AS given (run_id, fence, state, direction, failures, output, error, failed_seq, deaths, failed_ord, ", $columns, ", n)
              ), changed AS (
                  UPDATE retry_run AS run SET
                      state = given.state,
                      direction = given.direction,
                      failures = given.failures,
-                     wake_at = CASE
-                         WHEN cancel_asked AND given.direction = 0 THEN ", now!(), "
-                         WHEN delay IS NOT NULL THEN ", now!(), " + delay
-                         WHEN EXISTS (SELECT 1 FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen AND name <> 'reattempt:child') THEN ", now!(), "
-                         WHEN ends <= (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen) THEN ", now!(), "
-                         ELSE given.wake_at END,
-                     awaits = CASE WHEN ends IS NOT NULL
-                         THEN ends - (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen) END,
+                     wake_at = CASE WHEN cancel_asked AND given.direction = 0 THEN ", now!(), " ELSE ", $wake_at, " END,
+                     awaits = ", $awaits, ",
                      output = coalesce(given.output, run.output),
                      error = coalesce(given.error, run.error),
                      owner = CASE WHEN given.state = 1 THEN owner END,
@@ -461,13 +439,7 @@ macro_rules! change {
                      failed_ord = given.failed_ord
                  FROM given
                  WHERE run.id = ANY ($1) AND run.id = run_id AND run.fence = given.fence AND run.state + 0 = 1
-                 RETURNING n, cancel_asked, run_id, given.state, failed_in, step, step_failures, step_error
-             ), failed AS (
-                 INSERT INTO retry_failure (run_id, direction, seq, failures, error, at)
-                 SELECT run_id, failed_in, step, step_failures, step_error, ", now!(), " FROM changed WHERE failed_in IS NOT NULL
-                 ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at
-             ), gone AS (
-                 DELETE FROM retry_running WHERE ", has_lines!(), " AND run_id = ANY (ARRAY(SELECT run_id FROM changed WHERE state <> 1))
+                 RETURNING n, cancel_asked
              )
              SELECT n, cancel_asked, ", now!(), " FROM changed
              UNION ALL
@@ -478,15 +450,52 @@ macro_rules! change {
                      AND run.direction = given.direction AND run.failures = given.failures
                      AND (given.output IS NULL OR run.output = given.output) AND (given.error IS NULL OR run.error = given.error)
                  OFFSET 0
-             ) AS earlier"
+             ) AS earlier WHERE n <> ALL (ARRAY(SELECT n FROM changed))"
         )
     };
 }
 
-pub(super) const CHANGE: &str = change!("");
+macro_rules! change_after_a_delay {
+    ($checked:expr) => {
+        change!(
+            $checked,
+            "$11::bigint[]",
+            "delay",
+            concat!(now!(), " + delay"),
+            "NULL"
+        )
+    };
+}
 
-/// Changes the states of tasks in a transaction of its own.
-pub(super) const CHANGE_ALONE: &str = change!(concat!(checked!("19", "20", "21"), " CROSS JOIN"));
+/// Changes the states of tasks that wake up after a delay, or have ended.
+pub(super) const CHANGE: &str = change_after_a_delay!("");
+
+/// The same in a transaction of its own.
+pub(super) const CHANGE_ALONE: &str =
+    change_after_a_delay!(concat!(checked!("12", "13", "14"), " CROSS JOIN"));
+
+/// Lets tasks wait for signals, or for ends of children.
+pub(super) const WAIT: &str = change!(
+    "",
+    "$11::bigint[], $12::bigint[], $13::bigint[]",
+    "wake_at, seen, ends",
+    concat!(
+        "CASE WHEN EXISTS (SELECT 1 FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen AND name <> 'reattempt:child')
+             OR ends <= (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen)
+         THEN ", now!(), " ELSE given.wake_at END"
+    ),
+    "ends - (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen)"
+);
+
+/// Stores the failures of steps whose tasks a change has reached.
+pub(super) const FAIL: &str = concat!(
+    "INSERT INTO retry_failure (run_id, direction, seq, failures, error, at)
+     SELECT run_id, direction, seq, failures, error, ", now!(), "
+     FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::int[], $5::int[], $6::text[])
+         AS given (run_id, fence, direction, seq, failures, error)
+     CROSS JOIN LATERAL (SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence OFFSET 0) AS changed
+     ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at"
+);
 
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
@@ -765,6 +774,9 @@ pub(super) const WRITES: &[&str] = &[
     RUNNING,
     CHANGE,
     CHANGE_ALONE,
+    WAIT,
+    FAIL,
+    FORGET_LINES,
     DISOWN,
     GIVE_BACK,
     FORGET,

@@ -58,12 +58,29 @@ pub(super) fn statement<'a>(
             };
             send(live, sql, columns::Records::of(own), check)
         }
-        StageKind::Changes => {
-            let sql = match place {
-                Place::Alone => sql::CHANGE_ALONE,
-                Place::Locked | Place::After => sql::CHANGE,
+        StageKind::Changes | StageKind::Waits => {
+            let changes = own.filter_map(|write| match write {
+                Write::Change(lease, change) => Some((lease, &**change)),
+                _ => None,
+            });
+            let failures = columns::Failures::of(changes.clone());
+            let change = if stage.kind == StageKind::Waits {
+                send(live, sql::WAIT, columns::Changes::that_wait(changes), None)
+            } else {
+                let sql = match place {
+                    Place::Alone => sql::CHANGE_ALONE,
+                    Place::Locked | Place::After => sql::CHANGE,
+                };
+                send(live, sql, columns::Changes::after_delays(changes), check)
             };
-            send(live, sql, columns::Changes::of(own), check)
+            match failures {
+                None => change,
+                Some(failures) => {
+                    let fail = send(live, sql::FAIL, failures, None);
+                    let both = pipeline::together(vec![change, fail]);
+                    Box::pin(async move { Ok(both.await?.into_iter().next().unwrap_or_default()) })
+                }
+            }
         }
         StageKind::Signals => send(live, sql::SIGNAL, columns::Signals::of(own), None),
         StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Running | StageKind::Single => {

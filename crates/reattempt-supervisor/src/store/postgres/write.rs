@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio_postgres::types::ToSql;
 
+use super::columns::{self, Columns as _};
 use super::connection::Live;
 use super::pipeline::Sent;
 use super::plan::{self, Stage, StageKind};
@@ -14,7 +15,7 @@ use super::sql;
 use super::sqlstate::store_error;
 use super::statement::{Place, statement};
 use crate::store::{StoreError, Wake, Write, WriteResult};
-use crate::task::TaskId;
+use crate::task::{Lease, TaskId};
 
 /// How long a transaction with writes of many tasks waits for a lock. What waits for a transaction of the
 /// application is then written apart, so that it delays nobody else.
@@ -23,16 +24,16 @@ pub(super) const LOCK_LIMIT: Duration = Duration::from_millis(50);
 /// How long a transaction waits for a lock if only others wait with it that wait for locks, too.
 pub(super) const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Carries out all writes, and returns a result for each.
+/// Carries out all writes, and returns a result for each. The lines of steps that have `ended` with them go, too.
 pub(super) async fn write_all(
     live: &Live,
     writes: &[Write],
-    has_lanes: bool,
+    (has_lanes, ended): (bool, &[(Lease, i32)]),
     lock_limit: Duration,
 ) -> Result<Vec<WriteResult>, StoreError> {
     let stages = plan::stages(writes);
     let mut results: Vec<Option<WriteResult>> = writes.iter().map(|_| None).collect();
-    let is_single = writes.len() == 1 && writes.iter().all(needs_no_lock);
+    let is_single = writes.len() == 1 && ended.is_empty() && writes.iter().all(needs_no_lock);
     // Whether the status of the locked tasks stays valid to the end.
     let is_known = !is_single && stages.iter().all(Stage::keeps_lock_status);
     let place = match (is_single, is_known) {
@@ -66,8 +67,12 @@ pub(super) async fn write_all(
                     live.query(sql::LOCK_LANES, &values).await
                 })
             });
+            let ended = columns::Ended::of(ended);
+            let forget_lines = (!ended.is_empty()).then(|| -> Sent<'_> {
+                Box::pin(async move { live.query(sql::FORGET_LINES, &ended.values()).await })
+            });
             let all = std::iter::once(lock).chain(lock_lanes);
-            let all = all.chain(first).chain(statements);
+            let all = all.chain(first).chain(statements).chain(forget_lines);
             let answers = live.transaction(all.collect()).await;
             let mut answers = answers.map_err(store_error)?.into_iter();
             let locked = answers.next().unwrap_or_default();
@@ -131,7 +136,9 @@ fn needs_no_lock(write: &Write) -> bool {
         Write::Submit(new) => new.max_pending.is_none(),
         Write::Record(..) => true,
         // Another transaction may be committing a signal.
-        Write::Change(_, change) => matches!(change.wake, Wake::In(_)),
+        Write::Change(_, change) => {
+            matches!(change.wake, Wake::In(_)) && change.failing_step.is_none()
+        }
         _ => false,
     }
 }

@@ -137,7 +137,7 @@ pub(super) fn submit(
              max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, parent, lane)
          VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12,
              CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE key = 'old_seen' AND value > ?11 - 86400000000) THEN ?13 END, ?14, ?15)
-         ON CONFLICT (workflow, idem_key) DO NOTHING RETURNING id";
+         ON CONFLICT (workflow, idem_key) DO NOTHING";
     let values = params![
         new.workflow,
         new.version,
@@ -155,8 +155,8 @@ pub(super) fn submit(
         parent.map(|parent| parent.0),
         new.lane,
     ];
-    if let Some(id) = query_one(connection, sql, values, |row| row.get(0))? {
-        return Ok(Submitted::new(TaskId(id)));
+    if connection.prepare_cached(sql)?.execute(values)? == 1 {
+        return Ok(Submitted::new(TaskId(connection.last_insert_rowid())));
     }
     earlier(connection, new)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
 }
@@ -197,6 +197,17 @@ fn report_running(
     Ok(())
 }
 
+/// Returns whether somebody has asked to cancel a task; `None` if the lease is lost.
+pub(super) fn cancel_requested(
+    connection: &Connection,
+    lease: Lease,
+) -> rusqlite::Result<Option<bool>> {
+    let sql = "SELECT cancel_asked FROM retry_run WHERE id = ?1 AND fence = ?2 AND state = 1";
+    query_one(connection, sql, [lease.task.0, lease.fence.0], |row| {
+        row.get(0)
+    })
+}
+
 /// Adds a record. Returns whether somebody has asked to cancel the task; `None` if the lease is
 /// lost.
 pub(super) fn record(
@@ -206,10 +217,7 @@ pub(super) fn record(
     now: Time,
     has_lines: bool,
 ) -> rusqlite::Result<Option<bool>> {
-    let sql = "SELECT cancel_asked FROM retry_run WHERE id = ?1 AND fence = ?2 AND state = 1";
-    let cancel_requested = query_one(connection, sql, [lease.task.0, lease.fence.0], |row| {
-        row.get(0)
-    })?;
+    let cancel_requested = cancel_requested(connection, lease)?;
     if cancel_requested.is_none() {
         return Ok(None);
     }
@@ -261,6 +269,9 @@ fn change(
     now: Time,
     has_lines: bool,
 ) -> rusqlite::Result<Option<bool>> {
+    let Some(cancel_requested) = cancel_requested(connection, lease)? else {
+        return changed_before(connection, lease, change);
+    };
     let (wake, seen, ends) = match change.wake {
         Wake::In(delay) => (now.after(delay), i64::MAX, None),
         Wake::At(time, seen) => (time, seen, None),
@@ -284,7 +295,7 @@ fn change(
              owner = CASE WHEN ?3 = 1 THEN owner END,
              step_by = NULL,
              updated_at = ?10
-         WHERE id = ?1 AND fence = ?2 AND state = 1 RETURNING cancel_asked";
+         WHERE id = ?1 AND fence = ?2";
     let values = params![
         lease.task.0,
         lease.fence.0,
@@ -301,18 +312,24 @@ fn change(
         change.failed_seq,
         ends,
     ];
-    let cancel_requested = query_one(connection, sql, values, |row| row.get(0))?;
-    if has_lines && cancel_requested.is_some() && change.state != State::Processing {
+    connection.prepare_cached(sql)?.execute(values)?;
+    if has_lines && change.state != State::Processing {
         let sql = "DELETE FROM retry_running WHERE run_id = ?1";
         connection.prepare_cached(sql)?.execute([lease.task.0])?;
     }
-    if let (Some(_), Some(step)) = (cancel_requested, &change.failing_step) {
+    if let Some(step) = &change.failing_step {
         keep_failure(connection, lease.task, step, now)?;
     }
-    if cancel_requested.is_some() {
-        return Ok(cancel_requested);
-    }
-    // The same worker may have changed it before without knowing.
+    Ok(Some(cancel_requested))
+}
+
+/// Returns whether somebody has asked to cancel a task that this change has reached: the same worker may have
+/// written it before without knowing.
+fn changed_before(
+    connection: &Connection,
+    lease: Lease,
+    change: &Change,
+) -> rusqlite::Result<Option<bool>> {
     let sql = "SELECT cancel_asked FROM retry_run
          WHERE id = ?1 AND fence = ?2 AND state <> 1 AND (state = ?3 OR state = 0 AND ?3 = 2)
              AND direction = ?4 AND failures = ?5 AND (?6 IS NULL OR output = ?6) AND (?7 IS NULL OR error = ?7)";
@@ -612,7 +629,7 @@ fn resolve(
 /// Deletes old tasks that have ended. Returns how many.
 fn prune(connection: &Connection, age: Duration, limit: u32, now: Time) -> rusqlite::Result<u64> {
     let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
-    let sql = "SELECT id FROM retry_run AS old WHERE state IN (3, 4, 5, 6) AND updated_at <= ?1
+    let sql = "SELECT id FROM retry_run AS old WHERE state BETWEEN 3 AND 6 AND updated_at <= ?1
              AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent)
          ORDER BY updated_at LIMIT ?2";
     let mut rows = connection.prepare_cached(sql)?;

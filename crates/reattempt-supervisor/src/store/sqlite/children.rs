@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::apply::{record, submit};
+use super::apply::{cancel_requested, record, submit};
 use super::row::{query_one, unknown_number};
 use crate::store::{LeaseStatus, Write, WriteResult};
 use crate::task::{Lease, NewTask, Record, State, TaskId};
@@ -69,11 +69,7 @@ pub(super) fn end(
     undo: bool,
     now: Time,
 ) -> rusqlite::Result<WriteResult> {
-    let sql = "SELECT cancel_asked FROM retry_run WHERE id = ?1 AND fence = ?2 AND state = 1";
-    let held = query_one(connection, sql, [lease.task.0, lease.fence.0], |row| {
-        row.get(0)
-    })?;
-    let Some(cancel_requested) = held else {
+    let Some(cancel_requested) = cancel_requested(connection, lease)? else {
         return Ok(WriteResult::Lost);
     };
     let mut forget = connection.prepare_cached(FORGET_FAILURES)?;

@@ -17,7 +17,7 @@ const EXPIRED: [&str; 4] = [
     "state = 1 AND NOT EXISTS (SELECT 1 FROM retry_worker WHERE retry_worker.id = retry_run.owner AND lease_until > ?1)",
     "state = 1 AND step_by < ?1",
     "state = 1 AND id IN (SELECT run_id FROM retry_running AS line WHERE due IS NOT NULL AND due < ?1 AND line.fence = retry_run.fence)",
-    "state IN (0, 1, 2) AND direction = 0 AND complete_by IS NOT NULL AND complete_by < ?1",
+    "complete_by IS NOT NULL AND state < 3 AND direction = 0 AND complete_by < ?1",
 ];
 
 /// Finds leases that are too long: somebody has set the clock back since.

@@ -6,12 +6,13 @@ use super::row::query_one;
 use crate::time::Time;
 
 /// One entry for each revision, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../../migrations/sqlite.sql"),
     include_str!("../../../migrations/sqlite-2.sql"),
     include_str!("../../../migrations/sqlite-schedules.sql"),
     include_str!("../../../migrations/sqlite-children.sql"),
     include_str!("../../../migrations/sqlite-lanes.sql"),
+    include_str!("../../../migrations/sqlite-ranges.sql"),
 ];
 
 /// The version of the tables. It rises when a release before cannot work with them any more. Additions
@@ -51,8 +52,10 @@ pub(super) fn migrate(connection: &mut Connection, now: Time) -> rusqlite::Resul
         transaction.execute_batch(migration)?;
     }
     if applied == 0 {
-        // Nobody of the release before is there who would read it.
-        transaction.execute_batch("DROP INDEX retry_run_ready")?;
+        // Nobody of a release before is there who would read them.
+        transaction.execute_batch(
+            "DROP INDEX retry_run_ready; DROP INDEX retry_run_complete_by; DROP INDEX retry_run_ended",
+        )?;
     }
     let mut insert =
         transaction.prepare("INSERT OR REPLACE INTO retry_meta (key, value) VALUES (?1, ?2)")?;
