@@ -17,8 +17,8 @@ use crate::local::{Ending, LocalTask, LocalTasks};
 use crate::payload::{MAX_PAYLOAD, too_large};
 use crate::store::submission::{Submission, check_arguments};
 use crate::store::{
-    AdminCommand, Filter, Resolution, SignalResult, Store, StoreError, StoreFuture, Submitted,
-    Write, WriteResult,
+    AdminCommand, Filter, QueueLimit, QueueStatus, Resolution, SignalResult, Store, StoreError,
+    StoreFuture, Submitted, Write, WriteResult,
 };
 use crate::task::{FailingStep, NewTask, OperatorNote, Record, RunningStep, State, Task, TaskId};
 use crate::workflow::Workflow;
@@ -129,6 +129,45 @@ impl Client {
     pub fn max_pending(self, queue: impl Into<String>, tasks: u32) -> Self {
         self.0.bounds().insert(queue.into(), tasks);
         self
+    }
+
+    /// Sets how many tasks of a queue run at once and begin in a period, in all processes together. The store
+    /// keeps it, the last one that sets it counts, and it holds from the next claim on. Tasks that workers hold
+    /// already count. [`QueueLimit::new`] removes the limits.
+    ///
+    /// With PostgreSQL a worker hears of the first limit of a queue with its next heartbeat, after a third of its
+    /// lease at most, and takes no task from the queue before.
+    ///
+    /// Undoing counts as running does. Workers of a release without limits ignore them.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the rate has no tasks, or its period is too short or too long, or if the store has an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the limit may be set or not.
+    pub async fn limit_queue(
+        &self,
+        queue: impl Into<String>,
+        limit: QueueLimit,
+    ) -> Result<(), SubmitError> {
+        if let Some(error) = limit.error() {
+            return Err(SubmitError::Limit(error.to_owned()));
+        }
+        let limit = Write::LimitQueue(queue.into(), limit);
+        self.write(limit).await?;
+        Ok(())
+    }
+
+    /// Returns what the queues have to do that have tasks or limits, in the order of their names: at most
+    /// [`QueueStatus::LIMIT`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store has an error.
+    pub async fn queues(&self) -> Result<Vec<QueueStatus>, Arc<StoreError>> {
+        self.read(|store| store.queues()).await
     }
 
     /// Returns an error for a value that is too large.
@@ -681,6 +720,8 @@ pub enum SubmitError {
     QueueFull(String, u32),
     /// A schedule cannot be stored, or there is none of this name.
     Schedule(String),
+    /// A queue cannot have this limit.
+    Limit(String),
     /// Another number of tasks fits than was expected.
     NotExpected(String),
     /// There is no task with this number.
@@ -698,9 +739,10 @@ impl fmt::Display for SubmitError {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::Json(error) => write!(f, "the JSON does not fit: {error}"),
-            Self::TooLarge(message) | Self::Schedule(message) | Self::NotExpected(message) => {
-                f.write_str(message)
-            }
+            Self::TooLarge(message)
+            | Self::Schedule(message)
+            | Self::Limit(message)
+            | Self::NotExpected(message) => f.write_str(message),
             Self::QueueFull(queue, most) => write!(
                 f,
                 "{most} tasks wait in the queue `{queue}`, the most that it may have: submit later, start \

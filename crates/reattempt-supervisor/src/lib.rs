@@ -143,6 +143,7 @@ pub use scheduler::{Scheduler, SchedulerHandle, SetupError};
 pub use store::memory::Memory;
 #[cfg(feature = "postgres")]
 pub use store::postgres::Postgres;
+pub use store::queue_limit::QueueLimit;
 pub use store::schedules::Missed;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;

@@ -34,7 +34,7 @@ async fn claim_all(store: &dyn Store, worker: &str) -> Vec<ClaimedTask> {
     store.heartbeat(id, lease).await.unwrap();
     let claim = kit::claim(worker, "plain", 1);
     match write(store, Write::Claim(claim)).await {
-        WriteResult::Claimed(claimed) => claimed,
+        WriteResult::Claimed(claimed, _) => claimed,
         result => panic!("{result:?}"),
     }
 }

@@ -520,7 +520,7 @@ async fn in_place(measured: &Measured, tasks: u32) -> i64 {
         let submits = (0..100).map(|nth| submit(&format!("hot {group} {nth}")));
         let claim = Write::Claim(kit::claim("hot", "plain", 50));
         let results = store.write(submits.chain([claim]).collect()).await.unwrap();
-        let Some(WriteResult::Claimed(claimed)) = results.last() else {
+        let Some(WriteResult::Claimed(claimed, _)) = results.last() else {
             panic!("{results:?}");
         };
         assert_eq!(claimed.len(), 50);

@@ -87,7 +87,7 @@ async fn a_claim_and_a_look_read_no_task_of_others() {
     let known = vec![("mine".to_owned(), 1)];
     let claim = Write::Claim(kit::claim("one", "mine", 9));
     let results = store.write([claim].into()).await.unwrap();
-    let [WriteResult::Claimed(claimed)] = &results[..] else {
+    let [WriteResult::Claimed(claimed, _)] = &results[..] else {
         panic!("{results:?}");
     };
     assert_eq!(claimed.len(), 1);
@@ -183,7 +183,7 @@ async fn claim_one(store: &Postgres) -> Lease {
     let submit = Write::Submit(Box::new(kit::plain("one")));
     let claim = Write::Claim(kit::claim("one", "plain", 1));
     let results = store.write([submit, claim].into()).await.unwrap();
-    let [_, WriteResult::Claimed(claimed)] = &results[..] else {
+    let [_, WriteResult::Claimed(claimed, _)] = &results[..] else {
         panic!("{results:?}");
     };
     lease_of(&claimed[0])
@@ -423,7 +423,7 @@ async fn the_tables_may_be_published() {
     let submit = Write::Submit(Box::new(limited));
     let claim = Write::Claim(kit::claim("one", "plain", 1));
     let results = store.write([submit, claim].into()).await.unwrap();
-    let [_, WriteResult::Claimed(claimed)] = &results[..] else {
+    let [_, WriteResult::Claimed(claimed, _)] = &results[..] else {
         panic!("{results:?}");
     };
     store
@@ -468,7 +468,7 @@ async fn a_change_of_a_task_writes_no_index_of_the_tasks() {
         let mut writes: Vec<_> = (0..50).map(submit).collect();
         writes.push(Write::Claim(kit::claim("one", "plain", 50)));
         let results = store.write(writes.into()).await.unwrap();
-        let Some(WriteResult::Claimed(claimed)) = results.last() else {
+        let Some(WriteResult::Claimed(claimed, _)) = results.last() else {
             panic!("{results:?}");
         };
         assert_eq!(claimed.len(), 50);

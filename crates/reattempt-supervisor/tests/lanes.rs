@@ -64,7 +64,7 @@ async fn claim(store: &Postgres) -> Vec<Task> {
     let claim = Write::Claim(kit::claim("one", "plain", 100));
     let mut results = store.write([claim].into()).await.unwrap();
     match results.pop() {
-        Some(WriteResult::Claimed(claimed)) => claimed.into_iter().map(|one| one.task).collect(),
+        Some(WriteResult::Claimed(claimed, _)) => claimed.into_iter().map(|one| one.task).collect(),
         result => panic!("{result:?}"),
     }
 }

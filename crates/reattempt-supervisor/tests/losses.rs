@@ -393,7 +393,7 @@ async fn what_nobody_runs_is_given_back() {
         ..kit::claim("", "order", 1)
     });
     let claimed = world.client.store().write([claim].into()).await.unwrap();
-    assert!(matches!(&claimed[..], [WriteResult::Claimed(tasks)] if tasks.len() == 1));
+    assert!(matches!(&claimed[..], [WriteResult::Claimed(tasks, _)] if tasks.len() == 1));
     let mut states = Vec::new();
     for _ in 0..3 {
         tokio::time::sleep(LEASE / 3 + Duration::from_millis(100)).await;

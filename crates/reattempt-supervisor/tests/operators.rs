@@ -322,6 +322,39 @@ async fn the_program_pauses_schedules() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_program_limits_queues() {
+    let place = Place::new("queues").await;
+    let list = "queue    pending  oldest  in flight  parked  limit\ndefault  0        0.0s    0          1";
+    assert!(place.says(&["queues"]).starts_with(list));
+    let limit = ["queues", "limit", "mail", "--concurrency", "5", "--rate"];
+    assert_eq!(
+        place.says(&[&limit[..], &["50/1s"]].concat()),
+        "the queue `mail` has the limit: 5 at once, 50 in 1s\n"
+    );
+    let mail = "mail     0        0.0s    0          0       5 at once, 50 in 1s\n";
+    assert!(place.says(&["queues"]).ends_with(mail));
+    let json: serde_json::Value = serde_json::from_str(&place.says(&["queues", "--json"])).unwrap();
+    let found = ["concurrency", "rate", "period_seconds"].map(|name| json[1][name].as_f64());
+    assert_eq!(found, [5.0, 50.0, 1.0].map(Some));
+    for (rate, wanted) in [
+        ("50", "write it as `50/1s`"),
+        ("x/1s", "`x` is not a number of tasks"),
+        ("1/soon", "soon"),
+        ("1/1ms", "at least 100ms"),
+    ] {
+        let refused = place.refuses(&[&limit[..], &[rate]].concat());
+        assert!(refused.contains(wanted), "{refused}");
+    }
+    let refused = place.refuses(&["queues", "limit", "mail"]);
+    assert!(refused.contains("--concurrency"), "{refused}");
+    assert_eq!(
+        place.says(&["queues", "unlimit", "mail"]),
+        "the queue `mail` has no limit\n"
+    );
+    assert!(!place.says(&["queues"]).contains("mail"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_program_exports_what_a_replay_reads() {
     let place = Place::new("export").await;
     let replay = Replay::new().register(good).register(bad);

@@ -450,7 +450,7 @@ async fn claim_leases(server: &Server, count: u32) -> (Arc<Postgres>, Vec<Lease>
         .collect();
     first.push(Write::Claim(kit::claim("one", "plain", count)));
     let results = store.write(first.into()).await.unwrap();
-    let Some(WriteResult::Claimed(claimed)) = results.last() else {
+    let Some(WriteResult::Claimed(claimed, _)) = results.last() else {
         panic!("{results:?}")
     };
     let lease = |task: &Task| Lease {
@@ -635,7 +635,7 @@ async fn a_claim_reads_no_history() {
     transaction.batch_execute(lock).await.unwrap();
     let claim = Write::Claim(kit::claim("again", "plain", 9));
     let claimed = store.write([claim].into()).await.unwrap();
-    let [WriteResult::Claimed(claimed)] = &claimed[..] else {
+    let [WriteResult::Claimed(claimed, _)] = &claimed[..] else {
         panic!("{claimed:?}");
     };
     assert_eq!(claimed.len(), 2);

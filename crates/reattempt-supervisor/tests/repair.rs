@@ -125,7 +125,7 @@ async fn workers_run_beside_a_repair() {
             let mut writes: Vec<_> = (0..20).map(submit).collect();
             writes.push(Write::Claim(kit::claim("one", "plain", 20)));
             let results = store.write(writes.into()).await.unwrap();
-            let Some(WriteResult::Claimed(claimed)) = results.last() else {
+            let Some(WriteResult::Claimed(claimed, _)) = results.last() else {
                 panic!("{results:?}");
             };
             let ends = claimed.iter().map(|one| {

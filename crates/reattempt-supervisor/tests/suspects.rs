@@ -65,7 +65,7 @@ impl World {
         for _ in 0..2 {
             let claim = Write::Claim(kit::claim("dead", "job", u32::MAX));
             let claimed = self.client.store().write([claim].into()).await.unwrap();
-            assert!(matches!(&claimed[..], [WriteResult::Claimed(all)] if all.len() == count));
+            assert!(matches!(&claimed[..], [WriteResult::Claimed(all, _)] if all.len() == count));
             let delays = Policy::new().base(Duration::ZERO).jitter(Jitter::None);
             let limit = u32::MAX;
             let sweep = self.client.store().sweep(Sweep {

@@ -94,7 +94,7 @@ impl Bench {
 
     pub(super) async fn claim_with(&self, claim: Claim) -> CheckResult<Vec<ClaimedTask>> {
         match self.write_one(Write::Claim(claim)).await? {
-            WriteResult::Claimed(claimed) => Ok(claimed),
+            WriteResult::Claimed(claimed, _) => Ok(claimed),
             result => Err(format!("the result of a claim is {result:?}")),
         }
     }

@@ -76,7 +76,7 @@ async fn to_one_only(bench: &Bench) -> CheckResult {
             while idle < 20 {
                 let list = [Write::Claim(claim(&nth.to_string(), 7))];
                 let results = write_at_last(&*store, list).await?;
-                let [WriteResult::Claimed(claimed)] = &*results else {
+                let [WriteResult::Claimed(claimed, _)] = &*results else {
                     return Err(format!("{results:?}"));
                 };
                 idle = if claimed.is_empty() { idle + 1 } else { 0 };
@@ -282,10 +282,10 @@ async fn after_others(bench: &Bench) -> CheckResult {
     ];
     let results = bench.write(list).await?;
     let [
-        WriteResult::Claimed(first),
+        WriteResult::Claimed(first, _),
         WriteResult::Written(_),
         WriteResult::Written(_),
-        WriteResult::Claimed(second),
+        WriteResult::Claimed(second, _),
         WriteResult::Submitted(_),
     ] = &results[..]
     else {

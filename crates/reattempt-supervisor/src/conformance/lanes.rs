@@ -112,7 +112,7 @@ async fn passes_the_turn(bench: &Bench) -> CheckResult {
             Write::Claim(claim("a", 9)),
         ];
         let results = bench.write(both).await?;
-        let WriteResult::Claimed(claimed) = &results[1] else {
+        let WriteResult::Claimed(claimed, _) = &results[1] else {
             return Err(format!("{results:?}"));
         };
         let [second] = &claimed[..] else {
@@ -344,7 +344,7 @@ async fn run_all(store: Arc<dyn Store>, worker: usize) -> CheckResult<Vec<Run>> 
         let claim = Write::Claim(claim(&worker.to_string(), 2));
         let list: Vec<_> = ends.chain([claim]).collect();
         let mut results = write_at_last(&*store, list).await?;
-        let Some(WriteResult::Claimed(claimed)) = results.pop() else {
+        let Some(WriteResult::Claimed(claimed, _)) = results.pop() else {
             return Err(format!("{results:?}"));
         };
         for (one, result) in held.iter().zip(results) {

@@ -13,6 +13,7 @@ mod claims;
 mod commands;
 mod lanes;
 mod leases;
+mod limits;
 mod queues;
 mod reads;
 mod schedules;
@@ -66,6 +67,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         sweeps::SENTENCES,
         reads::SENTENCES,
         queues::SENTENCES,
+        limits::SENTENCES,
         schedules::SENTENCES,
         searches::SENTENCES,
     ];

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use reattempt::Policy;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -205,6 +205,7 @@ impl Scheduler {
             spans: self.spans,
             renewed: watch::Sender::new(Instant::now()),
             strangers: Mutex::default(),
+            left: Notify::new(),
             trial: watch::Sender::new(None),
         };
         let work = tokio::spawn(worker.work(stopped));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use reattempt::Policy;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -55,8 +55,49 @@ pub(super) struct Worker {
     pub(super) renewed: watch::Sender<Instant>,
     /// What the last heartbeat said that this worker holds, and does not run here.
     pub(super) strangers: Mutex<HashSet<Lease>>,
+    /// Set when a task has left this worker, which may make room in a queue with a limit.
+    pub(super) left: Notify,
     /// Since when a suspect runs here that may end this process.
     pub(super) trial: watch::Sender<Option<Instant>>,
+}
+
+/// When a worker claims again after the limit of a queue has held it back.
+#[derive(Debug, Default)]
+enum HeldBack {
+    /// No limit has.
+    #[default]
+    No,
+    /// When a task has left this worker.
+    UntilTaskLeaves,
+    /// The same, and at this time.
+    Until(Instant),
+}
+
+impl HeldBack {
+    /// Returns what a claim says.
+    fn of(reply: &Reply) -> Self {
+        match reply {
+            Ok(WriteResult::Claimed(_, Some(again))) => match Instant::now().checked_add(*again) {
+                Some(time) if *again < Duration::MAX => Self::Until(time),
+                _ => Self::UntilTaskLeaves,
+            },
+            _ => Self::No,
+        }
+    }
+
+    /// Waits until there may be room, once for each claim.
+    async fn wait(&mut self, left: &Notify) {
+        match self {
+            Self::No => std::future::pending().await,
+            Self::UntilTaskLeaves => left.notified().await,
+            Self::Until(time) => {
+                let _ = tokio::time::timeout_at(*time, left.notified()).await;
+            }
+        }
+        if matches!(self, Self::Until(time) if *time <= Instant::now()) {
+            *self = Self::UntilTaskLeaves;
+        }
+    }
 }
 
 /// How long a suspect runs alone at most, so that others do not wait for long.
@@ -112,6 +153,7 @@ impl Worker {
         let mut new_work = store.wait_for_work();
         let mut may_be_more = true;
         let mut suspects_at = Instant::now();
+        let mut held_back = HeldBack::default();
         loop {
             self.wait_for_lease().await;
             self.leave_suspect_alone().await;
@@ -123,10 +165,12 @@ impl Worker {
                     // From here on it notices whatever others store.
                     () = &mut new_work => new_work = store.wait_for_work(),
                     _ = polls.tick() => {}
+                    () = held_back.wait(&self.left) => {}
                 }
                 writer.look();
             };
             while running.try_join_next().is_some() {}
+            held_back = HeldBack::of(&reply);
             if let Some(count) = self.run_claimed(reply, running) {
                 may_be_more = self.room.was_filled(count);
                 // Other tasks come first, every time.
@@ -230,7 +274,7 @@ impl Worker {
     /// Starts the tasks of a claim. Returns their number, or `None` if nobody knows whether the claim
     /// took place.
     fn run_claimed(self: &Arc<Self>, reply: Reply, running: &mut JoinSet<()>) -> Option<usize> {
-        let Ok(WriteResult::Claimed(claimed)) = reply else {
+        let Ok(WriteResult::Claimed(claimed, _)) = reply else {
             return None;
         };
         let count = claimed.len();
@@ -312,6 +356,7 @@ impl Worker {
             if !has_ended {
                 drive.await;
             }
+            this.left.notify_one();
             if inner.task.lane.is_some() {
                 // The next task of the lane may have its turn.
                 shared.writer().look();

@@ -264,7 +264,7 @@ impl<S: Store> Encoded<S> {
             let mut results = result?;
             for (result, write) in results.iter_mut().zip(&*writes) {
                 match (result, write) {
-                    (WriteResult::Claimed(claimed), _) => {
+                    (WriteResult::Claimed(claimed, _), _) => {
                         for claimed in claimed {
                             claimed.task = self.codec.decode_task(claimed.task.clone());
                         }

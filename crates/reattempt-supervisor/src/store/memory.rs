@@ -15,12 +15,13 @@ use super::expiry::find_expiry;
 use super::last_outcome::LastOutcome;
 use super::next_state::{SUSPECT_DEATHS, failures_of};
 use super::outage::Sweeps;
+use super::queue_limit::{Room, Rooms, Spent};
 use super::unknown::OldestTasks;
 use super::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, Expiry, Failure, Filter, HeldTask,
-    LeaseStatus, NextState, Overdue, QueueStatus, Reclaimed, Resolution, Schedules, SignalResult,
-    Store, StoreFuture, StoredSchedule, Submitted, Sweep, UnknownWorkflow, Verdict, Wake, Write,
-    WriteResult,
+    LeaseStatus, NextState, Overdue, QueueLimit, QueueStatus, Reclaimed, Resolution, Schedules,
+    SignalResult, Store, StoreFuture, StoredSchedule, Submitted, Sweep, UnknownWorkflow, Verdict,
+    Wake, Write, WriteResult,
 };
 use crate::task::{
     CHILD_ENDED, Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind,
@@ -59,6 +60,8 @@ struct Tables {
     /// When the lease of each worker ends, and how long it is.
     leases: BTreeMap<WorkerId, (Time, Duration)>,
     schedules: BTreeMap<String, StoredSchedule>,
+    /// The limits of queues, and what was spent of their rates.
+    limits: BTreeMap<String, (QueueLimit, Spent)>,
     /// The task that has the turn in each lane.
     turns: BTreeMap<String, TaskId>,
     /// The tasks that wait for their turn: their lanes, and when they would wake up otherwise.
@@ -179,8 +182,14 @@ impl Store for Memory {
 
     fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>> {
         let now = self.now();
-        let mut queues: BTreeMap<String, QueueStatus> = BTreeMap::new();
-        for task in self.tables().tasks.values() {
+        let tables = self.tables();
+        let limited = tables.limits.iter().map(|(queue, (limit, _))| {
+            let status = QueueStatus::empty(queue.clone());
+            let limit = *limit;
+            (queue.clone(), QueueStatus { limit, ..status })
+        });
+        let mut queues: BTreeMap<String, QueueStatus> = limited.collect();
+        for task in tables.tasks.values() {
             let is_due = is_ready(task) && task.wake_at <= now;
             if !is_due && !matches!(task.state, State::Processing | State::Parked) {
                 continue;
@@ -260,7 +269,7 @@ impl Tables {
     fn apply_to_task(&mut self, write: Write, now: Time) -> WriteResult {
         match write {
             Write::Submit(new) => self.submit(*new, now),
-            Write::Claim(claim) => WriteResult::Claimed(self.claim(&claim, now)),
+            Write::Claim(claim) => self.claim(&claim, now),
             Write::Record(lease, record) => {
                 self.write_held(lease, now, |tables, _| tables.record(lease, *record, now))
             }
@@ -333,6 +342,14 @@ impl Tables {
                 WriteResult::Signaled(self.apply_command(task, command, now))
             }
             Write::Schedule(write) => WriteResult::Scheduled(self.store_schedule(*write, now)),
+            Write::LimitQueue(queue, limit) if limit.is_none() => {
+                self.limits.remove(&queue);
+                WriteResult::Done
+            }
+            Write::LimitQueue(queue, limit) => {
+                self.limits.entry(queue).or_default().0 = limit;
+                WriteResult::Done
+            }
             Write::Prune(age, limit) => WriteResult::Pruned(self.prune(age, limit, now)),
         }
     }
@@ -437,7 +454,7 @@ impl Tables {
     }
 
     /// Claims the tasks that are ready.
-    fn claim(&mut self, claim: &Claim, now: Time) -> Vec<ClaimedTask> {
+    fn claim(&mut self, claim: &Claim, now: Time) -> WriteResult {
         let is_known = |task: &Task| {
             let is_run = |(name, version): &(String, i32)| {
                 *name == task.workflow && *version == task.version
@@ -455,12 +472,16 @@ impl Tables {
             .map(|task| (task.priority, task.wake_at, task.id))
             .collect();
         ready.sort_unstable();
-        ready.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
+        let mut rooms = self.rooms(&claim.queues, now);
+        let most = usize::try_from(claim.limit).unwrap_or(usize::MAX);
         let mut claimed = Vec::new();
         for (_, _, id) in ready {
             let Some(task) = self.tasks.get_mut(&id) else {
                 continue;
             };
+            if claimed.len() == most || !rooms.take(&task.queue) {
+                continue;
+            }
             task.state = State::Processing;
             task.owner = Some(claim.worker.clone());
             task.fence = task.fence.next();
@@ -472,7 +493,30 @@ impl Tables {
                 now,
             });
         }
-        claimed
+        for (queue, room) in rooms.iter() {
+            if let Some((slice, taken)) = room.spent()
+                && let Some((_, spent)) = self.limits.get_mut(queue)
+            {
+                let tasks = spent.entry(slice).or_default();
+                *tasks = tasks.saturating_add(taken);
+            }
+        }
+        WriteResult::Claimed(claimed, rooms.again())
+    }
+
+    /// Returns the rooms of queues that have limits.
+    fn rooms(&mut self, queues: &[String], now: Time) -> Rooms {
+        let mut rooms = Rooms::default();
+        for queue in queues {
+            let Some((limit, spent)) = self.limits.get_mut(queue) else {
+                continue;
+            };
+            let is_held = |task: &&Task| task.state == State::Processing && task.queue == *queue;
+            let held = self.tasks.values().filter(is_held).count();
+            let held = u32::try_from(held).unwrap_or(u32::MAX);
+            rooms.add(queue, Room::new(*limit, held, spent, now));
+        }
+        rooms
     }
 
     /// Carries out a write that only the owner may make. If `write` returns `false`, the task

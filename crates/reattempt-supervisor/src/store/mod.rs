@@ -13,6 +13,7 @@ mod outage;
 pub(crate) mod page;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub(crate) mod queue_limit;
 mod queues;
 mod reclaim;
 pub(crate) mod schedules;
@@ -39,6 +40,7 @@ pub use error::{ErrorKind, StoreError};
 pub use expiry::{Expiry, Overdue};
 pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
+pub(crate) use queue_limit::QueueLimit;
 pub use queues::QueueStatus;
 pub use reclaim::{Reclaimed, Sweep};
 pub use schedules::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
@@ -149,8 +151,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// estimate.
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>>;
 
-    /// Returns what the queues have to do that have such tasks: at most [`QueueStatus::LIMIT`], in the order of
-    /// their names. The cost should not grow with the tasks.
+    /// Returns what the queues have to do that have such tasks or limits: at most [`QueueStatus::LIMIT`], in the
+    /// order of their names. The cost should not grow with the tasks.
     fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>>;
 
     /// Finds workflows that are not among `known` and whose tasks have been ready for at least

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::QueueLimit;
+
 /// What a queue has to do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct QueueStatus {
@@ -15,6 +17,8 @@ pub struct QueueStatus {
     pub in_flight: u64,
     /// How many tasks wait for an operator.
     pub parked: u64,
+    /// How many of its tasks may run at once and begin in a period.
+    pub limit: QueueLimit,
 }
 
 impl QueueStatus {
@@ -24,7 +28,7 @@ impl QueueStatus {
     /// How far a store counts: each of the numbers may be smaller than the true one if that is larger.
     pub const COUNTED: u64 = 10_000;
 
-    /// Returns the status of a queue without such tasks.
+    /// Returns the status of a queue without such tasks and limits.
     pub(crate) fn empty(queue: String) -> Self {
         Self {
             queue,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::next_state::Counts;
+use super::queue_limit::QueueLimit;
 use super::schedules::ScheduleWrite;
 use crate::task::{
     Direction, FailingStep, Lease, NewTask, Record, RunningStep, State, Task, TaskId, WorkerId,
@@ -18,8 +19,8 @@ pub enum Write {
     /// [`max_pending`](NewTask::max_pending) and its queue is full.
     Submit(Box<NewTask>),
     /// Claims tasks that may run now. A lower priority goes first, then an earlier wake-up time.
-    /// Where a worker has several queues, the priority alone counts. Returns
-    /// [`WriteResult::Claimed`].
+    /// Where a worker has several queues, the priority alone counts. It takes no more tasks of a queue
+    /// than its limit allows, whoever else claims at the same time. Returns [`WriteResult::Claimed`].
     Claim(Claim),
     /// Adds a record to the history of a task. Returns [`WriteResult::Written`].
     Record(Lease, Box<Record>),
@@ -74,6 +75,9 @@ pub enum Write {
     Admin(TaskId, AdminCommand),
     /// Stores a schedule with the tasks of its times. Returns [`WriteResult::Scheduled`].
     Schedule(Box<ScheduleWrite>),
+    /// Sets the limit of a queue, for all workers. Tasks that they hold already count. Returns
+    /// [`WriteResult::Done`].
+    LimitQueue(String, QueueLimit),
     /// Deletes tasks that ended at least this long ago, at most this many, and no child whose parent is
     /// there. Returns [`WriteResult::Pruned`].
     Prune(Duration, u32),
@@ -90,6 +94,7 @@ impl Write {
             | Self::GiveBack(_)
             | Self::Leave(_)
             | Self::Signal { .. }
+            | Self::LimitQueue(..)
             | Self::Admin(..) => true,
             Self::Schedule(write) => !write.tasks.is_empty(),
             Self::Claim(_)
@@ -162,8 +167,9 @@ pub enum WriteResult {
     Submitted(Submitted),
     /// The store has not stored the task, because as many tasks of its queue wait as it accepts.
     QueueFull,
-    /// The worker has claimed these tasks.
-    Claimed(Vec<ClaimedTask>),
+    /// The worker has claimed these tasks. If the limit of a queue allows no more of its tasks now, the
+    /// duration says after how long it may; [`Duration::MAX`] if only the end of a task makes room.
+    Claimed(Vec<ClaimedTask>, Option<Duration>),
     /// The store has written it: the worker still holds the task.
     Written(LeaseStatus),
     /// The child is stored, and the worker still holds the task.

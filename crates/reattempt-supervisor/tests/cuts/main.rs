@@ -252,7 +252,7 @@ async fn a_claim_that_comes_late_has_no_effect() {
     let task = store.task(id).await.unwrap().unwrap();
     assert_eq!((task.state, task.fence.0), (State::Pending, 0));
     let claimed = store.write([claim()].into()).await.unwrap();
-    assert!(matches!(&claimed[..], [WriteResult::Claimed(tasks)] if tasks.len() == 1));
+    assert!(matches!(&claimed[..], [WriteResult::Claimed(tasks, _)] if tasks.len() == 1));
 }
 
 /// F5: the whole process waited for a transaction of the application, and its heartbeats with it.
@@ -299,7 +299,7 @@ fn answer(lease: Lease, seq: i32, megabytes: usize) -> Write {
 /// Claims the only task that is ready.
 async fn claim_one(store: &Postgres) -> Lease {
     let results = store.write([claim()].into()).await.unwrap();
-    let [WriteResult::Claimed(claimed)] = &results[..] else {
+    let [WriteResult::Claimed(claimed, _)] = &results[..] else {
         panic!("{results:?}");
     };
     assert_eq!(claimed.len(), 1, "{claimed:?}");

@@ -2,6 +2,7 @@
 
 mod chosen;
 mod export;
+mod queues;
 mod schedules;
 mod show;
 
@@ -69,6 +70,11 @@ enum Command {
     Export(export::Options),
     /// Counts the tasks in each state; of more than 10,000 PostgreSQL estimates the number.
     Counts,
+    /// Lists what the queues have to do and their limits, and sets limits.
+    Queues {
+        #[command(subcommand)]
+        command: Option<queues::Command>,
+    },
     /// Continues parked or failed tasks; the step that failed runs again.
     Resubmit {
         #[command(flatten)]
@@ -267,12 +273,9 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
                 .send((&client, &signature), &AdminCommand::GiveUp, "is given up")
                 .await
         }
+        Command::Queues { command } => queues::run(&client, command, json).await,
         Command::Schedules { command } => schedules::run(&client, command, json).await,
-        Command::Prune { days, limit } => {
-            let age = Duration::from_secs(days.saturating_mul(86_400));
-            println!("deleted {} tasks", client.prune(age, limit).await?);
-            Ok(())
-        }
+        Command::Prune { days, limit } => prune(&client, days, limit).await,
         Command::Repair => repair(&client).await,
         Command::Serve {
             token_file,
@@ -280,6 +283,13 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             listen,
         } => serve(client, &token_file, origin, listen).await,
     }
+}
+
+/// Deletes tasks that ended so many days ago.
+async fn prune(client: &Client, days: u64, limit: u32) -> Result<(), Box<dyn Error>> {
+    let age = Duration::from_secs(days.saturating_mul(86_400));
+    println!("deleted {} tasks", client.prune(age, limit).await?);
+    Ok(())
 }
 
 /// Rebuilds what does not fit the tasks, and says how many tasks that was about.

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use reattempt_supervisor::store::StoredSchedule;
+use reattempt_supervisor::store::{QueueStatus, StoredSchedule};
 use reattempt_supervisor::{FailingStep, OperatorNote, Progress, Record, RunningStep, State, Task};
 use serde::Serialize;
 
@@ -47,6 +47,41 @@ pub(crate) fn counts(counts: &[(State, u64)], as_json: bool) -> PrintResult {
         counts
             .iter()
             .map(|(state, count)| [state.to_string(), count.to_string()]),
+    );
+    Ok(())
+}
+
+/// Prints what the queues have to do.
+pub(crate) fn queues(queues: &[QueueStatus], as_json: bool) -> PrintResult {
+    if as_json {
+        let queue = |status: &QueueStatus| {
+            let (tasks, period) = status.limit.max_rate().unzip();
+            serde_json::json!({
+                "queue": status.queue,
+                "pending": status.pending,
+                "oldest_seconds": status.oldest.as_secs_f64(),
+                "in_flight": status.in_flight,
+                "parked": status.parked,
+                "concurrency": status.limit.max_concurrency(),
+                "rate": tasks,
+                "period_seconds": period.map(|period| period.as_secs_f64()),
+            })
+        };
+        return json(&queues.iter().map(queue).collect::<Vec<_>>());
+    }
+    let rows = queues.iter().map(|status| {
+        [
+            status.queue.clone(),
+            status.pending.to_string(),
+            format!("{:.1}s", status.oldest.as_secs_f64()),
+            status.in_flight.to_string(),
+            status.parked.to_string(),
+            status.limit.to_string(),
+        ]
+    });
+    table(
+        ["queue", "pending", "oldest", "in flight", "parked", "limit"],
+        rows,
     );
     Ok(())
 }

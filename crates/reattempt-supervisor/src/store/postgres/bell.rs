@@ -2,6 +2,7 @@
 //! receives their notifications. Workers, and those who wait for a task, also look at intervals.
 
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -56,6 +57,7 @@ impl Bell {
         let ends = Arc::new(Ends {
             outgoing: Mutex::default(),
             is_set: Notify::new(),
+            make_room: AtomicBool::new(false),
             incoming: broadcast::Sender::new(BEHIND),
         });
         let mut at_work = JoinSet::new();
@@ -88,6 +90,12 @@ impl Bell {
         if outgoing.len() > before {
             self.ends.is_set.notify_one();
         }
+    }
+
+    /// Sets whether a limit of a queue holds workers of this process back: then they also hear of tasks that
+    /// have ended.
+    pub(super) fn set_held_back(&self, is_held_back: bool) {
+        self.ends.make_room.store(is_held_back, Ordering::Relaxed);
     }
 
     /// Waits until another process may have ended a task since this call.
@@ -127,6 +135,8 @@ struct Ends {
     /// Those of this process that the others do not know yet.
     outgoing: Mutex<Vec<i64>>,
     is_set: Notify,
+    /// Whether they may make room in a queue with a limit, for a worker of this process.
+    make_room: AtomicBool,
     /// Those of other processes. An empty list says that some may be missing.
     incoming: broadcast::Sender<Arc<[i64]>>,
 }
@@ -169,6 +179,9 @@ fn receive(notification: &Notification, incoming: &Notify, ends: &Ends, own: &st
         && sender != own
     {
         let tasks = tasks.split(',').filter_map(|task| task.parse().ok());
+        if ends.make_room.load(Ordering::Relaxed) {
+            incoming.notify_waiters();
+        }
         // Perhaps nobody waits.
         let _ = ends.incoming.send(tasks.collect());
     }

@@ -6,6 +6,7 @@ mod connection;
 mod lines;
 mod pipeline;
 mod plan;
+mod queue_limits;
 mod queues;
 mod repair;
 mod results;
@@ -44,6 +45,7 @@ pub(crate) use columns::micros;
 use connection::{Connector, Link, Live, costs_the_connection};
 use lines::Lines;
 use pipeline::Sent;
+use queue_limits::LimitedQueues;
 pub(crate) use sqlstate::error_of_state;
 use sqlstate::store_error;
 
@@ -86,6 +88,7 @@ pub struct Postgres {
     /// Whether this process has claimed a task that is in a lane.
     has_lanes: AtomicBool,
     lines: Lines,
+    limited: LimitedQueues,
 }
 
 impl Postgres {
@@ -140,6 +143,7 @@ impl Postgres {
             salt,
             has_lanes: AtomicBool::new(false),
             lines: Lines::default(),
+            limited: LimitedQueues::default(),
         })
     }
 }
@@ -156,7 +160,12 @@ impl Postgres {
         let has_lanes = self.has_lanes.load(Ordering::Relaxed);
         self.lines.follow(writes);
         let lines = self.lines.ended_by(writes);
-        let writing = write::write_all(&live, writes, (has_lanes, &lines), lock_limit);
+        let writing = write::write_all(
+            &live,
+            writes,
+            (has_lanes, &lines, &self.limited),
+            lock_limit,
+        );
         let results = match link.limited(&live, writing).await {
             Err(error) if error.kind() == ErrorKind::Locked => {
                 let tasks = link
@@ -170,6 +179,14 @@ impl Postgres {
             self.has_lanes.store(true, Ordering::Relaxed);
         }
         self.lines.remove(&lines);
+        for write in writes {
+            if let Write::LimitQueue(queue, _) = write {
+                self.limited.add(queue);
+            }
+        }
+        if let Some(is_held_back) = is_held_back(&results) {
+            self.bell.set_held_back(is_held_back);
+        }
         let ended = results.iter().zip(writes).filter_map(ended_by);
         self.bell.ring_ends(ended);
         let mut pairs = results.iter().zip(writes);
@@ -218,6 +235,10 @@ impl Store for Postgres {
             self.limits.set_lease(lease);
             let values: [&(dyn ToSql + Sync); 2] = [&worker.0, &micros(lease)];
             let rows = self.beats.query(sql::BEAT, &values).await?;
+            // The worker has its answer also where this one does not come.
+            if let Ok(limited) = self.beats.query(queue_limits::LIMITED, &[]).await {
+                self.limited.set(&limited);
+            }
             Ok(rows.iter().map(rows::held_of).collect())
         })
     }
@@ -429,9 +450,18 @@ fn ended_by((result, write): (&WriteResult, &Write)) -> Option<TaskId> {
 
 fn has_claimed_from_a_lane(result: &WriteResult) -> bool {
     match result {
-        WriteResult::Claimed(claimed) => claimed.iter().any(|one| one.task.lane.is_some()),
+        WriteResult::Claimed(claimed, _) => claimed.iter().any(|one| one.task.lane.is_some()),
         _ => false,
     }
+}
+
+/// Returns whether the limit of a queue has held back a claim; `None` if there was no claim.
+fn is_held_back(results: &[WriteResult]) -> Option<bool> {
+    let claims = results.iter().filter_map(|result| match result {
+        WriteResult::Claimed(_, again) => Some(again.is_some()),
+        _ => None,
+    });
+    claims.max()
 }
 
 /// Returns whether other processes may find something to claim after a write.
@@ -452,7 +482,7 @@ fn is_taken(result: &WriteResult, results: &[WriteResult]) -> bool {
     };
     let mut others = results.iter();
     others.any(|other| match other {
-        WriteResult::Claimed(claimed) => claimed.iter().any(|claimed| claimed.task.id == *id),
+        WriteResult::Claimed(claimed, _) => claimed.iter().any(|claimed| claimed.task.id == *id),
         _ => false,
     })
 }

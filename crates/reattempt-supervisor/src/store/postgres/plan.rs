@@ -79,6 +79,7 @@ impl<'a> Stage<'a> {
             | Write::GiveBack(_)
             | Write::Leave(_)
             | Write::Schedule(_)
+            | Write::LimitQueue(..)
             | Write::Prune(..) => StageKind::Single,
         };
         let line = match write {

@@ -3,7 +3,7 @@
 use tokio_postgres::Row;
 
 use super::sql::now;
-use crate::store::QueueStatus;
+use crate::store::{QueueLimit, QueueStatus};
 use crate::time::Time;
 
 // Counts the lines of a small table in some states. A larger number is an estimate: the lines that fit on the
@@ -54,7 +54,7 @@ pub(super) const QUEUES: &str = concat!(
      ), queue AS (
          SELECT queue, min(wake_at) AS wake_at FROM due GROUP BY queue ORDER BY queue LIMIT 100
      )
-     SELECT queue, sum(pending)::bigint, max(oldest), sum(in_flight)::bigint, sum(parked)::bigint FROM (
+     SELECT counted.*, concurrency, tasks, period FROM (SELECT queue, sum(pending)::bigint, max(oldest), sum(in_flight)::bigint, sum(parked)::bigint FROM (
          SELECT queue, (
              SELECT count(*) FROM (
                  SELECT FROM due CROSS JOIN LATERAL (
@@ -71,7 +71,9 @@ pub(super) const QUEUES: &str = concat!(
          UNION ALL
          SELECT run.queue, 0, 0, 0, count(*) FROM (SELECT run_id FROM retry_ended WHERE state = 7 LIMIT 10000) AS line
          CROSS JOIN LATERAL (SELECT queue FROM retry_run WHERE id = run_id OFFSET 0) AS run GROUP BY run.queue
-     ) AS counted GROUP BY queue ORDER BY queue LIMIT 100"
+         UNION ALL
+         SELECT queue, 0, 0, 0, 0 FROM retry_limit
+     ) AS line GROUP BY queue ORDER BY queue LIMIT 100) AS counted LEFT JOIN retry_limit USING (queue) ORDER BY queue"
 );
 
 /// Converts a row of [`QUEUES`].
@@ -82,5 +84,6 @@ pub(super) fn status_of(row: &Row) -> QueueStatus {
         oldest: Time::from_micros(row.get(2)).since(Time::default()),
         in_flight: row.get::<_, i64>(3).cast_unsigned(),
         parked: row.get::<_, i64>(4).cast_unsigned(),
+        limit: QueueLimit::from_columns([row.get(5), row.get(6), row.get(7)]),
     }
 }

@@ -7,6 +7,7 @@ use tokio_postgres::types::ToSql;
 
 use super::connection::Live;
 use super::plan::{Stage, StageKind};
+use super::queue_limits::LimitedQueues;
 use super::sqlstate::store_error;
 use super::statement::{Place, statement};
 use super::{rows, sql};
@@ -67,7 +68,9 @@ pub(super) async fn set_record_results(
     });
     let left = stage.with_places(left);
     let check = live.check(None);
-    let again = statement(live, &left, writes, Place::Alone, &check);
+    // These are no claims.
+    let limited = LimitedQueues::default();
+    let again = statement(live, &left, writes, Place::Alone, (&check, &limited));
     let rows = live.alone(again).await.map_err(store_error)?;
     set_results(&left, writes, &rows, results)
 }
@@ -187,13 +190,17 @@ pub(super) fn set_results(
 fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
     Ok(match write {
         Write::Claim(_) => {
-            let claimed = rows.iter().map(rows::claimed_of);
+            // A claim with limits has a row also where it has no task.
+            let claimed = rows
+                .iter()
+                .filter(|row| row.get::<_, Option<i64>>(0).is_some());
+            let claimed = claimed.map(rows::claimed_of);
             let mut claimed = claimed.collect::<Result<Vec<_>, _>>()?;
             claimed.sort_by_key(|claimed| {
                 let task = &claimed.task;
                 (task.priority, task.wake_at, task.id)
             });
-            WriteResult::Claimed(claimed)
+            WriteResult::Claimed(claimed, rows.first().and_then(rows::again_of))
         }
         Write::ClearDeaths(_) => match rows.first() {
             Some(row) => WriteResult::Written(status_of(row, 0)),

@@ -1,5 +1,7 @@
 //! Converts rows into tasks, records and signals.
 
+use std::time::Duration;
+
 use tokio_postgres::Row;
 
 use super::sql::columns;
@@ -55,6 +57,16 @@ pub(super) fn claimed_of(row: &Row) -> Result<ClaimedTask, StoreError> {
         task: task_of(row)?,
         has_signals: row.get("has_signals"),
         now: Time::from_micros(row.get("now")),
+    })
+}
+
+/// Returns after how long there may be more tasks, if a limit holds some back.
+pub(super) fn again_of(row: &Row) -> Option<Duration> {
+    // A claim without limits does not say it.
+    let micros = row.try_get::<_, Option<i64>>("again").ok()??;
+    Some(match Time::from_micros(micros) {
+        Time::NEVER => Duration::MAX,
+        time => time.since(Time::default()),
     })
 }
 

@@ -256,16 +256,14 @@ pub(super) const BY_KEY: &str =
     "SELECT workflow, idem_key, id, version, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
      JOIN retry_run USING (workflow) WHERE idem_key = key";
 
-// Walks the priorities of each known workflow in each queue, and in each priority reads the tasks
-// with the earliest wake-up time. So it reads no task of another workflow and no sleeping one, however
-// many there are. It takes the first of them all. Others may lock some at the same time, so it looks
-// at a few more. It reads no record: they may be large.
-macro_rules! claim {
-    ($ready:literal, $which:literal) => {
+// Walks the priorities of each known workflow in each queue of these.
+macro_rules! levels {
+    ($ready:literal, $queues:literal) => {
         concat!(
-            "WITH RECURSIVE known (queue, workflow, version) AS (
+            "known (queue, workflow, version) AS (
          SELECT DISTINCT queue, workflow, version FROM unnest($2::text[]) AS queues (queue)
          CROSS JOIN unnest($3::text[], $4::int[]) AS workflows (workflow, version)
+         WHERE ", $queues, "
      ), level (queue, workflow, version, priority) AS (
          SELECT known.*, (SELECT priority FROM retry_ready AS ready WHERE ", $ready, " AND ready.queue = known.queue
              AND ready.workflow = known.workflow AND ready.version = known.version
@@ -276,24 +274,75 @@ macro_rules! claim {
              AND ready.workflow = level.workflow AND ready.version = level.version AND ready.priority > level.priority
              ORDER BY queue, workflow, version, priority LIMIT 1)
          FROM level WHERE priority IS NOT NULL
-     ), first (id) AS (
-         SELECT ready.run_id FROM level CROSS JOIN LATERAL (
+     )"
+        )
+    };
+}
+
+// Reads the tasks with the earliest wake-up time of each level. So it reads no task of another workflow and
+// no sleeping one, however many there are. Others may lock some at the same time, so it looks at a few more.
+macro_rules! first {
+    ($ready:literal) => {
+        concat!(
+            "level CROSS JOIN LATERAL (
              SELECT ready.priority, ready.wake_at, ready.run_id FROM retry_ready AS ready
              WHERE ", $ready, " AND ready.queue = level.queue AND ready.workflow = level.workflow AND ready.version = level.version
                  AND ready.priority = level.priority AND wake_at <= ", now!(), " - $6::bigint
              ORDER BY ready.wake_at, ready.run_id LIMIT $5::bigint * 4 + 16
-         ) AS ready
+         ) AS ready"
+        )
+    };
+}
+
+// Locks one of the first tasks.
+macro_rules! lock_first {
+    ($which:literal) => {
+        concat!(
+            "first CROSS JOIN LATERAL (
+                 SELECT id FROM retry_run AS run WHERE run.id = first.id AND state + 0 IN (0, 2) AND ", $which, " AND wake_at <= ", now!(), " - $6::bigint
+                 FOR NO KEY UPDATE SKIP LOCKED
+             ) AS ready"
+        )
+    };
+}
+
+macro_rules! set_claimed {
+    () => {
+        concat!(
+            "UPDATE retry_run SET state = 1, owner = $1, fence = fence + 1, step_by = NULL, updated_at = ",
+            now!()
+        )
+    };
+}
+
+pub(super) use {first, levels, lock_first, set_claimed};
+
+// Takes the first tasks of all queues without a limit. It reads no record: they may be large.
+macro_rules! claim {
+    ($ready:literal, $which:literal) => {
+        concat!(
+            "WITH RECURSIVE ",
+            levels!(
+                $ready,
+                "queue <> ALL (ARRAY(SELECT queue FROM retry_limit))"
+            ),
+            ", first (id) AS (
+         SELECT ready.run_id FROM ",
+            first!($ready),
+            "
          ORDER BY ready.priority, ready.wake_at, ready.run_id LIMIT $5::bigint * 4 + 16
      )
-     UPDATE retry_run SET state = 1, owner = $1, fence = fence + 1, step_by = NULL, updated_at = ", now!(), "
-     WHERE id = ANY (ARRAY(
-         SELECT ready.id FROM first CROSS JOIN LATERAL (
-             SELECT id FROM retry_run AS run WHERE run.id = first.id AND state + 0 IN (0, 2) AND ", $which, " AND wake_at <= ", now!(), " - $6::bigint
-             FOR NO KEY UPDATE SKIP LOCKED
-         ) AS ready
-         LIMIT $5
-     ))
-     RETURNING ", columns!(), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = retry_run.id) AS has_signals"
+     ",
+            set_claimed!(),
+            "
+     WHERE id = ANY (ARRAY(SELECT ready.id FROM ",
+            lock_first!($which),
+            " LIMIT $5))
+     RETURNING ",
+            columns!(),
+            ", ",
+            now!(),
+            " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = retry_run.id) AS has_signals"
         )
     };
 }
@@ -767,6 +816,9 @@ pub(super) const WRITES: &[&str] = &[
     BY_KEY,
     CLAIM,
     CLAIM_SUSPECTS,
+    super::queue_limits::CLAIM,
+    super::queue_limits::CLAIM_SUSPECTS,
+    super::queue_limits::STORE,
     RECORD,
     RECORD_AFTER,
     RECORD_ALONE,
@@ -793,7 +845,7 @@ pub(super) const WRITES: &[&str] = &[
 ];
 
 /// The prepared statements of the connection for heartbeats.
-pub(super) const BEATS: &[&str] = &[BEAT, ENDED];
+pub(super) const BEATS: &[&str] = &[BEAT, ENDED, super::queue_limits::LIMITED];
 
 /// The prepared statements of the connection for reads.
 pub(super) const READS: &[&str] = &[

@@ -8,7 +8,8 @@ use super::columns::micros;
 use super::connection::{Check, Live};
 use super::pipeline::{self, Sent};
 use super::plan::{Stage, StageKind};
-use super::{columns, schedules, sql};
+use super::queue_limits::LimitedQueues;
+use super::{columns, queue_limits, schedules, sql};
 use crate::store::{AdminCommand, Write};
 use crate::task::TaskId;
 
@@ -29,7 +30,7 @@ pub(super) fn statement<'a>(
     stage: &'a Stage<'_>,
     writes: &'a [Write],
     place: Place,
-    check: &'a Check<'_>,
+    (check, limited): (&'a Check<'_>, &'a LimitedQueues),
 ) -> Sent<'a> {
     let check = (place == Place::Alone).then_some(check);
     let first = stage.places.first().and_then(|place| writes.get(*place));
@@ -86,7 +87,7 @@ pub(super) fn statement<'a>(
         StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Running | StageKind::Single => {
             Box::pin(async move {
                 match first {
-                    Some(write) => single(live, write).await,
+                    Some(write) => single(live, write, limited).await,
                     None => Ok(Vec::new()),
                 }
             })
@@ -109,7 +110,7 @@ fn send<'a>(
 }
 
 /// Sends a write that has a statement of its own.
-async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
+async fn single(live: &Live, write: &Write, limited: &LimitedQueues) -> Result<Vec<Row>, Error> {
     match write {
         Write::ClearDeaths(lease) => {
             live.query(sql::CLEAR_DEATHS, &[&lease.task.0, &lease.fence.0])
@@ -140,9 +141,11 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         }
         Write::Claim(claim) => {
             let (workflows, versions) = columns::of_workflows(&claim.workflows);
-            let sql = match claim.suspects {
-                None => sql::CLAIM,
-                Some(_) => sql::CLAIM_SUSPECTS,
+            let sql = match (claim.suspects, limited.has_any_of(&claim.queues)) {
+                (None, false) => sql::CLAIM,
+                (Some(_), false) => sql::CLAIM_SUSPECTS,
+                (None, true) => queue_limits::CLAIM,
+                (Some(_), true) => queue_limits::CLAIM_SUSPECTS,
             };
             let (limit, waited) = (
                 i64::from(claim.limit),
@@ -178,6 +181,7 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         }
         Write::Admin(task, command) => give(live, task, command).await,
         Write::Schedule(write) => schedules::send(live, write).await,
+        Write::LimitQueue(queue, limit) => queue_limits::send(live, queue, *limit).await,
         Write::Prune(age, limit) => {
             let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];
             live.query(sql::PRUNE, &values).await

@@ -8,6 +8,7 @@ use super::columns::{self, Columns as _};
 use super::connection::Live;
 use super::pipeline::Sent;
 use super::plan::{self, Stage, StageKind};
+use super::queue_limits::LimitedQueues;
 use super::results::{
     LockStatuses, lock_statuses, missing, set_record_results, set_results, set_submit_results,
 };
@@ -28,7 +29,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(200);
 pub(super) async fn write_all(
     live: &Live,
     writes: &[Write],
-    (has_lanes, ended): (bool, &[(Lease, i32)]),
+    (has_lanes, ended, limited): (bool, &[(Lease, i32)], &LimitedQueues),
     lock_limit: Duration,
 ) -> Result<Vec<WriteResult>, StoreError> {
     let stages = plan::stages(writes);
@@ -47,7 +48,8 @@ pub(super) async fn write_all(
     let lanes: Vec<_> = writes.iter().filter_map(lane_of).collect();
     let has_lanes = !is_single && (has_lanes || !lanes.is_empty());
     let statements = stages.iter();
-    let mut statements = statements.map(|stage| statement(live, stage, writes, place, &check));
+    let mut statements =
+        statements.map(|stage| statement(live, stage, writes, place, (&check, limited)));
     let (statuses, answers) = match statements.next() {
         Some(statement) if is_single => {
             let rows = live.alone(statement).await.map_err(store_error)?;

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::row::{query_one, unknown_number};
 use super::schedules;
-use super::{children, claims};
+use super::{children, claims, queue_limits};
 use crate::store::{
     AdminCommand, Change, HeldTask, LeaseStatus, Resolution, SignalResult, Submitted, Verdict,
     Wake, Write, WriteResult,
@@ -60,7 +60,7 @@ fn apply(
                 earlier.map_or(WriteResult::QueueFull, WriteResult::Submitted)
             }
         }
-        Write::Claim(claim) => WriteResult::Claimed(claims::claim(connection, claim, now)?),
+        Write::Claim(claim) => claims::claim(connection, claim, now)?,
         Write::Record(lease, record) => {
             let written = self::record(connection, *lease, record, now, has_lines)?;
             lease_result(written, now)
@@ -109,6 +109,10 @@ fn apply(
             WriteResult::Signaled(apply_command(connection, *task, command, now)?)
         }
         Write::Schedule(write) => WriteResult::Scheduled(schedules::store(connection, write, now)?),
+        Write::LimitQueue(queue, limit) => {
+            queue_limits::store(connection, queue, *limit)?;
+            WriteResult::Done
+        }
         Write::Prune(age, limit) => WriteResult::Pruned(prune(connection, *age, *limit, now)?),
     })
 }

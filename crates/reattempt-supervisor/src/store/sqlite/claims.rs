@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
-use super::queries;
 use super::row::query_one;
+use super::{queries, queue_limits};
 use crate::store::unknown::OldestTasks;
-use crate::store::{Claim, ClaimedTask, UnknownWorkflow};
+use crate::store::{Claim, ClaimedTask, UnknownWorkflow, WriteResult};
 use crate::task::{NewTask, Task};
 use crate::time::Time;
 
@@ -16,20 +16,22 @@ pub(super) fn claim(
     connection: &Connection,
     claim: &Claim,
     now: Time,
-) -> rusqlite::Result<Vec<ClaimedTask>> {
+) -> rusqlite::Result<WriteResult> {
+    let mut rooms = queue_limits::rooms(connection, &claim.queues, now)?;
     let mut ready = Vec::new();
-    for queue in &claim.queues {
+    for queue in claim.queues.iter().filter(|queue| !rooms.is_full(queue)) {
         for workflow in &claim.workflows {
             add_ready(connection, &mut ready, claim, (queue, workflow), now)?;
         }
     }
     if ready.is_empty() {
-        return Ok(Vec::new());
+        return Ok(WriteResult::Claimed(Vec::new(), rooms.again()));
     }
     ready.sort_unstable();
     ready.dedup();
-    ready.truncate(usize::try_from(claim.limit).unwrap_or(usize::MAX));
-    let ids = ready.iter().map(|(_, _, id)| *id);
+    let most = usize::try_from(claim.limit).unwrap_or(usize::MAX);
+    let ids = ready.into_iter().filter(|(.., queue)| rooms.take(queue));
+    let ids = ids.take(most).map(|(_, _, id, _)| id);
     let ids = ids.collect::<serde_json::Value>().to_string();
     let sql = format!(
         "UPDATE retry_run SET state = 1, owner = ?1, fence = fence + 1, step_by = NULL, updated_at = ?2
@@ -50,19 +52,24 @@ pub(super) fn claim(
             now,
         })
     };
-    tasks.into_iter().map(claimed).collect()
+    let claimed = tasks
+        .into_iter()
+        .map(claimed)
+        .collect::<rusqlite::Result<_>>()?;
+    queue_limits::spend(connection, &rooms)?;
+    Ok(WriteResult::Claimed(claimed, rooms.again()))
 }
 
 /// A workflow, its version and a priority.
 type Level = (String, i32, i16);
 
 /// Adds the first tasks of a workflow in a queue that are ready: their priorities, wake-up times and
-/// numbers. It walks the priorities, and reads neither sleeping tasks nor those of other workflows.
-fn add_ready(
+/// numbers, with the queue. It walks the priorities, and reads neither sleeping tasks nor those of other workflows.
+fn add_ready<'a>(
     connection: &Connection,
-    ready: &mut Vec<(i16, i64, i64)>,
+    ready: &mut Vec<(i16, i64, i64, &'a str)>,
     claim: &Claim,
-    (queue, (workflow, version)): (&str, &(String, i32)),
+    (queue, (workflow, version)): (&'a str, &(String, i32)),
     now: Time,
 ) -> rusqlite::Result<()> {
     let tasks = match claim.suspects {
@@ -87,7 +94,9 @@ fn add_ready(
         };
         let mut rows = connection.prepare_cached(&first)?;
         let values = params![queue, workflow, version, priority, ready_at, left];
-        let rows = rows.query_map(values, |row| Ok((priority, row.get(0)?, row.get(1)?)))?;
+        let rows = rows.query_map(values, |row| {
+            Ok((priority, row.get(0)?, row.get(1)?, queue))
+        })?;
         for row in rows {
             ready.push(row?);
             left = left.saturating_sub(1);
@@ -217,7 +226,7 @@ mod tests {
             suspects: None,
         };
         let claimed = claim(&connection, &mine, now).unwrap();
-        assert_eq!(claimed.len(), 1);
+        assert!(matches!(claimed, WriteResult::Claimed(claimed, None) if claimed.len() == 1));
         let of_claim = count.swap(0, Ordering::Relaxed);
         let unknown =
             unknown_workflows(&connection, &queues, &known, (now, Duration::ZERO)).unwrap();

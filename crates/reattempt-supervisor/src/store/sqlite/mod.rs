@@ -7,6 +7,7 @@ mod claims;
 mod expired;
 mod migration;
 mod queries;
+mod queue_limits;
 mod result_code;
 mod row;
 mod schedules;

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row, params};
 
 use super::row::{in_table, query_one, unknown_number};
-use crate::store::{Filter, Page, QueueStatus, page};
+use crate::store::{Filter, Page, QueueLimit, QueueStatus, page};
 use crate::task::{
     Direction, FailingStep, Fence, OnFailure, OperatorNote, Record, RecordKind, RunningStep,
     Signal, State, Task, TaskId, WorkerId,
@@ -269,12 +269,13 @@ pub(super) fn counts(connection: &mut Connection) -> rusqlite::Result<Vec<(State
 /// Reads what the queues have to do. The indexes have only tasks that have not ended.
 pub(super) fn queues(connection: &Connection, now: Time) -> rusqlite::Result<Vec<QueueStatus>> {
     let mut rows = connection.prepare_cached(
-        "SELECT queue, sum(pending), max(oldest), sum(in_flight), sum(parked) FROM (
+        "SELECT queue, sum(pending), max(oldest), sum(in_flight), sum(parked), concurrency, tasks, period FROM (
              SELECT queue, count(*) AS pending, ?1 - min(wake_at) AS oldest, 0 AS in_flight, 0 AS parked FROM retry_run
              WHERE state IN (0, 2) AND wake_at <= ?1 GROUP BY queue
              UNION ALL SELECT queue, 0, 0, count(*), 0 FROM retry_run WHERE state = 1 GROUP BY queue
              UNION ALL SELECT queue, 0, 0, 0, count(*) FROM retry_run WHERE state = 7 GROUP BY queue
-         ) GROUP BY queue ORDER BY queue LIMIT 100",
+             UNION ALL SELECT queue, 0, 0, 0, 0 FROM retry_limit
+         ) LEFT JOIN retry_limit USING (queue) GROUP BY queue ORDER BY queue LIMIT 100",
     )?;
     let status = |row: &Row<'_>| {
         Ok(QueueStatus {
@@ -283,6 +284,7 @@ pub(super) fn queues(connection: &Connection, now: Time) -> rusqlite::Result<Vec
             oldest: Time::from_micros(row.get(2)?).since(Time::default()),
             in_flight: row.get::<_, i64>(3)?.cast_unsigned(),
             parked: row.get::<_, i64>(4)?.cast_unsigned(),
+            limit: QueueLimit::from_columns([row.get(5)?, row.get(6)?, row.get(7)?]),
         })
     };
     rows.query_map([now.as_micros()], status)?.collect()

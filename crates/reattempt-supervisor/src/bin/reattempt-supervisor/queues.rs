@@ -1,0 +1,75 @@
+//! The commands for queues.
+
+use std::error::Error;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use reattempt::policy::duration;
+use reattempt_supervisor::{Client, QueueLimit};
+
+use crate::show;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Sets how many tasks of a queue run at once and begin in a period, in all processes together, instead of
+    /// its limits of before.
+    Limit(Limits),
+    /// Removes the limits of a queue.
+    Unlimit {
+        /// The name of the queue.
+        queue: String,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("limits").args(["concurrency", "rate"]).required(true).multiple(true)))]
+pub(crate) struct Limits {
+    /// The name of the queue.
+    queue: String,
+    /// How many tasks run at once; 0 stops the queue.
+    #[arg(long, value_name = "TASKS")]
+    concurrency: Option<u32>,
+    /// How many tasks begin in a period, such as `50/1s`.
+    #[arg(long, value_name = "TASKS/PERIOD", value_parser = rate)]
+    rate: Option<(u32, Duration)>,
+}
+
+/// Reads a rate such as `50/1s`.
+fn rate(text: &str) -> Result<(u32, Duration), String> {
+    let parts = text.split_once('/').ok_or("write it as `50/1s`")?;
+    let tasks = parts.0.parse().map_err(|_| {
+        let tasks = parts.0;
+        format!("`{tasks}` is not a number of tasks; write it as `50/1s`")
+    })?;
+    let period = duration::parse(parts.1).map_err(|error| error.to_string())?;
+    Ok((tasks, period))
+}
+
+/// Carries out a command; without one it lists the queues.
+pub(crate) async fn run(
+    client: &Client,
+    command: Option<Command>,
+    as_json: bool,
+) -> Result<(), Box<dyn Error>> {
+    let (queue, limit) = match command {
+        None => return show::queues(&client.queues().await?, as_json),
+        Some(Command::Unlimit { queue }) => (queue, QueueLimit::new()),
+        Some(Command::Limit(limits)) => {
+            let mut limit = QueueLimit::new();
+            if let Some(tasks) = limits.concurrency {
+                limit = limit.concurrency(tasks);
+            }
+            if let Some((tasks, period)) = limits.rate {
+                limit = limit.rate(tasks, period);
+            }
+            (limits.queue, limit)
+        }
+    };
+    client.limit_queue(&*queue, limit).await?;
+    if limit.is_none() {
+        println!("the queue `{queue}` has no limit");
+    } else {
+        println!("the queue `{queue}` has the limit: {limit}");
+    }
+    Ok(())
+}
