@@ -237,7 +237,7 @@ async fn a_task_that_has_ended_again_is_not_pruned() {
     // Who reads what has ended waits for this lock, with the snapshot from before.
     let pause = "UPDATE retry_run SET updated_at = 1;
         ALTER TABLE retry_ended RENAME TO ended;
-        CREATE VIEW retry_ended AS SELECT * FROM ended WHERE pg_advisory_xact_lock_shared(1) IS NOT NULL;
+        CREATE VIEW retry_ended AS SELECT *, ctid FROM ended WHERE pg_advisory_xact_lock_shared(1) IS NOT NULL;
         SELECT pg_advisory_lock(1)";
     admin.batch_execute(pause).await.unwrap();
     let prune = tokio::spawn(async move {

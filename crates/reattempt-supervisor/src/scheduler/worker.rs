@@ -151,17 +151,18 @@ impl Worker {
         let mut polls = tokio::time::interval(self.poll);
         polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut new_work = store.wait_for_work();
-        let mut may_be_more = true;
+        let mut claims = writer.offer(self.claim(None), self.room.clone());
         let mut suspects_at = Instant::now();
         let mut held_back = HeldBack::default();
         loop {
             self.wait_for_lease().await;
             self.leave_suspect_alone().await;
-            let offer = writer.offer(self.claim(None), self.room.clone(), may_be_more);
-            let mut offer = pin!(offer);
+            if self.room.open() {
+                writer.look();
+            }
             let reply = loop {
                 tokio::select! {
-                    reply = &mut offer => break reply,
+                    reply = claims.recv() => break reply,
                     // From here on it notices whatever others store.
                     () = &mut new_work => new_work = store.wait_for_work(),
                     _ = polls.tick() => {}
@@ -169,10 +170,13 @@ impl Worker {
                 }
                 writer.look();
             };
+            let Some(reply) = reply else {
+                // The runtime of the writer has ended.
+                return std::future::pending().await;
+            };
             while running.try_join_next().is_some() {}
             held_back = HeldBack::of(&reply);
-            if let Some(count) = self.run_claimed(reply, running) {
-                may_be_more = self.room.was_filled(count);
+            if self.run_claimed(reply, running).is_some() {
                 // Other tasks come first, every time.
                 if Instant::now() < suspects_at {
                     continue;
@@ -181,21 +185,31 @@ impl Worker {
                 let Some(claim) = self.claim_suspect() else {
                     continue;
                 };
+                self.room.close();
                 let reply = self.send(Write::Claim(claim)).await;
-                if let Some(count) = self.run_claimed(reply, running) {
+                // What was claimed before it runs, too.
+                let mut is_known = true;
+                while let Ok(reply) = claims.try_recv() {
+                    is_known &= self.run_claimed(reply, running).is_some();
+                }
+                if let Ok(WriteResult::Claimed(claimed, _)) = &reply {
+                    self.room.take(claimed.len());
+                }
+                if let Some(count) = self.run_claimed(reply, running)
+                    && is_known
+                {
                     if count > 0 {
                         // There may be more of them. Other tasks come first, and at once.
-                        may_be_more = true;
                         suspects_at = Instant::now();
                     }
                     continue;
                 }
             }
-            // Nobody knows whether the claim took place: give back the tasks that do not run here.
+            // Nobody knows whether the claim took place: give back the tasks that do not run here. The room is
+            // closed, so no claim is under way.
             while !self.heartbeat(true).await {
                 tokio::time::sleep(self.poll).await;
             }
-            may_be_more = true;
         }
     }
 
@@ -294,6 +308,7 @@ impl Worker {
 
     /// Starts a claimed task.
     fn run(self: &Arc<Self>, claimed: ClaimedTask, running: &mut JoinSet<()>) {
+        let seat = self.room.seat();
         let task = &claimed.task;
         let Some(workflow) = self.workflows.get(&task.workflow, task.version) else {
             return;
@@ -322,7 +337,7 @@ impl Worker {
             old.lose();
         }
         let slot = Slot {
-            seat: self.room.take(),
+            seat,
             local: shared.local_task(id),
         };
         slot.local.set_running(true);
@@ -402,6 +417,7 @@ impl Worker {
     async fn wait_for_lease(&self) {
         let mut renewed = self.renewed.subscribe();
         while Instant::now() >= self.lease_end() {
+            self.room.close();
             // The sender is in `self`.
             let _ = renewed.changed().await;
         }

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
-
 use super::OnError;
-use super::job::{Job, Reply};
+use super::job::{Job, ReplyTo};
 use super::locked::Locked;
 use crate::store::{Store, StoreError, StoreFuture, Write, WriteResult};
 
@@ -15,7 +13,7 @@ pub(super) type WriteFn = fn(&dyn Store, Arc<[Write]>) -> StoreFuture<'_, Vec<Wr
 /// The writes of one transaction, and the callers who wait for the results.
 pub(super) struct Group {
     pub(super) writes: Arc<[Write]>,
-    replies: Vec<oneshot::Sender<Reply>>,
+    replies: Vec<ReplyTo>,
 }
 
 impl Group {
@@ -54,8 +52,7 @@ impl Group {
         for reply in std::mem::take(&mut self.replies) {
             let missing = || StoreError::lasting("the store returned no result for a write");
             let result = results.next().ok_or_else(|| Arc::new(missing()));
-            // The caller may be gone.
-            let _ = reply.send(result);
+            reply.send(result);
         }
         Ok(())
     }
@@ -65,7 +62,7 @@ impl Group {
         let (refused, others): (Vec<_>, Vec<_>) =
             self.take_jobs().partition(|job| which(&job.write));
         for job in refused {
-            let _ = job.reply.send(Err(Arc::clone(error)));
+            job.reply.send(Err(Arc::clone(error)));
         }
         *self = Self::of(others.into_iter());
     }

@@ -3,17 +3,53 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
+use super::offers::Room;
 use crate::store::{StoreError, Write, WriteResult};
 
 /// The result of a write. An error is shared with the other writes of the transaction.
 pub(crate) type Reply = Result<WriteResult, Arc<StoreError>>;
 
-/// A write, and the caller who waits for its result.
+/// A write, and who gets its result.
 pub(super) struct Job {
     pub(super) write: Write,
-    pub(super) reply: oneshot::Sender<Reply>,
+    pub(super) reply: ReplyTo,
+}
+
+/// Who gets the result of a write.
+pub(super) enum ReplyTo {
+    /// The caller who waits for it.
+    Caller(oneshot::Sender<Reply>),
+    /// The worker whose room the claim was made for.
+    Worker(mpsc::UnboundedSender<Reply>, Room),
+}
+
+impl ReplyTo {
+    /// Sends the result; who should get it may be gone.
+    pub(super) fn send(self, reply: Reply) {
+        match self {
+            Self::Caller(caller) => drop(caller.send(reply)),
+            Self::Worker(worker, room) => {
+                // Before the next claim.
+                room.settle(&reply);
+                let _ = worker.send(reply);
+            }
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        match self {
+            Self::Caller(caller) => caller.is_closed(),
+            Self::Worker(worker, _) => worker.is_closed(),
+        }
+    }
+}
+
+impl From<oneshot::Sender<Reply>> for ReplyTo {
+    fn from(caller: oneshot::Sender<Reply>) -> Self {
+        Self::Caller(caller)
+    }
 }
 
 impl fmt::Debug for Job {

@@ -36,6 +36,7 @@ impl Locked {
                 // Nobody waits for the result of a report.
                 let (reply, _) = oneshot::channel();
                 let write = job.write.take_report(*task);
+                let reply = reply.into();
                 waiting.extend(write.map(|write| Job { write, reply }));
             }
             return Some(job);
@@ -68,6 +69,7 @@ mod tests {
 
     fn job(write: Write) -> Job {
         let (reply, _) = oneshot::channel();
+        let reply = reply.into();
         Job { write, reply }
     }
 

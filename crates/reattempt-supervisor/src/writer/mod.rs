@@ -16,8 +16,8 @@ use tokio::task::JoinSet;
 use crate::store::{Claim, ErrorKind, Store, StoreError, StoreFuture, Write, WriteResult};
 use crate::task::TaskId;
 use group::Group;
-use job::Job;
 pub(crate) use job::Reply;
+use job::{Job, ReplyTo};
 use locked::Locked;
 use offers::{Message, Offer, Offers};
 pub(crate) use offers::{Room, Seat};
@@ -55,25 +55,27 @@ impl Writer {
     /// Sends a write at once; the future waits for its result only.
     pub(crate) fn send(&self, write: Write) -> impl Future<Output = Reply> + Send + use<> {
         let (reply, receiver) = oneshot::channel();
-        self.send_message(Message::Job(Job { write, reply }), receiver)
+        let reply = reply.into();
+        let sent = self.0.send(Message::Job(Job { write, reply }));
+        async move {
+            let gone = || Arc::new(StoreError::lasting("the runtime of the writer has ended"));
+            sent.map_err(|_| gone())?;
+            receiver.await.map_err(|_| gone())?
+        }
     }
 
-    /// Offers to claim tasks when there is room and something may have become ready; at once, if
-    /// `is_called`. A dropped future withdraws the offer.
-    pub(crate) fn offer(
-        &self,
-        claim: Claim,
-        room: Room,
-        is_called: bool,
-    ) -> impl Future<Output = Reply> + Send + use<> {
-        let (reply, receiver) = oneshot::channel();
+    /// Claims tasks whenever the room is open, not full, and something may have become ready. Returns the results of
+    /// the claims; who drops them ends the claims.
+    pub(crate) fn offer(&self, claim: Claim, room: Room) -> mpsc::UnboundedReceiver<Reply> {
+        let (replies, receiver) = mpsc::unbounded_channel();
         let offer = Offer {
             claim,
             room,
-            is_called,
-            reply,
+            replies,
         };
-        self.send_message(Message::Offer(offer), receiver)
+        // Without a writer there are no results.
+        let _ = self.0.send(Message::Offer(offer));
+        receiver
     }
 
     /// Makes all workers with room claim: something may have become ready elsewhere, or because its
@@ -81,20 +83,6 @@ impl Writer {
     pub(crate) fn look(&self) {
         // Without a writer nobody could claim.
         let _ = self.0.send(Message::Look);
-    }
-
-    /// Sends a message at once; the future waits for the reply.
-    fn send_message(
-        &self,
-        message: Message,
-        receiver: oneshot::Receiver<Reply>,
-    ) -> impl Future<Output = Reply> + Send + use<> {
-        let sent = self.0.send(message);
-        async move {
-            let gone = || Arc::new(StoreError::lasting("the runtime of the writer has ended"));
-            sent.map_err(|_| gone())?;
-            receiver.await.map_err(|_| gone())?
-        }
     }
 }
 
@@ -107,9 +95,10 @@ impl Jobs {
     pub(crate) fn next(&mut self) -> Option<(Write, oneshot::Sender<Reply>)> {
         loop {
             match self.0.try_recv().ok()? {
-                Message::Job(job) if !job.reply.is_closed() => {
-                    return Some((job.write, job.reply));
-                }
+                Message::Job(Job {
+                    write,
+                    reply: ReplyTo::Caller(reply),
+                }) if !reply.is_closed() => return Some((write, reply)),
                 _ => {}
             }
         }

@@ -1,12 +1,12 @@
 //! Workers that wait for tasks: how much room they have, and when a claim makes sense.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use tokio::sync::oneshot;
+use tokio::sync::mpsc;
 
-use super::job::{Job, Reply};
-use crate::store::{Claim, Write};
+use super::job::{Job, Reply, ReplyTo};
+use crate::store::{Claim, Write, WriteResult};
 
 /// A message to the writer.
 #[derive(Debug)]
@@ -19,31 +19,38 @@ pub(super) enum Message {
     Look,
 }
 
-/// How many more tasks a worker can run.
+/// How many more tasks a worker can run. It is closed at first.
 #[derive(Debug, Clone)]
 pub(crate) struct Room(Arc<Seats>);
 
 #[derive(Debug)]
 struct Seats {
     left: AtomicUsize,
+    is_open: AtomicBool,
+    /// Whether there may be a task that no claim has looked for.
+    is_called: AtomicBool,
     /// How many seats the last claim offered.
     offered: AtomicUsize,
-    /// The last call that a claim has followed.
-    last_call: AtomicU64,
 }
 
 impl Room {
     pub(crate) fn new(tasks: usize) -> Self {
         Self(Arc::new(Seats {
             left: AtomicUsize::new(tasks),
+            is_open: AtomicBool::new(false),
+            is_called: AtomicBool::new(true),
             offered: AtomicUsize::new(0),
-            last_call: AtomicU64::new(0),
         }))
     }
 
-    /// Returns whether the last claim may have left tasks behind.
-    pub(crate) fn was_filled(&self, claimed: usize) -> bool {
-        claimed >= self.0.offered.load(Ordering::Relaxed)
+    /// Lets claims fill the room. Returns whether it was closed.
+    pub(crate) fn open(&self) -> bool {
+        !self.0.is_open.swap(true, Ordering::Relaxed)
+    }
+
+    /// Lets no claim begin.
+    pub(crate) fn close(&self) {
+        self.0.is_open.store(false, Ordering::Relaxed);
     }
 
     /// Returns whether the worker can run no more tasks.
@@ -51,24 +58,42 @@ impl Room {
         self.0.left.load(Ordering::Relaxed) == 0
     }
 
-    /// Takes a seat for a claimed task.
-    pub(crate) fn take(&self) -> Seat {
-        self.0.left.fetch_sub(1, Ordering::Relaxed);
+    /// Takes seats for tasks that came without an offer.
+    pub(crate) fn take(&self, tasks: usize) {
+        self.0.left.fetch_sub(tasks, Ordering::Relaxed);
+    }
+
+    /// Returns the seat of a claimed task.
+    pub(crate) fn seat(&self) -> Seat {
         Seat(self.clone())
     }
 
-    fn last_call(&self) -> u64 {
-        self.0.last_call.load(Ordering::Relaxed)
+    /// Notes that there may be something to claim.
+    fn call(&self) {
+        self.0.is_called.store(true, Ordering::Relaxed);
     }
 
-    fn set_last_call(&self, call: u64) {
-        self.0.last_call.store(call, Ordering::Relaxed);
-    }
-
-    fn offer(&self) -> usize {
+    /// Returns how many tasks to claim now.
+    fn offer(&self) -> Option<u32> {
         let left = self.0.left.load(Ordering::Relaxed);
+        let is_ready = left > 0 && self.0.is_open.load(Ordering::Relaxed);
+        if !is_ready || !self.0.is_called.swap(false, Ordering::Relaxed) {
+            return None;
+        }
         self.0.offered.store(left, Ordering::Relaxed);
-        left
+        Some(u32::try_from(left).unwrap_or(u32::MAX))
+    }
+
+    /// Takes the seats for the tasks of a claim. Closes the room if nobody knows whether the claim took place.
+    pub(super) fn settle(&self, reply: &Reply) {
+        let Ok(WriteResult::Claimed(claimed, _)) = reply else {
+            self.close();
+            return self.call();
+        };
+        self.take(claimed.len());
+        if claimed.len() >= self.0.offered.load(Ordering::Relaxed) {
+            self.call();
+        }
     }
 }
 
@@ -87,18 +112,12 @@ impl Drop for Seat {
 pub(super) struct Offer {
     pub(super) claim: Claim,
     pub(super) room: Room,
-    /// Whether there may be a task that no claim has looked for.
-    pub(super) is_called: bool,
-    pub(super) reply: oneshot::Sender<Reply>,
+    pub(super) replies: mpsc::UnboundedSender<Reply>,
 }
 
 /// All workers that wait for tasks.
 #[derive(Debug, Default)]
-pub(super) struct Offers {
-    waiting: Vec<Offer>,
-    /// How often there was something to claim; a worker may have been busy then.
-    calls: u64,
-}
+pub(super) struct Offers(Vec<Offer>);
 
 impl Offers {
     /// Returns the jobs of the next transaction: writes in their order, then the claims of workers
@@ -112,27 +131,24 @@ impl Offers {
                     is_called |= job.write.may_add_work();
                     jobs.push(job);
                 }
-                Message::Offer(offer) => self.waiting.push(offer),
+                Message::Offer(offer) => self.0.push(offer),
                 Message::Look => is_called = true,
             }
         }
-        self.waiting.retain(|offer| !offer.reply.is_closed());
-        self.calls = self.calls.saturating_add(u64::from(is_called));
-        for mut offer in std::mem::take(&mut self.waiting) {
-            offer.is_called |= offer.room.last_call() < self.calls;
-            let room = offer.room.offer();
-            if !offer.is_called || room == 0 {
-                self.waiting.push(offer);
-                continue;
+        self.0.retain(|offer| !offer.replies.is_closed());
+        for offer in &self.0 {
+            if is_called {
+                offer.room.call();
             }
-            offer.room.set_last_call(self.calls);
-            let limit = u32::try_from(room).unwrap_or(u32::MAX);
+            let Some(limit) = offer.room.offer() else {
+                continue;
+            };
             jobs.push(Job {
                 write: Write::Claim(Claim {
                     limit,
-                    ..offer.claim
+                    ..offer.claim.clone()
                 }),
-                reply: offer.reply,
+                reply: ReplyTo::Worker(offer.replies.clone(), offer.room.clone()),
             });
         }
         jobs
@@ -142,18 +158,11 @@ impl Offers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::StoreError;
     use crate::task::WorkerId;
 
-    fn offer_of(room: &Room) -> (Message, oneshot::Receiver<Reply>) {
-        offer_with(room.clone(), false)
-    }
-
-    fn offer(room: usize, is_called: bool) -> (Message, oneshot::Receiver<Reply>) {
-        offer_with(Room::new(room), is_called)
-    }
-
-    fn offer_with(room: Room, is_called: bool) -> (Message, oneshot::Receiver<Reply>) {
-        let (reply, answer) = oneshot::channel();
+    fn offer(room: &Room) -> (Message, mpsc::UnboundedReceiver<Reply>) {
+        let (replies, answers) = mpsc::unbounded_channel();
         let claim = Claim {
             worker: WorkerId("one".to_owned()),
             queues: Vec::new(),
@@ -161,52 +170,78 @@ mod tests {
             limit: 0,
             suspects: None,
         };
+        let room = room.clone();
         let offer = Offer {
             claim,
             room,
-            is_called,
-            reply,
+            replies,
         };
-        (Message::Offer(offer), answer)
+        (Message::Offer(offer), answers)
     }
 
-    /// How many tasks each claim asks for.
+    fn open(tasks: usize) -> Room {
+        let room = Room::new(tasks);
+        assert!(room.open());
+        room
+    }
+
+    /// How many tasks each claim asks for. The claims find nothing.
     fn claims(offers: &mut Offers, messages: Vec<Message>) -> Vec<u32> {
         let jobs = offers.next_jobs(messages.into_iter());
-        let claim = |job: &Job| match &job.write {
-            Write::Claim(claim) => Some(claim.limit),
+        let claims = jobs.into_iter().filter_map(|job| match &job.write {
+            Write::Claim(claim) => Some((claim.limit, job.reply)),
             _ => None,
+        });
+        let limit = |(limit, reply): (u32, ReplyTo)| {
+            reply.send(Ok(WriteResult::Claimed(Vec::new(), None)));
+            limit
         };
-        jobs.iter().filter_map(claim).collect()
+        claims.map(limit).collect()
     }
 
     #[test]
-    fn a_worker_claims_when_it_is_called_and_has_room() {
+    fn an_offer_stands_until_it_is_dropped() {
         let mut offers = Offers::default();
-        let (first, _first) = offer(3, false);
-        assert_eq!(claims(&mut offers, vec![first]), [0; 0]);
-        let (full, busy) = offer(0, false);
-        assert_eq!(claims(&mut offers, vec![Message::Look, full]), [3]);
-        assert_eq!(offers.waiting.len(), 1);
-        let (called, _called) = offer(2, true);
-        assert_eq!(claims(&mut offers, vec![called]), [2]);
-        drop(busy);
-        let (gone, _) = offer(9, true);
-        assert_eq!(claims(&mut offers, vec![gone, Message::Look]), [0; 0]);
-        assert!(offers.waiting.is_empty());
+        let room = open(3);
+        let (first, answers) = offer(&room);
+        // Nobody has looked before.
+        assert_eq!(claims(&mut offers, vec![first]), [3]);
+        assert_eq!(claims(&mut offers, vec![]), [0; 0]);
+        let (second, _answers) = offer(&open(2));
+        assert_eq!(claims(&mut offers, vec![second]), [2]);
+        assert_eq!(claims(&mut offers, vec![Message::Look]), [3, 2]);
+        drop(answers);
+        assert_eq!(claims(&mut offers, vec![Message::Look]), [2]);
     }
 
     #[test]
-    fn a_worker_that_was_busy_follows_a_call_later() {
+    fn a_worker_that_was_full_or_closed_follows_a_call_later() {
         let mut offers = Offers::default();
-        let (busy, waits) = (Room::new(5), Room::new(7));
-        let (other, _other) = offer_of(&waits);
-        assert_eq!(claims(&mut offers, vec![other, Message::Look]), [7]);
-        let (late, _late) = offer_of(&busy);
-        assert_eq!(claims(&mut offers, vec![late]), [5]);
-        for room in [&busy, &waits] {
-            let (later, _later) = offer_of(room);
-            assert_eq!(claims(&mut offers, vec![later]), [0; 0]);
-        }
+        let (full, closed) = (open(1), Room::new(7));
+        full.take(1);
+        let seat = full.seat();
+        let (one, _one) = offer(&full);
+        let (two, _two) = offer(&closed);
+        assert_eq!(claims(&mut offers, vec![one, two, Message::Look]), [0; 0]);
+        drop(seat);
+        assert_eq!(claims(&mut offers, vec![]), [1]);
+        assert!(closed.open());
+        assert!(!closed.open());
+        assert_eq!(claims(&mut offers, vec![]), [7]);
+        assert_eq!(claims(&mut offers, vec![]), [0; 0]);
+    }
+
+    #[test]
+    fn no_claim_begins_while_nobody_knows_of_the_last() {
+        let mut offers = Offers::default();
+        let room = open(4);
+        let (standing, mut answers) = offer(&room);
+        let mut jobs = offers.next_jobs(std::iter::once(standing));
+        let unknown = Err(Arc::new(StoreError::passing("the connection is lost")));
+        jobs.pop().expect("a claim").reply.send(unknown);
+        assert!(answers.try_recv().expect("its result").is_err());
+        assert_eq!(claims(&mut offers, vec![Message::Look]), [0; 0]);
+        assert!(room.open());
+        assert_eq!(claims(&mut offers, vec![]), [4]);
     }
 }
