@@ -265,12 +265,7 @@ impl Client {
         let results = self.read(|store| store.write(Arc::clone(&writes))).await?;
         self.0.writer.look();
         let handles = results.iter().zip(new).map(|(result, (new, is_strict))| {
-            let handle = self.handle(result, is_strict, (new.queue, new.max_pending))?;
-            // The task may have ended elsewhere when somebody waits for it.
-            Ok(TaskHandle {
-                local: None,
-                ..handle
-            })
+            self.handle(result, is_strict, (new.queue, new.max_pending))
         });
         Ok(handles.collect())
     }
@@ -661,10 +656,12 @@ impl<T: DeserializeOwned> TaskHandle<T> {
         let mut must_look = self.local.is_none() || endings.borrow_and_update().is_some();
         let store = self.client.store();
         let mut pause = PAUSES.0;
+        let mut has_looked = false;
         loop {
             // Before the look, so that nobody ends the task in between.
             let end = store.wait_for_end(self.id);
             if must_look {
+                has_looked = true;
                 let task = self.client.read(|store| store.task(self.id)).await?;
                 let task = task.ok_or(SubmitError::UnknownTask(self.id))?;
                 if task.state.is_final() {
@@ -675,10 +672,11 @@ impl<T: DeserializeOwned> TaskHandle<T> {
                     });
                 }
             }
+            // Somebody else may have ended it before.
             let limit = match end {
-                Some(_) => SLOW_LOOK,
-                None if local.is_running() => PAUSES.1,
-                None => pause,
+                Some(_) if has_looked => SLOW_LOOK,
+                _ if local.is_running() => PAUSES.1,
+                _ => pause,
             };
             let ended_elsewhere = async {
                 match end {

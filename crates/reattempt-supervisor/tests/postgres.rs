@@ -641,3 +641,34 @@ async fn a_claim_reads_no_history() {
     assert_eq!(claimed.len(), 2);
     assert!(claimed.iter().all(ClaimedTask::may_have_records));
 }
+
+#[workflow]
+async fn nothing(_context: &WorkflowContext) -> Result<u8, StepError> {
+    Ok(7)
+}
+
+/// The notification of its end came before.
+#[tokio::test]
+async fn whoever_has_submitted_a_task_hears_that_it_has_ended_elsewhere() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (one, other) = (
+        Client::new(Postgres::connect(&url(&server)).await.unwrap()),
+        Client::new(Postgres::connect(&url(&server)).await.unwrap()),
+    );
+    let submitted = one.submit(nothing()).await.unwrap();
+    let many = one.submit_many([nothing()]).await.unwrap();
+    let handles = many.into_iter().map(Result::unwrap).chain([submitted]);
+    let handles: Vec<_> = handles.collect();
+    let scheduler = Scheduler::new(&other).register(nothing).start().unwrap();
+    for handle in &handles {
+        let there = other.task::<u8>(handle.id());
+        assert_eq!(there.wait().await.unwrap(), 7);
+    }
+    for handle in handles {
+        let waiting = tokio::time::timeout(Duration::from_secs(2), handle.wait());
+        assert_eq!(waiting.await.expect("a look in the store").unwrap(), 7);
+    }
+    scheduler.stop(Duration::ZERO).await;
+}
