@@ -8,7 +8,7 @@ CREATE TABLE retry_limit (
     period      BIGINT
 );
 
--- The claims of queues with a `concurrency`. The next claim deletes those whose task has left its worker.
+-- The claims of queues with a `concurrency`. A later claim deletes those whose task has left its worker.
 CREATE TABLE retry_limit_held (
     queue  TEXT   NOT NULL,
     run_id BIGINT NOT NULL,
@@ -34,8 +34,8 @@ CREATE TABLE retry_limit_spent (
 CREATE FUNCTION retry_room(asked TEXT, OUT room BIGINT, OUT again BIGINT, OUT slice BIGINT, OUT is_counted BOOLEAN) LANGUAGE plpgsql AS $$
 DECLARE
     stamp BIGINT := extract(epoch FROM now()) * 1000000;
-    -- Transactions that have begun so much earlier may still ask.
-    late BIGINT := 60000000;
+    -- How long ago a transaction may have begun that asks, in microseconds.
+    late BIGINT := 500000;
     own RECORD;
     taken RECORD;
     spent RECORD;
@@ -45,20 +45,24 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    IF NOT pg_try_advisory_xact_lock(1919251571, hashtext(asked)) THEN
+    IF NOT pg_try_advisory_xact_lock(1919251571, hashtext(asked))
+        OR extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000000 > late
+    THEN
         room := 0;
         again := 5000 + 10000 * random();
         RETURN;
     END IF;
     is_counted := own.concurrency IS NOT NULL;
     IF is_counted THEN
-        -- A task that leaves in a transaction that began later has not left at the time of this one.
+        -- A task that leaves in a transaction that began later has not left at the time of this one. The next one to
+        -- ask may have begun earlier.
         DELETE FROM retry_limit_held AS held WHERE queue = asked AND NOT EXISTS (
             SELECT FROM retry_run AS run WHERE run.id = held.run_id
-                AND (run.fence = held.fence AND run.state + 0 = 1 OR run.updated_at >= stamp)
+                AND (run.fence = held.fence AND run.state + 0 = 1 OR run.updated_at >= stamp - late)
         );
         SELECT count(*) AS tasks, count(*) FILTER (WHERE run.fence <> held.fence OR run.state <> 1) AS leave INTO taken
-        FROM retry_limit_held AS held JOIN retry_run AS run ON run.id = held.run_id WHERE held.queue = asked;
+        FROM retry_limit_held AS held JOIN retry_run AS run ON run.id = held.run_id
+        WHERE held.queue = asked AND (run.fence = held.fence AND run.state + 0 = 1 OR run.updated_at >= stamp);
         room := greatest(own.concurrency - taken.tasks, 0);
         again := CASE WHEN taken.leave > 0 THEN 5000 END;
     END IF;

@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod kit;
+#[cfg(feature = "postgres")]
+#[path = "../../../examples/servers/mod.rs"]
+mod servers;
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -199,4 +202,57 @@ async fn limits_that_no_queue_can_have_are_refused() {
     assert_eq!(limit.to_string(), "5 at once, 50 in 1s");
     client.limit_queue("q", limit).await.unwrap();
     assert_eq!(client.queues().await.unwrap()[0].limit, limit);
+}
+
+/// By the clock of the store a task runs until the transaction begins in which it ends.
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn a_transaction_counts_what_has_left_since_it_began() {
+    use reattempt_supervisor::store::{Change, Counts, Wake};
+    use reattempt_supervisor::{Direction, Lease, Postgres};
+
+    let Some(server) = servers::Server::postgres() else {
+        return;
+    };
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+    let store = Postgres::connect(&url).await.unwrap();
+    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
+    let (other, connection) = connecting.await.unwrap();
+    tokio::spawn(connection);
+    let room = async || {
+        let room = "SELECT room FROM retry_room('default')";
+        let row = other.query_one(room, &[]).await.unwrap();
+        row.get::<_, i64>(0)
+    };
+    let limit = Write::LimitQueue("default".to_owned(), QueueLimit::new().concurrency(1));
+    let task = Write::Submit(Box::new(kit::plain("one")));
+    let claim = Write::Claim(kit::claim("a", "plain", 1));
+    let results = store.write([limit, task, claim].into()).await.unwrap();
+    let Some(WriteResult::Claimed(claimed, _)) = results.last() else {
+        panic!("{results:?}");
+    };
+    let lease = Lease {
+        task: claimed[0].task.id,
+        fence: claimed[0].task.fence,
+    };
+    let end = Change {
+        state: State::Processed,
+        direction: Direction::Forward,
+        counts: Counts::NONE,
+        failing_step: None,
+        wake: Wake::In(Duration::ZERO),
+        output: None,
+        error: None,
+        failed_seq: None,
+    };
+    assert_eq!(room().await, 0);
+    other.batch_execute("BEGIN; SELECT 1").await.unwrap();
+    let end = Write::Change(lease, Box::new(end));
+    store.write([end].into()).await.unwrap();
+    // Somebody looks in between, and takes nothing.
+    let none = Write::Claim(kit::claim("b", "plain", 0));
+    store.write([none].into()).await.unwrap();
+    assert_eq!(room().await, 0);
+    other.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(room().await, 1);
 }

@@ -190,6 +190,7 @@ impl Worker {
                 // What was claimed before it runs, too.
                 let mut is_known = true;
                 while let Ok(reply) = claims.try_recv() {
+                    held_back = HeldBack::of(&reply);
                     is_known &= self.run_claimed(reply, running).is_some();
                 }
                 if let Ok(WriteResult::Claimed(claimed, _)) = &reply {

@@ -4,6 +4,7 @@
 //! * `cargo test -p reattempt-supervisor --test queue_limits` takes 40 seconds: 3 processes, which use at least half of what
 //!   they may, also on a busy machine.
 //! * `-- --full` takes minutes: 8 processes, which use at least 80 %.
+//! * `--store postgres` leaves the other store out.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -93,8 +94,11 @@ fn main() -> ExitCode {
     let seed = rand::random();
     println!("seed {seed}");
     let mut random = StdRng::seed_from_u64(seed);
+    let store = arguments.iter().position(|word| word == "--store");
+    let store = store.map(|at| arguments[at + 1].as_str());
     for kind in ["sqlite", "postgres"] {
-        if kind == "postgres" && cfg!(not(feature = "postgres")) {
+        let is_left_out = kind == "postgres" && cfg!(not(feature = "postgres"));
+        if is_left_out || store.is_some_and(|store| store != kind) {
             continue;
         }
         for bound in [Bound::Rate, Bound::Slots, Bound::Kills] {
@@ -154,22 +158,19 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
     }
     let spawn = || {
         let program = std::env::current_exe().unwrap();
-        Command::new(program)
-            .args(["worker", kind, &name])
-            .spawn()
-            .unwrap()
+        let mut worker = Command::new(program);
+        let worker = worker.args(["worker", kind, &name]).spawn();
+        Killed(worker.unwrap())
     };
-    let mut children: Vec<_> = (0..processes).map(|_| spawn()).collect();
+    let mut workers: Vec<_> = (0..processes).map(|_| spawn()).collect();
     let parts = seconds + 1;
     for _ in 0..parts {
         tokio::time::sleep(SECOND).await;
         if bound == Bound::Kills && random.random_ratio(1, 2) {
-            let victim = &mut children[random.random_range(0..processes)];
-            kill(victim);
-            *victim = spawn();
+            workers[random.random_range(0..processes)] = spawn();
         }
     }
-    children.iter_mut().for_each(kill);
+    drop(workers);
     let stays = ledger.stays().await;
     let from = stays.iter().map(|stay| stay.from).min().unwrap();
     let until = from.after(SECOND * seconds);
@@ -207,9 +208,14 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
     );
 }
 
-fn kill(process: &mut Child) {
-    process.kill().unwrap();
-    process.wait().unwrap();
+/// A process that is killed when this is dropped.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
 }
 
 /// How long a worker has held a task.

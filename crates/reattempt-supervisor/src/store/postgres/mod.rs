@@ -158,6 +158,11 @@ impl Postgres {
     ) -> Result<Vec<WriteResult>, StoreError> {
         let live = link.live().await?;
         let has_lanes = self.has_lanes.load(Ordering::Relaxed);
+        for write in writes {
+            if let Write::LimitQueue(queue, _) = write {
+                self.limited.add(queue);
+            }
+        }
         self.lines.follow(writes);
         let lines = self.lines.ended_by(writes);
         let writing = write::write_all(
@@ -179,11 +184,6 @@ impl Postgres {
             self.has_lanes.store(true, Ordering::Relaxed);
         }
         self.lines.remove(&lines);
-        for write in writes {
-            if let Write::LimitQueue(queue, _) = write {
-                self.limited.add(queue);
-            }
-        }
         if let Some(is_held_back) = is_held_back(&results) {
             self.bell.set_held_back(is_held_back);
         }
