@@ -7,19 +7,24 @@
 //!
 //! fn order(cart: Cart) -> Submission<impl Workflow<Output = Receipt>> {
 //!     struct __WorkflowOf;
+//!     impl __WorkflowOf {
+//!         async fn order(context: &WorkflowContext, cart: Cart) -> Result<Receipt, E> { BODY }
+//!     }
 //!     impl Workflow for __WorkflowOf {
 //!         const NAME ...;
 //!         fn run(context, input) {
 //!             let argument_0 = input.read(codec::<Cart>())?;
-//!             let function = { async fn order(context: &WorkflowContext, cart: Cart) { BODY } order };
-//!             workflow_result(function(context, argument_0).await)
+//!             workflow_result(__WorkflowOf::order(context, argument_0).await)
 //!         }
 //!     }
 //!     submission::<__WorkflowOf>([codec::<Cart>().write(&cart)])
 //! }
 //! ```
+//!
+//! In `BODY`, `order` is the outer function, with which a workflow continues as new or starts itself as a child.
+//! An `await` before it keeps clippy from saying that a workflow which awaits nothing need not be `async`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
@@ -150,19 +155,27 @@ impl Workflow {
             ..
         } = &self.durable.function;
         let (outer, inner) = attributes::split(attributes);
+        let body = &self.durable.function.body;
         let function = &signature.ident;
         let parameters = &self.durable.parameters;
         let names: Vec<_> = parameters.iter().map(|it| &it.name).collect();
         let types = parameters.iter().map(|it| &it.ty);
         let codecs = self.codecs();
         let value = self.durable.value(private);
-        let run = self.run(&inner);
+        let run = self.run();
         ours! {
             #outer
             #visibility fn #function(
                 #(#names: #types),*
             ) -> #krate::Submission<impl #krate::Workflow<Output = #value>> {
                 struct __WorkflowOf;
+                impl __WorkflowOf {
+                    #inner
+                    #signature {
+                        ::core::future::ready(()).await;
+                        #body
+                    }
+                }
                 impl #private::Workflow for __WorkflowOf {
                     const NAME: &'static ::core::primitive::str = #name;
                     const VERSION: ::core::primitive::i32 = #version;
@@ -184,20 +197,15 @@ impl Workflow {
         }
     }
 
-    /// Returns the future that runs the task. The function as written cannot see the names of the
-    /// wrapper.
-    fn run(&self, attributes: &TokenStream) -> TokenStream {
+    /// Returns the future that runs the task.
+    fn run(&self) -> TokenStream {
         let Self { private, .. } = self;
-        let Function {
-            signature, body, ..
-        } = &self.durable.function;
-        let name = &signature.ident;
+        let name = &self.durable.function.signature.ident;
         let count = self.durable.parameters.len();
         let arguments: Vec<_> = (0..count).map(argument).collect();
         let codecs = self.codecs();
         let first = &self.durable.first;
         let task = quote_spanned!(at(first.span())=> <#first as #private::IsContext>::of(context));
-        let function = Ident::new("function", at(name.span()));
         let read = (count > 0).then(|| {
             ours! {
                 let mut input = #private::Arguments::of::<__WorkflowOf>(input, #count)?;
@@ -211,12 +219,7 @@ impl Workflow {
         let future = quote_spanned! {at(name.span())=>
             async move {
                 #read
-                let function = {
-                    #attributes
-                    #signature #body
-                    #name
-                };
-                #convert::<__WorkflowOf, _>(#function(#task, #(#arguments),*).await)
+                #convert::<__WorkflowOf, _>(__WorkflowOf::#name(#task, #(#arguments),*).await)
             }
         };
         quote_spanned!(at(name.span())=> #pinned(#future))

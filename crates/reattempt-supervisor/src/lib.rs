@@ -24,7 +24,7 @@
 // 4. `writer`, `running`, `local`, `events`
 // 5. `context`: a task as its workflow sees it
 // 6. `workflow`
-// 7. `client`, `children`
+// 7. `client`, `children`, `generations`
 // 8. `operator`, `engine`, `page`, `replay`, and `private` for the expansions of the attributes
 // 9. `schedule`, and `supervisor` on it
 // 10. `scheduler`
@@ -38,6 +38,7 @@ mod context;
 mod cron;
 pub mod engine;
 mod events;
+mod generations;
 mod local;
 mod operator;
 #[cfg(feature = "page")]

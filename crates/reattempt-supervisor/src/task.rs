@@ -330,6 +330,10 @@ pub struct Task {
     /// The lane whose tasks run one at a time. The task leaves it if its time is over before it has had its
     /// turn.
     pub lane: Option<String>,
+    /// How often it has continued as new.
+    pub generation: i32,
+    /// When it last continued as new.
+    pub continued_at: Option<Time>,
     /// When it was submitted.
     pub created_at: Time,
     /// When it last changed.
@@ -366,6 +370,8 @@ pub(crate) fn processing_task() -> Task {
         failed_ord: -1,
         failed_seq: None,
         lane: None,
+        generation: 0,
+        continued_at: None,
         created_at: Time::default(),
         updated_at: Time::default(),
     }

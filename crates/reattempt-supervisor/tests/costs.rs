@@ -17,8 +17,8 @@ mod servers;
 use std::time::Duration;
 
 use reattempt_supervisor::store::{
-    AdminCommand, Change, Claim, Counts, Filter, Missed, Resolution, ScheduleState, ScheduleWrite,
-    Store as _, StoredSchedule, Sweep, Verdict, Wake, Write, WriteResult,
+    AdminCommand, Change, Claim, Counts, Filter, Missed, NextGeneration, Resolution, ScheduleState,
+    ScheduleWrite, Store as _, StoredSchedule, Sweep, Verdict, Wake, Write, WriteResult,
 };
 use reattempt_supervisor::{
     Direction, Fence, Lease, NewTask, Postgres, RunningStep, State, TaskId, Time, WorkerId,
@@ -286,6 +286,15 @@ async fn workers(measured: &mut Measured, tasks: &Tasks) {
     measured
         .write("wait", vec![change(tasks.held(9), State::Waiting, wait)])
         .await;
+    let next = NextGeneration {
+        generation: 1,
+        version: 1,
+        input: "[]".to_owned(),
+        nonce: 7,
+        heard: vec![1],
+    };
+    let next = Write::Continue(tasks.held(11), Box::new(next));
+    measured.write("continue as new", vec![next]).await;
     measured
         .write("give back", vec![Write::GiveBack(vec![tasks.held(10)])])
         .await;

@@ -21,6 +21,12 @@ fn the_smallest() {
                 >,
             > {
                 struct __WorkflowOf;
+                impl __WorkflowOf {
+                    async fn ping(context: &WorkflowContext) -> Result<(), String> {
+                        ::core::future::ready(()).await;
+                        { Ok(()) }
+                    }
+                }
                 impl ::reattempt_supervisor::private::Workflow for __WorkflowOf {
                     const NAME: &'static ::core::primitive::str = "ping";
                     const VERSION: ::core::primitive::i32 = 1i32;
@@ -36,17 +42,11 @@ fn the_smallest() {
                         input: &'context ::core::primitive::str,
                     ) -> ::reattempt_supervisor::private::WorkflowFuture<'context> {
                         ::reattempt_supervisor::private::Box::pin(async move {
-                            let function = {
-                                async fn ping(context: &WorkflowContext) -> Result<(), String> {
-                                    Ok(())
-                                }
-                                ping
-                            };
                             ::reattempt_supervisor::private::workflow_result::<
                                 __WorkflowOf,
                                 _,
                             >(
-                                function(
+                                __WorkflowOf::ping(
                                         <WorkflowContext as ::reattempt_supervisor::private::IsContext>::of(
                                             context,
                                         ),
@@ -79,6 +79,17 @@ fn every_key() {
                 >,
             > {
                 struct __WorkflowOf;
+                impl __WorkflowOf {
+                    #[instrument]
+                    async fn order(
+                        context: &WorkflowContext,
+                        cart: Cart,
+                        (a, _): (u32, u32),
+                    ) -> Result<Receipt, StepError> {
+                        ::core::future::ready(()).await;
+                        { pay(context, &cart).await }
+                    }
+                }
                 impl ::durable::private::Workflow for __WorkflowOf {
                     const NAME: &'static ::core::primitive::str = "order";
                     const VERSION: ::core::primitive::i32 = VERSION;
@@ -101,22 +112,11 @@ fn every_key() {
                             >(input, 2usize)?;
                             let argument_0 = input.read(::durable::private::codec::<Cart>())?;
                             let argument_1 = input.read(::durable::private::codec::<(u32, u32)>())?;
-                            let function = {
-                                #[instrument]
-                                async fn order(
-                                    context: &WorkflowContext,
-                                    cart: Cart,
-                                    (a, _): (u32, u32),
-                                ) -> Result<Receipt, StepError> {
-                                    pay(context, &cart).await
-                                }
-                                order
-                            };
                             ::durable::private::workflow_result::<
                                 __WorkflowOf,
                                 _,
                             >(
-                                function(
+                                __WorkflowOf::order(
                                         <WorkflowContext as ::durable::private::IsContext>::of(
                                             context,
                                         ),

@@ -158,14 +158,14 @@ mod postgres {
         let Answer { id, version, input } = serde_json::from_str(answer)
             .map_err(|error| StoreError::lasting("`retry_submit`").because(error))?;
         let id = TaskId(id);
-        Ok(match (version, input) {
-            (Some(version), Some(mut input)) => {
+        Ok(match input {
+            Some(mut input) => {
                 if let Some(codec) = codec {
                     input = codec.decode(input);
                 }
                 Submitted::earlier(id, version, &input, new)
             }
-            _ => Submitted::new(id),
+            None => Submitted::new(id),
         })
     }
 }

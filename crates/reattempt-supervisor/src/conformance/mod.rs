@@ -11,6 +11,7 @@ mod bench;
 mod children;
 mod claims;
 mod commands;
+mod generations;
 mod lanes;
 mod leases;
 mod limits;
@@ -61,6 +62,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         leases::SENTENCES,
         signals::SENTENCES,
         children::SENTENCES,
+        generations::SENTENCES,
         lanes::SENTENCES,
         commands::SENTENCES,
         workers::SENTENCES,

@@ -58,6 +58,8 @@ async fn stores_it(bench: &Bench) -> CheckResult {
         failed_ord: -1,
         failed_seq: None,
         lane: None,
+        generation: 0,
+        continued_at: None,
         created_at: task.created_at,
         updated_at: task.created_at,
     };

@@ -200,6 +200,7 @@ where
     let active = context.active();
     if spec.records_start() && !has_begun && !context.is_compensation() {
         let begun = call.record(context, RecordKind::Begun, spec.undo_unknown);
+        context.inner.journal().note_undoable(&begun);
         if context.write(begun).await.is_none() {
             drop(active);
             return std::future::pending().await;

@@ -57,11 +57,23 @@ pub(crate) struct Journal {
     awaited_ends: BTreeMap<i32, u32>,
     now: Time,
     last_outcome: LastOutcome,
+    /// The calls that somebody may have to undo, and what they are.
+    undoable: BTreeMap<i32, String>,
+    /// What the workflow has asked to continue with.
+    continuation: Option<Continuation>,
     stop: Option<Stop>,
     /// The failures that the workflow has got: the steps and their errors.
     failures: Vec<(i32, String)>,
     /// The call whose outcome the workflow got last.
     last: Option<i32>,
+}
+
+/// What a workflow has asked to continue with.
+#[derive(Debug)]
+pub(crate) struct Continuation {
+    pub(super) version: i32,
+    /// The arguments, as JSON.
+    pub(super) input: String,
 }
 
 /// Why a task does not continue in this process now.
@@ -120,6 +132,8 @@ pub(crate) enum Next {
     Stalled(String),
     /// Set the task aside until this time or a signal: nothing runs.
     Idle(Option<Time>),
+    /// Continue as new: nothing runs.
+    Continue,
     /// Stop the task.
     Stop(Stop),
 }
@@ -152,6 +166,8 @@ impl Journal {
             awaited_ends: BTreeMap::new(),
             now: created_at,
             last_outcome: LastOutcome::new(),
+            undoable: BTreeMap::new(),
+            continuation: None,
             stop: None,
             failures: Vec::new(),
             last: None,
@@ -166,6 +182,7 @@ impl Journal {
             self.next_ord = self.next_ord.max(record.ord.saturating_add(1));
             match record.kind {
                 RecordKind::Begun => {
+                    self.note_undoable(&record);
                     if record.undo.is_some() {
                         self.recorded.push((record.seq, record.name.clone()));
                     }
@@ -313,6 +330,7 @@ impl Journal {
 
     /// Queues an outcome for the workflow.
     fn deliver(&mut self, record: Record) {
+        self.note_undoable(&record);
         if record.result.is_some() {
             match self.received.get_mut(&record.name) {
                 Some(received) => *received = received.saturating_add(1),
@@ -488,7 +506,13 @@ impl Journal {
         if self.closed {
             return Next::Idle(None);
         }
-        if self.active > 0 || self.due.is_empty() {
+        if self.active > 0 {
+            return Next::Rest;
+        }
+        if self.continuation.is_some() {
+            return Next::Continue;
+        }
+        if self.due.is_empty() {
             return Next::Rest;
         }
         Next::Idle(self.due.values().copied().flatten().min())
@@ -504,6 +528,43 @@ impl Journal {
             "the workflow did not call step {seq} `{name}`, which is recorded: its code has changed; restore the old code and \
              resubmit the task, or raise its `version` and let tasks of the old version finish with the old code"
         ))
+    }
+
+    /// Notes whether somebody may have to undo a call with this record.
+    pub(crate) fn note_undoable(&mut self, record: &Record) {
+        let Record {
+            seq, name, undo, ..
+        } = record;
+        let what = match (record.kind, undo) {
+            (RecordKind::Begun, _) if !record.begins_wait() => {
+                format!("nobody knows whether step {seq} `{name}` was done")
+            }
+            (RecordKind::Done, Some(undo)) => format!("`{undo}` may have to undo {seq} `{name}`"),
+            _ => {
+                self.undoable.remove(seq);
+                return;
+            }
+        };
+        self.undoable.insert(*seq, what);
+    }
+
+    /// Returns why the task cannot continue as new, if it cannot.
+    pub(crate) fn why_not_continue(&self) -> Option<String> {
+        let what = self.undoable.values().next()?;
+        Some(format!(
+            "the task cannot continue as new, because {what}, and the next generation does not know of it: put what has to be undone into a \
+             child with `detached`, or let this workflow return"
+        ))
+    }
+
+    /// Notes what the workflow asks to continue with; `None` if it does not any more.
+    pub(crate) fn continue_with(&mut self, next: Option<Continuation>) {
+        self.continuation = next;
+    }
+
+    /// Takes what the workflow has asked to continue with.
+    pub(crate) const fn take_continuation(&mut self) -> Option<Continuation> {
+        self.continuation.take()
     }
 
     /// Returns the record of step `seq` if it was done, or has begun and not ended, and was not

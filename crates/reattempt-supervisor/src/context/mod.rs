@@ -2,7 +2,7 @@
 //! when the workflow runs again.
 //!
 //! The floors, from the bottom: `journal`, `engine_calls`, `arguments` and `step`; `workflow_context`; `commit`,
-//! `agent` and `wait`; `call` and `children`.
+//! `agent`, `generations` and `wait`; `call` and `children`.
 
 mod agent;
 mod arguments;
@@ -10,6 +10,7 @@ mod call;
 mod children;
 mod commit;
 pub(crate) mod engine_calls;
+mod generations;
 pub(crate) mod journal;
 pub(crate) mod poll;
 mod step;

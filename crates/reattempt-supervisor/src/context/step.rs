@@ -37,13 +37,24 @@ pub(super) struct StepKey {
     /// The random bits of the task, or those of its store.
     pub(super) nonce: u64,
     pub(super) task: TaskId,
+    /// How often the task has continued as new.
+    pub(super) generation: i32,
     pub(super) seq: i32,
 }
 
 impl fmt::Display for StepKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { nonce, task, seq } = self;
-        write!(f, "{nonce:016x}-{task}-{seq}")
+        let Self {
+            nonce,
+            task,
+            generation,
+            seq,
+        } = self;
+        write!(f, "{nonce:016x}-{task}")?;
+        if *generation > 0 {
+            write!(f, ".{generation}")?;
+        }
+        write!(f, "-{seq}")
     }
 }
 

@@ -141,7 +141,10 @@ impl Inner {
             resources,
             limits,
             steps,
-            journal: Mutex::new(Journal::new(task.direction, task.created_at)),
+            journal: Mutex::new(Journal::new(
+                task.direction,
+                task.continued_at.unwrap_or(task.created_at),
+            )),
             engine_calls: None,
             codec: None,
             store: None,
@@ -244,6 +247,7 @@ impl Inner {
         StepKey {
             nonce: self.task.nonce.map_or(self.salt, i64::cast_unsigned),
             task: self.task.id,
+            generation: self.task.generation,
             seq,
         }
     }
@@ -368,8 +372,10 @@ impl WorkflowContext {
     /// Returns a random number. When the workflow runs again, this returns the same number.
     pub fn random(&self) -> u64 {
         let seq = self.inner.journal().next_seq();
-        let task = mix(self.inner.salt ^ self.inner.task.id.0.cast_unsigned());
-        mix(task ^ u64::from(seq.unsigned_abs()))
+        let Task { id, generation, .. } = self.inner.task;
+        let task = mix(self.inner.salt ^ id.0.cast_unsigned());
+        let generation = u64::from(generation.unsigned_abs()) << 32;
+        mix(task ^ generation ^ u64::from(seq.unsigned_abs()))
     }
 
     /// Returns whether the task is undone, so that its finished steps hand over their

@@ -104,6 +104,8 @@ impl Execution {
             failed_ord: -1,
             failed_seq: None,
             lane: None,
+            generation: 0,
+            continued_at: None,
             created_at: task.started_at,
             updated_at: task.started_at,
         };

@@ -385,6 +385,12 @@ pub(super) fn task(session: &Session, progress: &Progress) -> String {
     );
     for (name, value) in [
         ("Workflow", format!("{} {}", task.workflow, task.version)),
+        (
+            "Generation",
+            task.continued_at
+                .map(|at| format!("{}, since {at}", task.generation))
+                .unwrap_or_default(),
+        ),
         ("Key", task.key.clone()),
         (
             "Queue",

@@ -25,6 +25,11 @@ pub struct History {
     output: Option<Json>,
     headers: Option<Json>,
     created_at: i64,
+    /// Which generation it is: the records are those of this one.
+    #[serde(default)]
+    generation: i32,
+    #[serde(default)]
+    continued_at: Option<i64>,
     nonce: Option<i64>,
     salt: u64,
     records: Vec<Line>,
@@ -90,6 +95,8 @@ impl History {
             output: json(task.output)?,
             headers: json(task.headers)?,
             created_at: task.created_at.as_micros(),
+            generation: task.generation,
+            continued_at: task.continued_at.map(Time::as_micros),
             nonce: task.nonce,
             salt,
             records: history.into_iter().map(line).collect::<Result<_, _>>()?,
@@ -202,6 +209,8 @@ impl History {
             failed_ord: -1,
             failed_seq: None,
             lane: None,
+            generation: self.generation,
+            continued_at: self.continued_at.map(Time::from_micros),
             created_at: at,
             updated_at: at,
         }

@@ -38,6 +38,10 @@ pub(super) fn forward(history: &History, run_fn: RunFn) -> Option<String> {
             "the workflow fails, and it did not: {}",
             text_of(error)
         )),
+        (None, _) if pass.continues => Some(
+            "the workflow continues as new, and the task has ended; raise its `version` and let tasks of the old version finish with the old code"
+                .to_owned(),
+        ),
         (None, _) => Some(match pass.inner.first_new_call() {
             Some((seq, name)) => format!(
                 "the workflow calls step {seq} `{name}`, which is not recorded, and the task has ended without it; raise its `version` and let \
@@ -63,6 +67,8 @@ pub(super) fn undoing(history: &History, run_fn: RunFn) -> Option<String> {
 struct Pass {
     inner: Arc<Inner>,
     ended: Option<WorkflowResult>,
+    /// Whether it continues as new.
+    continues: bool,
 }
 
 impl Pass {
@@ -83,12 +89,22 @@ impl Pass {
         );
         let inner = Arc::new(inner.for_replay());
         inner.journal().load(history.to_records());
-        let ended = poll(&inner, run_fn).map_err(|stop| stop.message().to_owned())?;
+        let message = |stop: Stop| stop.message().to_owned();
+        let rest = poll(&inner, run_fn).map_err(message)?;
+        let continues = matches!(rest, Rest::Continues);
+        let ended = match rest {
+            Rest::Ended(result) => Some(result),
+            Rest::Waits | Rest::Continues => None,
+        };
         let is_json = matches!(ended, Some(Err(WorkflowError::Json(_))));
         if let Some(message) = inner.journal().missing_request().filter(|_| !is_json) {
             return Err(message);
         }
-        Ok(Self { inner, ended })
+        Ok(Self {
+            inner,
+            ended,
+            continues,
+        })
     }
 
     fn unfit_arguments(self) -> Option<String> {
@@ -97,6 +113,13 @@ impl Pass {
             _ => None,
         }
     }
+}
+
+/// How a workflow has come to rest.
+enum Rest {
+    Ended(WorkflowResult),
+    Continues,
+    Waits,
 }
 
 /// A waker that remembers whether it was woken.
@@ -108,7 +131,7 @@ impl Wake for Woken {
     }
 }
 
-fn poll(inner: &Arc<Inner>, run_fn: RunFn) -> Result<Option<WorkflowResult>, Stop> {
+fn poll(inner: &Arc<Inner>, run_fn: RunFn) -> Result<Rest, Stop> {
     let context = WorkflowContext::new(Arc::clone(inner));
     let mut workflow = run_fn(&context, &inner.task.input);
     let woken = Arc::new(Woken(AtomicBool::new(false)));
@@ -120,7 +143,7 @@ fn poll(inner: &Arc<Inner>, run_fn: RunFn) -> Result<Option<WorkflowResult>, Sto
         inner.journal().before_poll();
         match poll_once(workflow.as_mut(), &mut cx) {
             Err(panic) => return Err(stop_of_panic(&*panic)),
-            Ok(Poll::Ready(ended)) => return Ok(Some(ended)),
+            Ok(Poll::Ready(ended)) => return Ok(Rest::Ended(ended)),
             Ok(Poll::Pending) => {}
         }
         let (next, wakers) = inner.journal().after_poll();
@@ -134,7 +157,8 @@ fn poll(inner: &Arc<Inner>, run_fn: RunFn) -> Result<Option<WorkflowResult>, Sto
             Next::Rest | Next::Idle(_) | Next::Stalled(_) if is_woken => {
                 yields = u32::saturating_add(yields, 1);
             }
-            Next::Rest | Next::Idle(_) => return Ok(None),
+            Next::Rest | Next::Idle(_) => return Ok(Rest::Waits),
+            Next::Continue => return inner.next_generation().map(|_| Rest::Continues),
             Next::Stalled(call) => {
                 return Err(Stop::Diverged(format!(
                     "the workflow has not called {call}, which is recorded: its code has changed, or it waits for something other than its \

@@ -18,7 +18,9 @@ use crate::events::Event;
 use crate::local::{Ending, LocalTask};
 use crate::payload::{storable, too_large};
 use crate::store::next_state::failures_of;
-use crate::store::{Change, Counts, Expiry, Failure, NextState, Wake, Write, WriteResult};
+use crate::store::{
+    Change, Counts, Expiry, Failure, NextGeneration, NextState, Wake, Write, WriteResult,
+};
 use crate::task::{Direction, FailingStep, State};
 use crate::time::Time;
 use crate::workflow::{RunFn, WorkflowError, WorkflowResult};
@@ -48,7 +50,14 @@ enum Pause {
     Ended(WorkflowResult),
     /// Until this time, or until so many children have ended.
     Idle(Option<Time>, Option<u32>),
+    Continue(Box<NextGeneration>),
     Stop(Stop),
+}
+
+/// What the worker writes when it gives up a task.
+enum LastWrite {
+    Change(Change),
+    Continue(Box<NextGeneration>),
 }
 
 /// Runs a task as far as it goes, and writes its new state.
@@ -64,19 +73,24 @@ pub(super) async fn drive(
     if inner.task.cancel_requested && inner.task.direction == Direction::Forward {
         inner.cancel();
     }
-    let change = tokio::select! {
+    let last = tokio::select! {
         biased;
         () = inner.lost() => None,
         () = time_is_over(&inner) => {
             let message = Expiry::Task.message().to_owned();
-            Some(change_after_final_failure(&inner, message, None))
+            Some(LastWrite::Change(change_after_final_failure(&inner, message, None)))
         }
-        change = run(&inner, known, run_fn, shared, delays) => change,
+        last = run(&inner, known, run_fn, shared, delays) => last,
     };
     // The write below may let another task in.
     drop(seat);
-    if let Some(change) = change {
-        write_change(&inner, change, shared, &local).await;
+    if let Some(last) = last {
+        match last {
+            LastWrite::Change(change) => write_change(&inner, change, shared, &local).await,
+            LastWrite::Continue(next) => {
+                Box::pin(continue_as_new(&inner, next, shared, &local)).await;
+            }
+        }
     } else if inner.journal().stop_reason() == Some(Stop::Unavailable) {
         let give_back = Write::GiveBack(vec![inner.lease]);
         // If the store does not take it, a heartbeat gives the task back.
@@ -88,7 +102,7 @@ pub(super) async fn drive(
     local.set_running(false);
 }
 
-/// Runs a task until it ends or waits. Returns its new state, or `None` if this worker does not hold
+/// Runs a task until it ends or waits. Returns what becomes of it, or `None` if this worker does not hold
 /// it any more.
 async fn run(
     inner: &Arc<Inner>,
@@ -96,24 +110,28 @@ async fn run(
     run_fn: RunFn,
     shared: &Shared,
     delays: &Policy,
-) -> Option<Change> {
+) -> Option<LastWrite> {
     match history::load(inner, known, shared).await {
         Ok(()) => {}
         Err(Stop::Unavailable) => {
             inner.journal().stop(Stop::Unavailable);
             return None;
         }
-        Err(stop) => return change_after_stop(inner, stop, shared, delays).await,
+        Err(stop) => {
+            let change = change_after_stop(inner, stop, shared, delays).await;
+            return change.map(LastWrite::Change);
+        }
     }
-    let pause = poll_workflow(inner, run_fn).await;
-    if inner.task.direction == Direction::Forward {
-        return change_after(inner, pause, shared, delays).await;
-    }
-    match pause {
+    let is_forward = inner.task.direction == Direction::Forward;
+    let change = match poll_workflow(inner, run_fn).await {
+        Pause::Continue(next) => return Some(LastWrite::Continue(next)),
         Pause::Stop(stop) => change_after_stop(inner, stop, shared, delays).await,
+        Pause::Ended(result) if is_forward => Some(change_after_end(inner, result)),
+        Pause::Idle(due, ends) if is_forward => Some(change_to_waiting(inner, due, ends)),
         // Apart: what few tasks do would make the future of every task larger.
         Pause::Ended(_) | Pause::Idle(..) => Box::pin(undo_all(inner, shared, delays)).await,
-    }
+    };
+    change.map(LastWrite::Change)
 }
 
 /// Waits until the task may not go forward any more.
@@ -179,6 +197,12 @@ async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
                     let ends = inner.journal().awaited_ends();
                     return Poll::Ready(Pause::Idle(due, ends));
                 }
+                Next::Continue => {
+                    return Poll::Ready(match inner.next_generation() {
+                        Ok(next) => Pause::Continue(Box::new(next)),
+                        Err(stop) => Pause::Stop(stop),
+                    });
+                }
                 Next::Stalled(call) => call,
             };
             let stall = stall.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL)));
@@ -195,25 +219,10 @@ async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
     .await
 }
 
-/// Returns the new state of a task that went forward, or `None` if another worker holds it.
-async fn change_after(
-    inner: &Inner,
-    pause: Pause,
-    shared: &Shared,
-    delays: &Policy,
-) -> Option<Change> {
-    let pending = Change {
-        state: State::Pending,
-        direction: Direction::Forward,
-        counts: inner.counts(),
-        failing_step: None,
-        wake: Wake::In(Duration::ZERO),
-        output: None,
-        error: None,
-        failed_seq: None,
-    };
-    Some(match pause {
-        Pause::Ended(Ok(output)) if output.len() > inner.limits.max_payload => {
+/// Returns the new state of a task whose workflow has ended.
+fn change_after_end(inner: &Inner, result: WorkflowResult) -> Change {
+    match result {
+        Ok(output) if output.len() > inner.limits.max_payload => {
             let what = format!("the result of workflow `{}`", inner.task.workflow);
             let (size, limit) = (output.len(), inner.limits.max_payload);
             let fix = "; then resubmit the task, which does not run its finished steps again";
@@ -222,29 +231,42 @@ async fn change_after(
                 too_large(&what, size, limit, fix).unwrap_or_default(),
             )
         }
-        Pause::Ended(Ok(output)) => Change {
-            state: State::Processed,
+        Ok(output) => Change {
             output: Some(output),
-            ..pending
+            ..change_without_failure(inner, State::Processed)
         },
-        Pause::Ended(Err(WorkflowError::Returned(error))) => {
+        Err(WorkflowError::Returned(error)) => {
             let failed_seq = inner.journal().failed_seq(&error);
             change_after_final_failure(inner, error, failed_seq)
         }
-        Pause::Ended(Err(WorkflowError::Json(error))) => change_to_parked(inner, error),
-        Pause::Idle(due, ends) => Change {
-            state: State::Waiting,
-            wake: {
-                let (at, seen) = (due.unwrap_or(Time::NEVER), inner.newest_signal());
-                match ends {
-                    Some(ends) => Wake::Children { at, seen, ends },
-                    None => Wake::At(at, seen),
-                }
-            },
-            ..pending
+        Err(WorkflowError::Json(error)) => change_to_parked(inner, error),
+    }
+}
+
+/// Returns the state of a task that waits until this time, or until so many children have ended.
+fn change_to_waiting(inner: &Inner, due: Option<Time>, ends: Option<u32>) -> Change {
+    let (at, seen) = (due.unwrap_or(Time::NEVER), inner.newest_signal());
+    Change {
+        wake: match ends {
+            Some(ends) => Wake::Children { at, seen, ends },
+            None => Wake::At(at, seen),
         },
-        Pause::Stop(stop) => return change_after_stop(inner, stop, shared, delays).await,
-    })
+        ..change_without_failure(inner, State::Waiting)
+    }
+}
+
+/// Returns the change of a task that goes forward to this state.
+fn change_without_failure(inner: &Inner, state: State) -> Change {
+    Change {
+        state,
+        direction: Direction::Forward,
+        counts: inner.counts(),
+        failing_step: None,
+        wake: Wake::In(Duration::ZERO),
+        output: None,
+        error: None,
+        failed_seq: None,
+    }
 }
 
 /// Returns the new state of a stopped task, or `None` if another worker holds it.
@@ -390,6 +412,26 @@ async fn write_change(inner: &Inner, change: Change, shared: &Shared, local: &Lo
             }
         }
         Ok(_) => shared.emit(&lost_event(inner)),
+        // The writer has emitted an event, and a heartbeat gives the task back.
+        Err(_) => {}
+    }
+}
+
+/// Begins the next generation of a task. If the store refuses it for good, the task is parked with the reason.
+async fn continue_as_new(
+    inner: &Inner,
+    next: Box<NextGeneration>,
+    shared: &Shared,
+    local: &LocalTask,
+) {
+    let write = Write::Continue(inner.lease, next);
+    match shared.writer().send(write).await {
+        Ok(WriteResult::Written(_)) => {}
+        Ok(_) => shared.emit(&lost_event(inner)),
+        Err(error) if !error.is_passing() => {
+            let message = format!("the store refuses its next generation: {error}");
+            write_change(inner, change_to_parked(inner, message), shared, local).await;
+        }
         // The writer has emitted an event, and a heartbeat gives the task back.
         Err(_) => {}
     }

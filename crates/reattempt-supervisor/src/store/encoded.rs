@@ -164,6 +164,11 @@ impl SharedCodec {
                 Write::Schedule(Box::new(ScheduleWrite { schedule, tasks }))
             }
             Write::Admin(task, command) => Write::Admin(*task, self.encode_command(command)?),
+            Write::Continue(lease, next) => {
+                let mut next = next.clone();
+                next.input = self.encode(&next.input)?;
+                Write::Continue(*lease, next)
+            }
             other => other.clone(),
         })
     }
@@ -237,7 +242,12 @@ impl<S: Store> Encoded<S> {
         match self.store.task(earlier.id).await? {
             Some(old) => {
                 let input = self.codec.decode(old.input);
-                Ok(Submitted::earlier(earlier.id, old.version, &input, new))
+                Ok(Submitted::earlier(
+                    earlier.id,
+                    Some(old.version),
+                    &input,
+                    new,
+                ))
             }
             None => Ok(earlier),
         }

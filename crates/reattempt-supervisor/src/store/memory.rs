@@ -1,6 +1,7 @@
 //! A store without a disk, for tests. It uses the clock of tokio, which a test may pause.
 
 mod children;
+mod generations;
 mod lanes;
 mod schedules;
 
@@ -309,6 +310,7 @@ impl Tables {
                 tables.change(task, *change, now);
                 true
             }),
+            Write::Continue(lease, next) => self.continue_as_new(lease, *next, now),
             Write::GiveBack(leases) => {
                 self.give_back(now, |task| {
                     let Task { id, fence, .. } = *task;
@@ -398,11 +400,10 @@ impl Tables {
     fn submit(&mut self, new: NewTask, now: Time) -> WriteResult {
         let key = (new.workflow.clone(), new.key.clone());
         let earlier = self.keys.get(&key).and_then(|id| self.tasks.get(id));
-        if let Some(Task {
-            id, version, input, ..
-        }) = earlier
-        {
-            return WriteResult::Submitted(Submitted::earlier(*id, *version, input, &new));
+        if let Some(task) = earlier {
+            let version = (task.generation == 0).then_some(task.version);
+            let earlier = Submitted::earlier(task.id, version, &task.input, &new);
+            return WriteResult::Submitted(earlier);
         }
         if (new.max_pending).is_some_and(|max| self.count_pending(&new.queue, now) >= max) {
             return WriteResult::QueueFull;
@@ -437,6 +438,8 @@ impl Tables {
             failed_ord: -1,
             failed_seq: None,
             lane: new.lane,
+            generation: 0,
+            continued_at: None,
             created_at: now,
             updated_at: now,
         };

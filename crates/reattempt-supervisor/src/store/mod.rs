@@ -46,8 +46,8 @@ pub use reclaim::{Reclaimed, Sweep};
 pub use schedules::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
 pub use unknown::UnknownWorkflow;
 pub use writes::{
-    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, Resolution, SignalResult,
-    Submitted, Verdict, Wake, Write, WriteResult,
+    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, NextGeneration, Resolution,
+    SignalResult, Submitted, Verdict, Wake, Write, WriteResult,
 };
 
 /// The future that a method of a store returns.

@@ -15,6 +15,8 @@ pub struct Submission<W> {
     new: Result<NewTask, serde_json::Error>,
     is_strict: bool,
     is_detached: bool,
+    /// Whether the caller has set anything but arguments.
+    has_settings: bool,
     workflow: PhantomData<fn() -> W>,
 }
 
@@ -24,6 +26,7 @@ impl<W> Submission<W> {
             new,
             is_strict: false,
             is_detached: false,
+            has_settings: false,
             workflow: PhantomData,
         }
     }
@@ -79,6 +82,20 @@ impl<W> Submission<W> {
         self.key(key).into_new_task()
     }
 
+    /// Returns the arguments of the next generation of a task.
+    ///
+    /// # Errors
+    ///
+    /// Fails also if the caller has set anything else.
+    pub(crate) fn into_arguments(self) -> Result<String, StoreError> {
+        if self.has_settings {
+            return Err(StoreError::lasting(
+                "the task keeps its key, queue, lane and limits; leave out all settings but the arguments",
+            ));
+        }
+        Ok(self.into_new_task()?.input)
+    }
+
     /// Returns whether other arguments under the same key are an error.
     pub(crate) const fn is_strict(&self) -> bool {
         self.is_strict
@@ -90,6 +107,7 @@ impl<W> Submission<W> {
     }
 
     fn with(mut self, change: impl FnOnce(&mut NewTask)) -> Self {
+        self.has_settings = true;
         if let Ok(new) = &mut self.new {
             change(new);
         }
@@ -115,6 +133,7 @@ impl<W> Submission<W> {
     pub fn strict(self) -> Self {
         Self {
             is_strict: true,
+            has_settings: true,
             ..self
         }
     }
@@ -129,6 +148,7 @@ impl<W> Submission<W> {
     pub fn detached(self) -> Self {
         Self {
             is_detached: true,
+            has_settings: true,
             ..self
         }
     }

@@ -55,6 +55,10 @@ pub enum Write {
     ClearDeaths(Lease),
     /// Changes the state of a task. Returns [`WriteResult::Written`].
     Change(Lease, Box<Change>),
+    /// Ends the generation of a task, and lets workers claim the next one: its records, failures and the
+    /// signals that its workflow has got are gone, and those about ended children. The task stays in its lane
+    /// and keeps its other signals. Returns [`WriteResult::Written`].
+    Continue(Lease, Box<NextGeneration>),
     /// Gives back tasks that their worker does not run, without a failure. Leases that are lost
     /// change nothing. Returns [`WriteResult::Done`].
     GiveBack(Vec<Lease>),
@@ -91,6 +95,7 @@ impl Write {
             Self::Submit(_)
             | Self::Start(..)
             | Self::EndChildren { .. }
+            | Self::Continue(..)
             | Self::GiveBack(_)
             | Self::Leave(_)
             | Self::Signal { .. }
@@ -111,6 +116,7 @@ impl Write {
             Self::Record(lease, _)
             | Self::Start(lease, ..)
             | Self::EndChildren { lease, .. }
+            | Self::Continue(lease, _)
             | Self::Change(lease, _) => Some(lease.task),
             Self::Signal { task, .. } | Self::Admin(task, _) => Some(*task),
             _ => None,
@@ -195,8 +201,8 @@ pub struct Submitted {
     pub id: TaskId,
     /// Whether this submission stored it; otherwise it was there before.
     pub is_new: bool,
-    /// Whether the task has the arguments of this submission. `None` if it has another version:
-    /// arguments of different versions are not compared.
+    /// Whether the task has the arguments of this submission. `None` if it has another version, because
+    /// arguments of different versions are not compared, or if it has continued as new with other ones.
     pub same_arguments: Option<bool>,
 }
 
@@ -210,8 +216,9 @@ impl Submitted {
         }
     }
 
-    /// Returns the answer for a task that was there before `new`, with its version and input.
-    pub fn earlier(id: TaskId, version: i32, input: &str, new: &NewTask) -> Self {
+    /// Returns the answer for a task that was there before `new`, with its version and input; it has no
+    /// version to compare if it has continued as new.
+    pub fn earlier(id: TaskId, version: Option<i32>, input: &str, new: &NewTask) -> Self {
         // The order of keys may differ: a `HashMap` has none.
         let json = |text| serde_json::from_str::<serde_json::Value>(text).ok();
         let is_same =
@@ -219,7 +226,7 @@ impl Submitted {
         Self {
             id,
             is_new: false,
-            same_arguments: (version == new.version).then(is_same),
+            same_arguments: (version == Some(new.version)).then(is_same),
         }
     }
 }
@@ -313,6 +320,21 @@ pub struct Change {
     pub error: Option<String>,
     /// The step whose failure ended or parked the task. `None` keeps an earlier one.
     pub failed_seq: Option<i32>,
+}
+
+/// What a task that continues as new begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextGeneration {
+    /// How often the task has continued as new then.
+    pub generation: i32,
+    /// The version of its workflow's code.
+    pub version: i32,
+    /// The arguments, as JSON.
+    pub input: String,
+    /// Random bits in the keys of its steps. A task without random bits gets none.
+    pub nonce: i64,
+    /// The numbers of the signals that the workflow has got.
+    pub heard: Vec<i64>,
 }
 
 /// When workers may claim a task again.

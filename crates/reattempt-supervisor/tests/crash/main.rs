@@ -31,6 +31,7 @@ mod rolling;
 mod servers;
 mod stopped;
 mod stores;
+mod turns;
 mod work;
 mod worker;
 
@@ -92,6 +93,7 @@ fn main() -> ExitCode {
         }
         runtime.block_on(killer::run(&place, &options));
         runtime.block_on(stopped::run(&place));
+        runtime.block_on(turns::run(&place));
         if place.is_server() && options.crowd > 0 {
             runtime.block_on(crowd::run(&mut place, options.crowd));
         }

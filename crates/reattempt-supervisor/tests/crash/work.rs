@@ -150,3 +150,17 @@ pub(crate) async fn album(
     let numbers: Result<Vec<u64>, _> = numbers.into_iter().collect();
     Ok(numbers?.into_iter().sum())
 }
+
+/// Continues as new after each turn.
+#[workflow(max_failures = 1_000_000)]
+pub(crate) async fn turns(
+    context: &WorkflowContext,
+    number: u32,
+    end: u32,
+) -> Result<u32, StepError> {
+    let done = develop(context, number).await?;
+    if done == end {
+        return Ok(done);
+    }
+    context.continue_as_new(turns(done + 1, end)).await
+}

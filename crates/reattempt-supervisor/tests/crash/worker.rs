@@ -64,6 +64,7 @@ pub(crate) fn main(words: &[String]) {
             .register(work::slow)
             .register(work::album)
             .register(work::photo)
+            .register(work::turns)
             .with(LedgerClient(ledger.parse().unwrap()))
             .lease(lease)
             .poll(Duration::from_millis(20))

@@ -127,6 +127,13 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
     for (name, value) in [
         ("task", task.id.to_string()),
         ("workflow", format!("{} {}", task.workflow, task.version)),
+        (
+            "generation",
+            match task.continued_at {
+                None => "-".to_owned(),
+                Some(at) => format!("{}, since {at}", task.generation),
+            },
+        ),
         ("key", task.key.clone()),
         (
             "queue",

@@ -42,6 +42,9 @@ impl Lines {
                 Write::Change(lease, change) if change.state != State::Processing => {
                     ended.extend(lines.range((*lease, i32::MIN)..=(*lease, i32::MAX)));
                 }
+                Write::Continue(lease, _) => {
+                    ended.extend(lines.range((*lease, i32::MIN)..=(*lease, i32::MAX)));
+                }
                 _ => {}
             }
         }
@@ -62,7 +65,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::store::{Change, Counts, Wake};
+    use crate::store::{Change, Counts, NextGeneration, Wake};
     use crate::task::{Direction, Fence, RunningStep, TaskId, WorkerId};
     use crate::time::Time;
 
@@ -97,6 +100,17 @@ mod tests {
         Write::Change(lease(2), Box::new(change))
     }
 
+    fn continue_as_new() -> Write {
+        let next = NextGeneration {
+            generation: 1,
+            version: 1,
+            input: String::new(),
+            nonce: 0,
+            heard: Vec::new(),
+        };
+        Write::Continue(lease(2), Box::new(next))
+    }
+
     #[test]
     fn the_lines_of_a_task_end_when_nobody_holds_it() {
         let lines = Lines::default();
@@ -114,6 +128,7 @@ mod tests {
         assert_eq!(lines.ended_by(&[change_to(State::Processing)]), []);
         let left = [(lease(2), 0), (lease(2), 1), (lease(2), 3)];
         assert_eq!(lines.ended_by(&[change_to(State::Waiting)]), left);
+        assert_eq!(lines.ended_by(&[continue_as_new()]), left);
         // As long as the write is not known to be there.
         assert_eq!(lines.ended_by(&[change_to(State::Processed)]), left);
         lines.remove(&left);

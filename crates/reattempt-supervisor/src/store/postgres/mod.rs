@@ -3,6 +3,7 @@
 mod bell;
 mod columns;
 mod connection;
+mod generations;
 mod lines;
 mod pipeline;
 mod plan;

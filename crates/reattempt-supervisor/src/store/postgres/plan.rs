@@ -76,6 +76,7 @@ impl<'a> Stage<'a> {
             Write::ClearDeaths(_)
             | Write::Start(..)
             | Write::EndChildren { .. }
+            | Write::Continue(..)
             | Write::GiveBack(_)
             | Write::Leave(_)
             | Write::Schedule(_)

@@ -202,7 +202,7 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
             });
             WriteResult::Claimed(claimed, rows.first().and_then(rows::again_of))
         }
-        Write::ClearDeaths(_) => match rows.first() {
+        Write::ClearDeaths(_) | Write::Continue(..) => match rows.first() {
             Some(row) => WriteResult::Written(status_of(row, 0)),
             None => WriteResult::Lost,
         },

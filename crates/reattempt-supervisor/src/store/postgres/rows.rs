@@ -48,6 +48,8 @@ fn read_task(row: &Row) -> Result<Task, StoreError> {
         failed_ord: row.get(25),
         failed_seq: row.get(26),
         lane: row.get(27),
+        generation: row.get(28),
+        continued_at: row.get::<_, Option<i64>>(29).map(Time::from_micros),
     })
 }
 

@@ -9,7 +9,7 @@ use crate::store::{ErrorKind, StoreError};
 use crate::time::Time;
 
 /// One entry for each revision, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../../migrations/postgres.sql"),
     include_str!("../../../migrations/postgres-2.sql"),
     include_str!("../../../migrations/postgres-3.sql"),
@@ -18,6 +18,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../../migrations/postgres-children.sql"),
     include_str!("../../../migrations/postgres-lanes.sql"),
     include_str!("../../../migrations/postgres-limits.sql"),
+    include_str!("../../../migrations/postgres-generations.sql"),
 ];
 
 /// The version of the tables. It rises when a release before cannot work with them any more. Additions

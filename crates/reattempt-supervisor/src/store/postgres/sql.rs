@@ -16,7 +16,7 @@ macro_rules! columns {
     () => {
         "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
          fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, \
-         nonce, on_failure, deaths, failed_ord, failed_seq, lane"
+         nonce, on_failure, deaths, failed_ord, failed_seq, lane, generation, continued_at"
     };
 }
 
@@ -253,7 +253,7 @@ pub(super) const END_CHILDREN: &str = concat!(
 );
 
 pub(super) const BY_KEY: &str =
-    "SELECT workflow, idem_key, id, version, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
+    "SELECT workflow, idem_key, id, CASE WHEN generation = 0 THEN version END, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
      JOIN retry_run USING (workflow) WHERE idem_key = key";
 
 // Walks the priorities of each known workflow in each queue of these.
@@ -813,6 +813,7 @@ pub(super) const WRITES: &[&str] = &[
     SUBMIT_ALONE,
     START,
     END_CHILDREN,
+    super::generations::CONTINUE,
     BY_KEY,
     CLAIM,
     CLAIM_SUSPECTS,

@@ -9,7 +9,7 @@ use super::connection::{Check, Live};
 use super::pipeline::{self, Sent};
 use super::plan::{Stage, StageKind};
 use super::queue_limits::LimitedQueues;
-use super::{columns, queue_limits, schedules, sql};
+use super::{columns, generations, queue_limits, schedules, sql};
 use crate::store::{AdminCommand, Write};
 use crate::task::TaskId;
 
@@ -139,6 +139,7 @@ async fn single(live: &Live, write: &Write, limited: &LimitedQueues) -> Result<V
             let values: [&(dyn ToSql + Sync); 4] = [&lease.task.0, &lease.fence.0, &children, undo];
             live.query(sql::END_CHILDREN, &values).await
         }
+        Write::Continue(lease, next) => generations::send(live, *lease, next).await,
         Write::Claim(claim) => {
             let (workflows, versions) = columns::of_workflows(&claim.workflows);
             let sql = match (claim.suspects, limited.has_any_of(&claim.queues)) {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::row::{query_one, unknown_number};
 use super::schedules;
-use super::{children, claims, queue_limits};
+use super::{children, claims, generations, queue_limits};
 use crate::store::{
     AdminCommand, Change, HeldTask, LeaseStatus, Resolution, SignalResult, Submitted, Verdict,
     Wake, Write, WriteResult,
@@ -85,6 +85,10 @@ fn apply(
         Write::Change(lease, change) => {
             let written = self::change(connection, *lease, change, now, has_lines)?;
             lease_result(written, now)
+        }
+        Write::Continue(lease, next) => {
+            let continued = generations::continue_as_new(connection, *lease, next, now)?;
+            lease_result(continued, now)
         }
         Write::GiveBack(leases) => {
             for lease in leases {
@@ -167,7 +171,7 @@ pub(super) fn submit(
 
 /// Returns the task that has the key of a new one.
 fn earlier(connection: &Connection, new: &NewTask) -> rusqlite::Result<Option<Submitted>> {
-    let sql = "SELECT id, version, input FROM retry_run WHERE workflow = ?1 AND idem_key = ?2";
+    let sql = "SELECT id, CASE WHEN generation = 0 THEN version END, input FROM retry_run WHERE workflow = ?1 AND idem_key = ?2";
     query_one(connection, sql, [&new.workflow, &new.key], |row| {
         let (id, input) = (TaskId(row.get(0)?), row.get::<_, String>(2)?);
         Ok(Submitted::earlier(id, row.get(1)?, &input, new))

@@ -6,7 +6,7 @@ use super::row::query_one;
 use crate::time::Time;
 
 /// One entry for each revision, the oldest first. A released entry never changes.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../../migrations/sqlite.sql"),
     include_str!("../../../migrations/sqlite-2.sql"),
     include_str!("../../../migrations/sqlite-schedules.sql"),
@@ -14,6 +14,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/sqlite-lanes.sql"),
     include_str!("../../../migrations/sqlite-ranges.sql"),
     include_str!("../../../migrations/sqlite-limits.sql"),
+    include_str!("../../../migrations/sqlite-generations.sql"),
 ];
 
 /// The version of the tables. It rises when a release before cannot work with them any more. Additions

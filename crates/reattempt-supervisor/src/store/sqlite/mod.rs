@@ -5,6 +5,7 @@ mod apply;
 mod children;
 mod claims;
 mod expired;
+mod generations;
 mod migration;
 mod queries;
 mod queue_limits;
@@ -123,7 +124,7 @@ impl Sqlite {
         let id = submitted.id;
         let sql = "SELECT version, input FROM retry_run WHERE id = ?1";
         let old = connection.query_row(sql, [id.0], |row| Ok((row.get(0)?, row.get(1)?)));
-        let (version, input): (i32, String) = old.map_err(store_error)?;
+        let (version, input): (Option<i32>, String) = old.map_err(store_error)?;
         Ok(Submitted::earlier(id, version, &codec.decode(input), new))
     }
 }

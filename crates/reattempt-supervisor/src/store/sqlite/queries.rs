@@ -12,7 +12,8 @@ use crate::time::Time;
 
 /// The columns of a task, in the order of [`task_of`].
 pub(super) const COLUMNS: &str = "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
-     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, nonce, on_failure, deaths, failed_ord, failed_seq, lane";
+     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, nonce, on_failure, deaths, failed_ord, failed_seq, lane, \
+     generation, continued_at";
 
 /// Converts a row.
 pub(super) fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
@@ -55,6 +56,8 @@ fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
         failed_ord: row.get(25)?,
         failed_seq: row.get(26)?,
         lane: row.get(27)?,
+        generation: row.get(28)?,
+        continued_at: row.get::<_, Option<i64>>(29)?.map(Time::from_micros),
     })
 }
 
