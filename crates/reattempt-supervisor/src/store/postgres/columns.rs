@@ -101,6 +101,18 @@ columns! {
     }
 }
 
+columns! {
+    ChangesBefore {
+        task: i64,
+        fence: i64,
+        state: i16,
+        direction: i16,
+        failures: i32,
+        output: Option<&'a str>,
+        error: Option<&'a str>,
+    }
+}
+
 columns! { Delays { delay: i64 } }
 
 columns! { Waits { wake_at: i64, seen: i64, ends: Option<i64> } }
@@ -216,6 +228,16 @@ impl Ended<'_> {
     }
 }
 
+/// Returns the changes among these writes.
+pub(super) fn changes<'a>(
+    writes: impl Iterator<Item = &'a Write> + Clone,
+) -> impl Iterator<Item = (&'a Lease, &'a Change)> + Clone {
+    writes.filter_map(|write| match write {
+        Write::Change(lease, change) => Some((lease, &**change)),
+        _ => None,
+    })
+}
+
 impl<'a> Changes<'a> {
     fn of(all: impl Iterator<Item = (&'a Lease, &'a Change)>) -> Self {
         let mut columns = Self::default();
@@ -263,6 +285,22 @@ impl<'a> Changes<'a> {
             waits.ends.push(ends.map(i64::from));
         }
         (Self::of(all), waits)
+    }
+}
+
+impl<'a> ChangesBefore<'a> {
+    pub(super) fn of(all: impl Iterator<Item = (&'a Lease, &'a Change)>) -> Self {
+        let mut columns = Self::default();
+        for (lease, change) in all {
+            columns.task.push(lease.task.0);
+            columns.fence.push(lease.fence.0);
+            columns.state.push(change.state.number());
+            columns.direction.push(change.direction.number());
+            columns.failures.push(change.counts.failures);
+            columns.output.push(change.output.as_deref());
+            columns.error.push(change.error.as_deref());
+        }
+        columns
     }
 }
 

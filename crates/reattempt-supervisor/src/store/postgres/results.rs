@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use super::columns::{self, Columns as _};
 use super::connection::Live;
 use super::plan::{Stage, StageKind};
 use super::queue_limits::LimitedQueues;
@@ -127,6 +128,28 @@ pub(super) async fn set_submit_results(
         set(results, place, WriteResult::Submitted(earlier));
     }
     Ok(())
+}
+
+/// Sets the results of changes. Looks for those that did not take place now: they may have before.
+pub(super) async fn set_change_results(
+    live: &Live,
+    stage: &Stage<'_>,
+    writes: &[Write],
+    rows: &[Row],
+    results: &mut [Option<WriteResult>],
+) -> Result<(), StoreError> {
+    set_results(stage, writes, rows, results)?;
+    let is_lost = |place: &usize| matches!(results.get(*place), Some(Some(WriteResult::Lost)));
+    let left: Vec<_> = stage.places.iter().copied().filter(is_lost).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let own = left.iter().filter_map(|place| writes.get(*place));
+    let columns = columns::ChangesBefore::of(columns::changes(own));
+    let values = columns.values();
+    let look = live.alone(Box::pin(live.query(sql::CHANGED_BEFORE, &values)));
+    let rows = look.await.map_err(store_error)?;
+    set_results(&stage.with_places(left), writes, &rows, results)
 }
 
 fn by_key(rows: &[Row]) -> HashMap<(&str, &str), TaskId> {

@@ -462,8 +462,7 @@ pub(super) const ENDED: &str =
      DELETE FROM retry_running AS line USING free WHERE line.run_id = free.run_id AND line.seq = free.seq";
 
 // Changes the states of tasks. A change that looks at signals needs an earlier lock: by itself it would see
-// the signals from before its wait for the lock. A change that has taken place counts as written: a writer that
-// does not know repeats it.
+// the signals from before its wait for the lock.
 macro_rules! change {
     ($checked:expr, $types:literal, $columns:literal, $wake_at:expr, $awaits:expr) => {
         concat!(
@@ -471,35 +470,24 @@ macro_rules! change {
                  SELECT given.* FROM ", $checked, " unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::int[], $6::text[],
                      $7::text[], $8::int[], $9::int[], $10::int[], ", $types, ") WITH ORDINALITY
                  AS given (run_id, fence, state, direction, failures, output, error, failed_seq, deaths, failed_ord, ", $columns, ", n)
-             ), changed AS (
-                 UPDATE retry_run AS run SET
-                     state = given.state,
-                     direction = given.direction,
-                     failures = given.failures,
-                     wake_at = CASE WHEN cancel_asked AND given.direction = 0 THEN ", now!(), " ELSE ", $wake_at, " END,
-                     awaits = ", $awaits, ",
-                     output = coalesce(given.output, run.output),
-                     error = coalesce(given.error, run.error),
-                     owner = CASE WHEN given.state = 1 THEN owner END,
-                     step_by = NULL,
-                     updated_at = ", now!(), ",
-                     failed_seq = coalesce(given.failed_seq, run.failed_seq),
-                     deaths = given.deaths,
-                     failed_ord = given.failed_ord
-                 FROM given
-                 WHERE run.id = ANY ($1) AND run.id = run_id AND run.fence = given.fence AND run.state + 0 = 1
-                 RETURNING n, cancel_asked
              )
-             SELECT n, cancel_asked, ", now!(), " FROM changed
-             UNION ALL
-             SELECT n, cancel_asked, ", now!(), " FROM given CROSS JOIN LATERAL (
-                 SELECT cancel_asked FROM retry_run AS run
-                 WHERE run.id = run_id AND run.fence = given.fence AND run.state + 0 <> 1
-                     AND (run.state + 0 = given.state OR run.state + 0 = 0 AND given.state = 2)
-                     AND run.direction = given.direction AND run.failures = given.failures
-                     AND (given.output IS NULL OR run.output = given.output) AND (given.error IS NULL OR run.error = given.error)
-                 OFFSET 0
-             ) AS earlier WHERE n <> ALL (ARRAY(SELECT n FROM changed))"
+             UPDATE retry_run AS run SET
+                 state = given.state,
+                 direction = given.direction,
+                 failures = given.failures,
+                 wake_at = CASE WHEN cancel_asked AND given.direction = 0 THEN ", now!(), " ELSE ", $wake_at, " END,
+                 awaits = ", $awaits, ",
+                 output = coalesce(given.output, run.output),
+                 error = coalesce(given.error, run.error),
+                 owner = CASE WHEN given.state = 1 THEN owner END,
+                 step_by = NULL,
+                 updated_at = ", now!(), ",
+                 failed_seq = coalesce(given.failed_seq, run.failed_seq),
+                 deaths = given.deaths,
+                 failed_ord = given.failed_ord
+             FROM given
+             WHERE run.id = ANY ($1) AND run.id = run_id AND run.fence = given.fence AND run.state + 0 = 1
+             RETURNING n, cancel_asked, ", now!()
         )
     };
 }
@@ -534,6 +522,21 @@ pub(super) const WAIT: &str = change!(
          THEN ", now!(), " ELSE given.wake_at END"
     ),
     "ends - (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen)"
+);
+
+/// Finds changes that have taken place before. They count as written: a writer that does not know repeats them.
+pub(super) const CHANGED_BEFORE: &str = concat!(
+    "SELECT n, cancel_asked, ", now!(), "
+     FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::int[], $6::text[], $7::text[]) WITH ORDINALITY
+         AS given (run_id, fence, state, direction, failures, output, error, n)
+     CROSS JOIN LATERAL (
+         SELECT cancel_asked FROM retry_run AS run
+         WHERE run.id = run_id AND run.fence = given.fence AND run.state + 0 <> 1
+             AND (run.state + 0 = given.state OR run.state + 0 = 0 AND given.state = 2)
+             AND run.direction = given.direction AND run.failures = given.failures
+             AND (given.output IS NULL OR run.output = given.output) AND (given.error IS NULL OR run.error = given.error)
+         OFFSET 0
+     ) AS earlier"
 );
 
 /// Stores the failures of steps whose tasks a change has reached.
@@ -828,6 +831,7 @@ pub(super) const WRITES: &[&str] = &[
     CHANGE,
     CHANGE_ALONE,
     WAIT,
+    CHANGED_BEFORE,
     FAIL,
     FORGET_LINES,
     DISOWN,

@@ -60,10 +60,7 @@ pub(super) fn statement<'a>(
             send(live, sql, columns::Records::of(own), check)
         }
         StageKind::Changes | StageKind::Waits => {
-            let changes = own.filter_map(|write| match write {
-                Write::Change(lease, change) => Some((lease, &**change)),
-                _ => None,
-            });
+            let changes = columns::changes(own);
             let failures = columns::Failures::of(changes.clone());
             let change = if stage.kind == StageKind::Waits {
                 send(live, sql::WAIT, columns::Changes::that_wait(changes), None)

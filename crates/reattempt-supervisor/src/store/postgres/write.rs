@@ -10,7 +10,8 @@ use super::pipeline::Sent;
 use super::plan::{self, Stage, StageKind};
 use super::queue_limits::LimitedQueues;
 use super::results::{
-    LockStatuses, lock_statuses, missing, set_record_results, set_results, set_submit_results,
+    LockStatuses, lock_statuses, missing, set_change_results, set_record_results, set_results,
+    set_submit_results,
 };
 use super::sql;
 use super::sqlstate::store_error;
@@ -91,6 +92,9 @@ pub(super) async fn write_all(
             }
             StageKind::Records if is_known => {
                 set_record_results(live, stage, writes, (rows, &statuses), &mut results).await?;
+            }
+            StageKind::Changes | StageKind::Waits => {
+                set_change_results(live, stage, writes, rows, &mut results).await?;
             }
             _ => set_results(stage, writes, rows, &mut results)?,
         }
