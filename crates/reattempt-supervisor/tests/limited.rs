@@ -154,10 +154,10 @@ async fn slots_are_used_at_once_when_they_are_free() {
     fixture.run("limited", 30, SECOND).await;
     let begun = fixture.begun.0.lock().unwrap().clone();
     for (nth, time) in (0..).zip(&begun) {
-        let when = time.duration_since(fixture.start);
+        let after = time.duration_since(fixture.start);
         let due = SECOND * (nth / 3);
-        let is_due = (due..due + SECOND / 10).contains(&when);
-        assert!(is_due, "task {nth} when after {when:?}");
+        let is_due = (due..due + SECOND / 10).contains(&after);
+        assert!(is_due, "task {nth} began after {after:?}");
     }
     fixture.stop().await;
 }
