@@ -39,10 +39,8 @@ impl Lines {
                 Write::Record(lease, record) if record.kind != RecordKind::Begun => {
                     ended.extend(lines.get(&(*lease, record.seq)));
                 }
-                Write::Change(lease, change) if change.state != State::Processing => {
-                    ended.extend(lines.range((*lease, i32::MIN)..=(*lease, i32::MAX)));
-                }
-                Write::Continue(lease, _) => {
+                Write::Change(_, change) if change.state == State::Processing => {}
+                Write::Change(lease, _) | Write::Continue(lease, _) => {
                     ended.extend(lines.range((*lease, i32::MIN)..=(*lease, i32::MAX)));
                 }
                 _ => {}
