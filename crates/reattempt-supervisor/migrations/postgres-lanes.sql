@@ -165,7 +165,7 @@ BEGIN
     ON CONFLICT (workflow, idem_key) DO NOTHING
     RETURNING json_build_object('id', id, 'is_new', true) INTO submitted;
     IF submitted IS NULL THEN
-        SELECT json_build_object('id', id, 'is_new', false, 'version', CASE WHEN generation = 0 THEN version END, 'input', input) INTO submitted
+        SELECT json_build_object('id', id, 'is_new', false, 'version', CASE WHEN generation = 0 AND state <> 8 THEN version END, 'input', input) INTO submitted
         FROM retry_run WHERE workflow = given ->> 'workflow' AND idem_key = given ->> 'key';
     END IF;
     IF submitted IS NULL THEN

@@ -43,6 +43,8 @@ CREATE TABLE retry_ended (
     CONSTRAINT retry_ended_at PRIMARY KEY (at, run_id)
 );
 CREATE INDEX retry_ended_listed ON retry_ended (state, run_id);
+-- Those that are kept for their keys, which are free then.
+CREATE INDEX retry_ended_pruned ON retry_ended (at) WHERE state = 8;
 
 -- Follows all changes of one statement, so that each costs little. What lanes and children change besides comes
 -- last, when the small tables fit again.

@@ -6,7 +6,7 @@ CREATE TABLE retry_run (
     queue        TEXT    NOT NULL,
     priority     INTEGER NOT NULL,
     idem_key     TEXT    NOT NULL,
-    -- 0 pending, 1 processing, 2 waiting, 3 processed, 4 error, 5 compensated, 6 cancelled, 7 parked
+    -- 0 pending, 1 processing, 2 waiting, 3 processed, 4 error, 5 compensated, 6 cancelled, 7 parked, 8 pruned
     state        INTEGER NOT NULL,
     -- 0 forward, 1 undoing, 2 cancelling
     direction    INTEGER NOT NULL,

@@ -17,8 +17,8 @@ use crate::local::{Ending, LocalTask, LocalTasks};
 use crate::payload::{MAX_PAYLOAD, too_large};
 use crate::store::submission::{Submission, check_arguments};
 use crate::store::{
-    AdminCommand, Filter, QueueLimit, QueueStatus, Resolution, SignalResult, Store, StoreError,
-    StoreFuture, Submitted, Write, WriteResult,
+    AdminCommand, Filter, QueueLimit, QueueStatus, Resolution, Retention, SignalResult, Store,
+    StoreError, StoreFuture, Submitted, Write, WriteResult,
 };
 use crate::task::{FailingStep, NewTask, OperatorNote, Record, RunningStep, State, Task, TaskId};
 use crate::workflow::Workflow;
@@ -391,14 +391,45 @@ impl Client {
             .await
     }
 
-    /// Deletes tasks that ended at least `age` ago, at most `limit`, and returns how many. Parked
-    /// tasks stay.
+    /// Deletes tasks that ended long ago, at most `limit`, and returns how many. Parked tasks stay, and so does
+    /// a child as long as its parent is there. A [`Duration`] says how long tasks and their keys stay after
+    /// their end.
+    ///
+    /// With [`Retention`], a key may stay longer than the rest of its task, which becomes
+    /// [pruned](State::Pruned): a submission with the key still finds its number, and
+    /// [`wait`](TaskHandle::wait) says that its result is gone. A later `prune`, with whatever retention,
+    /// deletes the key when its time is over. All processes must run a release that knows pruned tasks.
     ///
     /// # Errors
     ///
     /// Fails if the store has an error.
-    pub async fn prune(&self, age: Duration, limit: u32) -> Result<u64, SubmitError> {
-        match self.write(Write::Prune(age, limit)).await? {
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use reattempt_supervisor::{Client, Memory, store::Retention};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), reattempt_supervisor::SubmitError> {
+    /// const DAY: Duration = Duration::from_secs(86_400);
+    /// let client = Client::new(Memory::new());
+    /// let retention = Retention {
+    ///     tasks: 30 * DAY,
+    ///     keys: 365 * DAY,
+    /// };
+    /// let pruned = client.prune(retention, 10_000).await?;
+    /// # assert_eq!(pruned, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn prune(
+        &self,
+        retention: impl Into<Retention>,
+        limit: u32,
+    ) -> Result<u64, SubmitError> {
+        match self.write(Write::Prune(retention.into(), limit)).await? {
             WriteResult::Pruned(count) => Ok(count),
             result => Err(unexpected_result(&result).into()),
         }
@@ -754,6 +785,7 @@ impl fmt::Display for SubmitError {
             Self::NotAllowed(task, state) => {
                 let hint = match state {
                     State::Parked => "resubmit it first",
+                    State::Pruned => "it has ended, and only its key is left",
                     state if state.is_final() => "it has ended",
                     _ => "it has not ended",
                 };
@@ -762,6 +794,10 @@ impl fmt::Display for SubmitError {
                     "task {task} is {state}, which does not allow this: {hint}"
                 )
             }
+            Self::Ended(task, State::Pruned, _) => write!(
+                f,
+                "task {task} was pruned after its end, so nobody knows its result: only its key is left"
+            ),
             Self::Ended(task, state, why) => write!(f, "task {task} ended as {state}: {why}"),
         }
     }

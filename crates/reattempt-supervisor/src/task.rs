@@ -87,11 +87,14 @@ pub enum State {
     Cancelled,
     /// It needs an operator: a compensation fails again and again, or its code has changed.
     Parked,
+    /// It has ended, and its data was deleted. Its key is still taken, so that a late repetition of its
+    /// submission stores no second task. See [`Retention`](crate::store::Retention).
+    Pruned,
 }
 
 impl State {
     /// Every state, in the order of the numbers.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Pending,
         Self::Processing,
         Self::Waiting,
@@ -100,6 +103,7 @@ impl State {
         Self::Compensated,
         Self::Cancelled,
         Self::Parked,
+        Self::Pruned,
     ];
 
     /// Returns its number in a store.
@@ -133,6 +137,7 @@ impl State {
             Self::Compensated => "compensated",
             Self::Cancelled => "cancelled",
             Self::Parked => "parked",
+            Self::Pruned => "pruned",
         }
     }
 }
@@ -336,7 +341,7 @@ pub struct Task {
     pub continued_at: Option<Time>,
     /// When it was submitted.
     pub created_at: Time,
-    /// When it last changed.
+    /// When it last changed. If it is [pruned](State::Pruned), when its key becomes free.
     pub updated_at: Time,
 }
 
@@ -391,6 +396,23 @@ impl Task {
     /// Returns whether the task waits until another task of its lane has ended.
     pub fn waits_for_turn(&self) -> bool {
         self.state == State::Pending && self.lane.is_some() && self.wake_at == Time::NO_TURN
+    }
+
+    /// Returns the version whose arguments the task has: `None` if it has continued as new with other ones, or
+    /// was pruned.
+    pub(crate) fn version_of_input(&self) -> Option<i32> {
+        (self.generation == 0 && self.state != State::Pruned).then_some(self.version)
+    }
+
+    /// Deletes its data, and keeps its key until then.
+    pub(crate) fn prune(&mut self, key_until: Time) {
+        self.state = State::Pruned;
+        self.updated_at = key_until;
+        "null".clone_into(&mut self.input);
+        self.output = None;
+        self.error = None;
+        self.headers = None;
+        self.lane = None;
     }
 
     /// Returns whether a worker holds the task with this fence.

@@ -17,8 +17,9 @@ mod servers;
 use std::time::Duration;
 
 use reattempt_supervisor::store::{
-    AdminCommand, Change, Claim, Counts, Filter, Missed, NextGeneration, Resolution, ScheduleState,
-    ScheduleWrite, Store as _, StoredSchedule, Sweep, Verdict, Wake, Write, WriteResult,
+    AdminCommand, Change, Claim, Counts, Filter, Missed, NextGeneration, Resolution, Retention,
+    ScheduleState, ScheduleWrite, Store as _, StoredSchedule, Sweep, Verdict, Wake, Write,
+    WriteResult,
 };
 use reattempt_supervisor::{
     Direction, Fence, Lease, NewTask, Postgres, RunningStep, State, TaskId, Time, WorkerId,
@@ -38,16 +39,20 @@ struct Size {
 const INSERT: &str = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, fence, failures,
     max_failures, cancel_asked, input, created_at, updated_at, owner, error, headers)";
 
-/// Adds tasks, in this order: some that have ended, some of each other state, and those that wait.
+/// Adds tasks, in this order: some that have ended, some of each other state, those that wait, and older
+/// ones that are kept for their keys.
 fn load(ended: u32, pending: u32) -> String {
+    let kept = INSERT.replacen('(', "(id, ", 1);
     format!(
         "{INSERT} SELECT 'plain', 1, 'default', nth % 3, 'ended ' || nth, 3, 0, 0, 2, 0, 3, false, '[]', nth, nth, NULL, NULL, '{{\"tenant\":7}}'
              FROM generate_series(1, {ended}) AS nth;
-         {INSERT} SELECT 'plain', 1, 'default', 0, 'in ' || state || nth, state, 0, 0, 1, 0, 3, false, '[]', 1, 1,
+         {INSERT} SELECT 'plain', 1, 'default', 0, 'in ' || state || nth, state, 0, 0, 1, 0, 3, false, '[]', 1, 5000,
                  CASE state WHEN 1 THEN 'one' END, CASE WHEN state > 3 THEN 'it broke' END, '{{\"tenant\":7}}'
-             FROM (VALUES (1), (2), (4), (5), (6), (7)) AS states (state), generate_series(1, 20) AS nth ORDER BY state, nth;
+             FROM (VALUES (1), (2), (4), (5), (6), (7), (8)) AS states (state), generate_series(1, 20) AS nth ORDER BY state, nth;
          {INSERT} SELECT 'plain', 1, 'default', nth % 3, 'waits ' || nth, 0, 0, 0, 0, 0, 3, false, '[]', nth, nth, NULL, 'it broke', '{{\"tenant\":7}}'
              FROM generate_series(1, {pending}) AS nth;
+         {kept} SELECT -nth, 'plain', 1, 'default', 0, 'pruned ' || nth, 8, 0, 0, 2, 0, 3, false, 'null', nth, 9000000000000000 + nth, NULL, NULL, NULL
+             FROM generate_series(1, {ended} / 2) AS nth;
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, error, at, fence)
              SELECT id, 0, CASE state WHEN 7 THEN 0 ELSE 2 END, 0, 'one', 1, 'it broke', 0, 1 FROM retry_run WHERE state IN (4, 7);
          INSERT INTO retry_signal (run_id, name, payload) SELECT id, 'one', '1' FROM retry_run WHERE state = 2;
@@ -372,7 +377,17 @@ async fn operators(measured: &mut Measured, tasks: &Tasks) {
         .write("schedule", vec![Write::Schedule(Box::new(schedule))])
         .await;
     measured
-        .write("prune 10", vec![Write::Prune(Duration::ZERO, 10)])
+        .write("prune 10", vec![Write::Prune(Duration::ZERO.into(), 10)])
+        .await;
+    let with_keys = Retention {
+        tasks: Duration::ZERO,
+        keys: Duration::MAX,
+    };
+    measured
+        .write("prune 10, and keep keys", vec![Write::Prune(with_keys, 10)])
+        .await;
+    measured
+        .write("submit a kept key", vec![submit("pruned 7")])
         .await;
 }
 
@@ -445,6 +460,7 @@ async fn searches(measured: &mut Measured) {
         ("list compensated", State::Compensated),
         ("list cancelled", State::Cancelled),
         ("list parked", State::Parked),
+        ("list pruned", State::Pruned),
     ] {
         let filter = Filter {
             state: Some(state),

@@ -242,7 +242,10 @@ async fn a_task_that_has_ended_again_is_not_pruned() {
     admin.batch_execute(pause).await.unwrap();
     let prune = tokio::spawn(async move {
         let day = Duration::from_secs(24 * 60 * 60);
-        store.write([Write::Prune(day, 9)].into()).await.unwrap()
+        store
+            .write([Write::Prune(day.into(), 9)].into())
+            .await
+            .unwrap()
     });
     let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)";
     wait_for(&admin, waits).await;
@@ -430,7 +433,9 @@ async fn the_tables_may_be_published() {
         .write([end(lease_of(&claimed[0]))].into())
         .await
         .unwrap();
-    let results = store.write([Write::Prune(Duration::ZERO, 1)].into()).await;
+    let results = store
+        .write([Write::Prune(Duration::ZERO.into(), 1)].into())
+        .await;
     assert_eq!(results.unwrap(), [WriteResult::Pruned(1)]);
 }
 

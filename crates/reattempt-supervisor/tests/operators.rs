@@ -385,6 +385,45 @@ async fn the_program_exports_what_a_replay_reads() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_prunes_tasks_and_keeps_their_keys() {
+    let place = Place::new("prune").await;
+    let prune = ["prune", "--days", "0", "--keep-keys", "365"];
+    assert_eq!(place.says(&prune), "deleted 1 task\n");
+    assert_eq!(place.says(&prune), "deleted 0 tasks\n");
+    assert_eq!(place.says(&["prune", "--days", "0"]), "deleted 0 tasks\n");
+    let found = place.says(&["list", "--key", "a"]);
+    assert!(
+        found.contains("pruned") && found.lines().count() == 2,
+        "{found}"
+    );
+    let shown = place.says(&["show", &place.good.to_string()]);
+    assert!(
+        shown.contains("key free at  20") && !shown.contains("hello"),
+        "{shown}"
+    );
+    let mut browser = Browser::open(place.client.clone()).await;
+    browser.log_in(ACT).await;
+    let page = browser.get(&format!("/tasks/{}", place.good)).await;
+    assert!(
+        page.contains("Key free at") && !page.contains("Commands"),
+        "{page}"
+    );
+    let again = good("other".to_owned()).key("a").strict();
+    let again = place.client.submit(again).await.unwrap();
+    assert_eq!(again.id(), place.good);
+    assert_eq!(
+        again.wait().await.unwrap_err().to_string(),
+        format!(
+            "task {} was pruned after its end, so nobody knows its result: only its key is left",
+            place.good
+        )
+    );
+    let refused = place.refuses(&["export", &place.good.to_string()]);
+    assert!(refused.contains("only its key is left"), "{refused}");
+    assert_eq!(place.says(&["export"]).lines().count(), 1);
+}
+
 /// The pages of a store, and how a browser talks to them.
 struct Browser {
     address: std::net::SocketAddr,

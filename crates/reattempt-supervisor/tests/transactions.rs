@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use reattempt_supervisor::store::Retention;
 use reattempt_supervisor::{
     Client, Committed, Memory, Postgres, RecordKind, Scheduler, Sqlite, State, Step, StepError,
     Task, WorkflowContext, step, transaction::Transaction, workflow,
@@ -512,6 +513,21 @@ async fn tasks_are_submitted_in_transactions_of_sqlx() {
         ..it
     };
     assert_eq!(same, own);
+    // Its key stays when it is pruned.
+    world.client.cancel(submitted.id).await.unwrap();
+    let day = Duration::from_secs(86_400);
+    let retention = Retention {
+        tasks: Duration::ZERO,
+        keys: day,
+    };
+    assert_eq!(world.client.prune(retention, 9).await.unwrap(), 1);
+    let mut transaction = world.pool.begin().await.unwrap();
+    let again = world
+        .client
+        .submit_in(&mut transaction, task("b").strict())
+        .await
+        .unwrap();
+    assert_eq!((again.id, again.same_arguments), (submitted.id, None));
 }
 
 #[step(transaction, retry(max = 2, base = "1ms", on(Error::QueryReturnedNoRows)), complete_by = "10s", undo = release)]

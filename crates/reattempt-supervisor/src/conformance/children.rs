@@ -240,7 +240,9 @@ async fn keeps(bench: &Bench) -> CheckResult {
     child(bench, lease(&parent), 1, "child").await?;
     end_one(bench).await?;
     let prune = async |wanted: u64| {
-        let pruned = bench.write_one(Write::Prune(Duration::ZERO, 9)).await?;
+        let pruned = bench
+            .write_one(Write::Prune(Duration::ZERO.into(), 9))
+            .await?;
         check_equal("the pruned tasks", pruned, WriteResult::Pruned(wanted))
     };
     prune(0).await?;

@@ -555,7 +555,7 @@ async fn refuses(bench: &Bench) -> CheckResult {
                 AdminCommand::Undo,
                 resolution(0, Verdict::NotDone),
             ],
-            State::Processed | State::Compensated | State::Cancelled => Vec::new(),
+            State::Processed | State::Compensated | State::Cancelled | State::Pruned => Vec::new(),
         };
         for command in commands() {
             if allowed.contains(&command) {

@@ -101,7 +101,12 @@ async fn one_at_a_time(bench: &Bench) -> CheckResult {
 }
 
 async fn passes_the_turn(bench: &Bench) -> CheckResult {
-    for state in State::ALL.into_iter().filter(|state| state.has_ended()) {
+    for state in [
+        State::Processed,
+        State::Error,
+        State::Compensated,
+        State::Cancelled,
+    ] {
         let lane = state.as_str();
         bench.submit(in_lane(lane, &format!("{lane} one"))).await?;
         bench.submit(in_lane(lane, &format!("{lane} two"))).await?;

@@ -17,6 +17,7 @@ mod leases;
 mod limits;
 mod queues;
 mod reads;
+mod retention;
 mod schedules;
 mod searches;
 mod signals;
@@ -68,6 +69,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         workers::SENTENCES,
         sweeps::SENTENCES,
         reads::SENTENCES,
+        retention::SENTENCES,
         queues::SENTENCES,
         limits::SENTENCES,
         schedules::SENTENCES,

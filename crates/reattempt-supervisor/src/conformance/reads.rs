@@ -1,12 +1,12 @@
-//! Reads, and `Write::Prune`.
+//! Reads.
 
 use std::time::Duration;
 
 use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, claim, lease, new,
-    record, sentences, signal, to_message,
+    record, sentences, to_message,
 };
-use crate::store::{AdminCommand, Change, Claim, Filter, Wake, Write, WriteResult};
+use crate::store::{AdminCommand, Change, Claim, Filter, Wake, Write};
 use crate::task::{Fence, Lease, NewTask, Record, RecordKind, Signal, State, TaskId};
 use crate::time::Time;
 
@@ -19,8 +19,6 @@ sentences! {
     "tasks are listed by state, workflow and queue" => filters,
     "the counts are the numbers of tasks in each state" => counts,
     "workflows that are not known are found by queue and version, once their tasks have been ready for so long" => unknown,
-    "tasks that ended long ago are deleted with their records and signals, at most `limit`" => prunes,
-    "unfinished and parked tasks are not deleted" => spares,
     "two connections to one store have the same salt" => salt,
 }
 
@@ -250,82 +248,6 @@ async fn counts(bench: &Bench) -> CheckResult {
     found.retain(|(_, count)| *count > 0);
     found.sort_by_key(|(state, _)| *state);
     check_equal("the counts", found, wanted)
-}
-
-async fn prunes(bench: &Bench) -> CheckResult {
-    let mut ids = Vec::new();
-    for _ in 0..5 {
-        let held = bench.claim_new("a").await?;
-        bench
-            .write_held(record(lease(&held), 0, RecordKind::Done))
-            .await?;
-        bench.write_one(signal(held.task.id, "a")).await?;
-        bench
-            .write_held(change(lease(&held), change_to(State::Processed)))
-            .await?;
-        ids.push(held.task.id);
-    }
-    let key = bench.task(ids[0]).await?.key;
-    for (age, limit, wanted) in [
-        (LONG, 9, 0),
-        (Duration::MAX, 9, 0),
-        (Duration::ZERO, 3, 3),
-        (Duration::ZERO, 3, 2),
-        (Duration::ZERO, 3, 0),
-    ] {
-        let what = format!("{age:?}");
-        check_equal(
-            &what,
-            bench.write_one(Write::Prune(age, limit)).await?,
-            WriteResult::Pruned(wanted),
-        )?;
-    }
-    for id in ids {
-        check_equal(
-            "the task",
-            bench.other.task(id).await.map_err(to_message)?,
-            None,
-        )?;
-        check_equal("its history", bench.history(id).await?, Vec::new())?;
-        check_equal(
-            "its signals",
-            bench.other.signals(id).await.map_err(to_message)?,
-            Vec::new(),
-        )?;
-    }
-    // Its key is free again, and its number is not.
-    let again = bench.submit(new(&key)).await?;
-    check_equal("its history", bench.history(again).await?, Vec::new())
-}
-
-async fn spares(bench: &Bench) -> CheckResult {
-    let mut left = Vec::new();
-    for state in State::ALL {
-        let held = bench.claim_new("a").await?;
-        bench
-            .write_held(change(
-                lease(&held),
-                Change {
-                    wake: Wake::In(LONG),
-                    ..change_to(state)
-                },
-            ))
-            .await?;
-        if !state.is_final() || state == State::Parked {
-            left.push(held.task.id);
-        }
-    }
-    check_equal(
-        "deleted",
-        bench.write_one(Write::Prune(Duration::ZERO, 99)).await?,
-        WriteResult::Pruned(4),
-    )?;
-    left.reverse();
-    check_equal(
-        "the remaining tasks",
-        list_ids(bench, Filter::default()).await?,
-        left,
-    )
 }
 
 async fn salt(bench: &Bench) -> CheckResult {

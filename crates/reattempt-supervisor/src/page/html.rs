@@ -233,7 +233,7 @@ fn add_commands(body: &mut String, session: &Session, task: &Task) {
         State::Pending | State::Processing | State::Waiting => (&["cancel", "park"], false),
         State::Error => (&["resubmit", "undo"], true),
         State::Parked => (&["resubmit", "undo", "cancel", "give up"], true),
-        State::Processed | State::Compensated | State::Cancelled => return,
+        State::Processed | State::Compensated | State::Cancelled | State::Pruned => return,
     };
     push(
         body,
@@ -409,7 +409,14 @@ pub(super) fn task(session: &Session, progress: &Progress) -> String {
         ),
         ("Owner", owner.unwrap_or_default()),
         ("Submitted", task.created_at.to_string()),
-        ("Changed", task.updated_at.to_string()),
+        (
+            if task.state == State::Pruned {
+                "Key free at"
+            } else {
+                "Changed"
+            },
+            task.updated_at.to_string(),
+        ),
         (
             "Complete by",
             task.complete_by

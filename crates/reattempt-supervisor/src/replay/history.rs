@@ -56,10 +56,13 @@ struct Line {
 ///
 /// # Errors
 ///
-/// Fails if there is no such task, if its arguments or results are not JSON, or if the store has an
-/// error.
+/// Fails if there is no such task, if it is [pruned](State::Pruned), if its arguments or results are not JSON,
+/// or if the store has an error.
 pub async fn export(client: &Client, task: TaskId) -> Result<History, SubmitError> {
     let Progress { task, history, .. } = client.task::<()>(task).progress().await?;
+    if task.state == State::Pruned {
+        return Err(SubmitError::NotAllowed(task.id, task.state));
+    }
     History::new(task, history, client.store().salt()).map_err(SubmitError::Json)
 }
 

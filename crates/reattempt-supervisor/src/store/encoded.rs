@@ -241,13 +241,9 @@ impl<S: Store> Encoded<S> {
     async fn compare(&self, earlier: Submitted, new: &NewTask) -> Result<Submitted, StoreError> {
         match self.store.task(earlier.id).await? {
             Some(old) => {
+                let version = old.version_of_input();
                 let input = self.codec.decode(old.input);
-                Ok(Submitted::earlier(
-                    earlier.id,
-                    Some(old.version),
-                    &input,
-                    new,
-                ))
+                Ok(Submitted::earlier(earlier.id, version, &input, new))
             }
             None => Ok(earlier),
         }

@@ -238,7 +238,12 @@ pub(crate) fn check_arguments(
 
 /// Returns a random key. Later keys sort behind earlier ones, so that a large store writes its
 /// index in one place.
-fn random_key(now: Time) -> String {
+pub(crate) fn random_key(now: Time) -> String {
     let (micros, random) = (now.as_micros(), rand::random::<u64>());
-    format!("{micros:016x}{random:016x}")
+    format!("~{micros:016x}{random:016x}")
+}
+
+/// Returns whether a key is a random one: nobody submits it again.
+pub(crate) fn is_random_key(key: &str) -> bool {
+    key.len() == 33 && key.starts_with('~')
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::next_state::Counts;
 use super::queue_limit::QueueLimit;
+use super::retention::Retention;
 use super::schedules::ScheduleWrite;
 use crate::task::{
     Direction, FailingStep, Lease, NewTask, Record, RunningStep, State, Task, TaskId, WorkerId,
@@ -82,9 +83,10 @@ pub enum Write {
     /// Sets the limit of a queue, for all workers. Tasks that they hold already count. Returns
     /// [`WriteResult::Done`].
     LimitQueue(String, QueueLimit),
-    /// Deletes tasks that ended at least this long ago, at most this many, and no child whose parent is
-    /// there. Returns [`WriteResult::Pruned`].
-    Prune(Duration, u32),
+    /// Deletes the data of tasks that ended long ago, at most this many, and of no child whose parent is there.
+    /// Where the key stays, the task becomes [`State::Pruned`] and is deleted later: a submission with the key
+    /// finds it until then. Returns [`WriteResult::Pruned`].
+    Prune(Retention, u32),
 }
 
 impl Write {
@@ -188,7 +190,7 @@ pub enum WriteResult {
     Signaled(SignalResult),
     /// Whether the schedule was stored; otherwise somebody has written it since it was read.
     Scheduled(bool),
-    /// The number of deleted tasks.
+    /// The number of tasks whose data was deleted.
     Pruned(u64),
     /// The write is done and has nothing to return.
     Done,
@@ -202,7 +204,8 @@ pub struct Submitted {
     /// Whether this submission stored it; otherwise it was there before.
     pub is_new: bool,
     /// Whether the task has the arguments of this submission. `None` if it has another version, because
-    /// arguments of different versions are not compared, or if it has continued as new with other ones.
+    /// arguments of different versions are not compared, if it has continued as new with other ones, or if
+    /// it was pruned.
     pub same_arguments: Option<bool>,
 }
 
@@ -217,7 +220,7 @@ impl Submitted {
     }
 
     /// Returns the answer for a task that was there before `new`, with its version and input; it has no
-    /// version to compare if it has continued as new.
+    /// version to compare if it has continued as new or was pruned.
     pub fn earlier(id: TaskId, version: Option<i32>, input: &str, new: &NewTask) -> Self {
         // The order of keys may differ: a `HashMap` has none.
         let json = |text| serde_json::from_str::<serde_json::Value>(text).ok();

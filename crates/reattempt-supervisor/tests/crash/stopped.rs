@@ -63,7 +63,7 @@ pub(crate) async fn run(place: &Place) {
 async fn stop(worker: &Worker, client: &Client) {
     loop {
         signal(worker, "-STOP");
-        let nothing = Write::Prune(Duration::from_secs(3_600), 0);
+        let nothing = Write::Prune(Duration::from_secs(3_600).into(), 0);
         if client.store().write([nothing].into()).await.is_ok() {
             return;
         }

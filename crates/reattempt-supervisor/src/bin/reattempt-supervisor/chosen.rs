@@ -12,7 +12,7 @@ use crate::Signature;
 #[derive(Debug, Args)]
 pub(crate) struct FilterOptions {
     /// Tasks in this state: pending, processing, waiting, processed, error, compensated, cancelled,
-    /// parked.
+    /// parked, pruned.
     #[arg(long)]
     state: Option<State>,
     /// Tasks of this workflow.

@@ -5,7 +5,7 @@ use std::error::Error;
 use rand::RngExt as _;
 use reattempt_supervisor::replay;
 use reattempt_supervisor::store::Filter;
-use reattempt_supervisor::{Client, SubmitError, TaskId};
+use reattempt_supervisor::{Client, State, SubmitError, TaskId};
 
 use crate::chosen::FilterOptions;
 
@@ -42,7 +42,11 @@ pub(crate) async fn print(client: &Client, options: Options) -> Result<(), Box<d
     for task in tasks {
         let mut history = match replay::export(client, task).await {
             // It was pruned since it was drawn.
-            Err(SubmitError::UnknownTask(_)) if is_sample => continue,
+            Err(SubmitError::UnknownTask(_) | SubmitError::NotAllowed(_, State::Pruned))
+                if is_sample =>
+            {
+                continue;
+            }
             history => history?,
         };
         if let Some(fields) = &redact {
@@ -74,6 +78,9 @@ async fn sample(
             break;
         }
         for task in tasks {
+            if task.state == State::Pruned {
+                continue;
+            }
             seen = seen.saturating_add(1);
             if drawn.len() < count {
                 drawn.push(task.id);

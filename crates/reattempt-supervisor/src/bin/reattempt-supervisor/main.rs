@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use reattempt_supervisor::store::{AdminCommand, Filter, Resolution, Verdict};
+use reattempt_supervisor::store::{AdminCommand, Filter, Resolution, Retention, Verdict};
 use reattempt_supervisor::{Client, Operator, Postgres, Sqlite, TaskId, page};
 
 use chosen::{Chosen, FilterOptions};
@@ -154,6 +154,10 @@ enum Command {
         /// How many days ago the tasks must have ended.
         #[arg(long)]
         days: u64,
+        /// How many days after the end of a task its key stays, so that nobody can submit it again: `--days`, if
+        /// that is longer.
+        #[arg(long, value_name = "DAYS", default_value_t = 0)]
+        keep_keys: u64,
         /// The largest number of tasks.
         #[arg(long, default_value_t = 10_000)]
         limit: u32,
@@ -275,7 +279,11 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         }
         Command::Queues { command } => queues::run(&client, command, json).await,
         Command::Schedules { command } => schedules::run(&client, command, json).await,
-        Command::Prune { days, limit } => prune(&client, days, limit).await,
+        Command::Prune {
+            days,
+            keep_keys,
+            limit,
+        } => prune(&client, days, keep_keys, limit).await,
         Command::Repair => repair(&client).await,
         Command::Serve {
             token_file,
@@ -285,10 +293,17 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Deletes tasks that ended so many days ago.
-async fn prune(client: &Client, days: u64, limit: u32) -> Result<(), Box<dyn Error>> {
-    let age = Duration::from_secs(days.saturating_mul(86_400));
-    println!("deleted {} tasks", client.prune(age, limit).await?);
+/// Deletes tasks that ended so many days ago, and keeps their keys for others.
+async fn prune(client: &Client, tasks: u64, keys: u64, limit: u32) -> Result<(), Box<dyn Error>> {
+    let days = |days: u64| Duration::from_secs(days.saturating_mul(86_400));
+    let retention = Retention {
+        tasks: days(tasks),
+        keys: days(keys),
+    };
+    match client.prune(retention, limit).await? {
+        1 => println!("deleted 1 task"),
+        count => println!("deleted {count} tasks"),
+    }
     Ok(())
 }
 

@@ -152,7 +152,14 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
                 .map_or_else(|| "-".to_owned(), ToString::to_string),
         ),
         ("submitted", task.created_at.to_string()),
-        ("changed", task.updated_at.to_string()),
+        (
+            if task.state == State::Pruned {
+                "key free at"
+            } else {
+                "changed"
+            },
+            task.updated_at.to_string(),
+        ),
         (
             "lane",
             match &task.lane {

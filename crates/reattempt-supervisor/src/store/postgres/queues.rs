@@ -30,7 +30,7 @@ pub(super) const COUNTS: &str = concat!(
     "SELECT * FROM (",
     counted!("retry_ready", "{0,2}"),
     " UNION ALL SELECT 1::smallint, count(*) FROM retry_held UNION ALL ",
-    counted!("retry_ended", "{3,4,5,6,7}"),
+    counted!("retry_ended", "{3,4,5,6,7,8}"),
     ") AS task WHERE n > 0 ORDER BY state"
 );
 

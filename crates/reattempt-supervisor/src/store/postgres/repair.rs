@@ -73,7 +73,7 @@ const TASKS: &str = concat!(
              SELECT * FROM retry_ready WHERE state IN (0, 2) AND run_id > $1 AND run_id <= coalesce(last, 9223372036854775807)
          ) AS line WHERE NOT EXISTS (SELECT FROM retry_run AS run WHERE ", is_ready!(), ")
          UNION SELECT run_id FROM part CROSS JOIN LATERAL (
-             SELECT * FROM retry_ended WHERE state IN (3, 4, 5, 6, 7) AND run_id > $1 AND run_id <= coalesce(last, 9223372036854775807)
+             SELECT * FROM retry_ended WHERE state IN (3, 4, 5, 6, 7, 8) AND run_id > $1 AND run_id <= coalesce(last, 9223372036854775807)
          ) AS line WHERE NOT EXISTS (SELECT FROM retry_run AS run WHERE ", is_ended!(), ")
      )
      SELECT last, 0::bigint, ARRAY(SELECT id FROM wrong ORDER BY id), '{}'::bigint[] FROM part"
@@ -117,7 +117,7 @@ const DELETE: &str = "WITH ready AS (
      ), held AS (
          DELETE FROM retry_held WHERE run_id = ANY ($1::bigint[])
      ), ended AS (
-         DELETE FROM retry_ended WHERE state IN (3, 4, 5, 6, 7) AND run_id = ANY ($1::bigint[])
+         DELETE FROM retry_ended WHERE state IN (3, 4, 5, 6, 7, 8) AND run_id = ANY ($1::bigint[])
      ), waiting AS (
          DELETE FROM retry_lane_waiting WHERE run_id = ANY ($1::bigint[])
      ), turns AS (

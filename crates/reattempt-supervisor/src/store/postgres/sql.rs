@@ -253,7 +253,7 @@ pub(super) const END_CHILDREN: &str = concat!(
 );
 
 pub(super) const BY_KEY: &str =
-    "SELECT workflow, idem_key, id, CASE WHEN generation = 0 THEN version END, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
+    "SELECT workflow, idem_key, id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
      JOIN retry_run USING (workflow) WHERE idem_key = key";
 
 // Walks the priorities of each known workflow in each queue of these.
@@ -722,17 +722,22 @@ pub(super) const SIGN: &str = concat!(
     " FROM retry_run WHERE id = $1 AND state = ANY ($5::smallint[])"
 );
 
-/// Deletes old tasks. One that has ended again since it was found is not old.
+/// Deletes the data of tasks that ended $1 ago, at most $2, and keys that have stayed long enough. A key stays
+/// for $3 after the end of its task. A task that has ended again since it was found is not old.
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
-         SELECT run.id FROM retry_ended CROSS JOIN LATERAL (
-             SELECT id FROM retry_run AS old WHERE id = run_id AND updated_at = at AND state + 0 IN (3, 4, 5, 6)
-                 AND NOT EXISTS (SELECT FROM retry_run AS up WHERE up.id = old.parent)
+         SELECT run.id, keeps_key FROM retry_ended CROSS JOIN LATERAL (
+             SELECT id, parent IS NULL AND at + $3 > ", now!(), " AND NOT (starts_with(idem_key, '~') AND length(idem_key) = 33) AS keeps_key
+             FROM retry_run AS old WHERE id = run_id AND updated_at = at AND state + 0 IN (3, 4, 5, 6)
+                 AND NOT EXISTS (SELECT FROM retry_run AS up WHERE up.id = old.parent AND up.state + 0 <> 8)
              FOR UPDATE OF old SKIP LOCKED
          ) AS run
-         WHERE at <= ",
-    now!(),
-    " - $1 AND retry_ended.state <> 7 ORDER BY at LIMIT $2
+         WHERE at <= ", now!(), " - $1 AND retry_ended.state NOT IN (7, 8) ORDER BY at LIMIT $2
+     ), free AS MATERIALIZED (
+         SELECT run.id FROM retry_ended CROSS JOIN LATERAL (
+             SELECT id FROM retry_run WHERE id = run_id AND state + 0 = 8 FOR UPDATE SKIP LOCKED
+         ) AS run
+         WHERE at <= ", now!(), " AND retry_ended.state = 8 ORDER BY at LIMIT $2
      ), steps AS (
          DELETE FROM retry_step WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), failures AS (
@@ -741,8 +746,11 @@ pub(super) const PRUNE: &str = concat!(
          DELETE FROM retry_note WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), signals AS (
          DELETE FROM retry_signal WHERE run_id = ANY (ARRAY(SELECT id FROM old))
+     ), kept AS (
+         UPDATE retry_run SET state = 8, updated_at = updated_at + $3, input = 'null', output = NULL, error = NULL, headers = NULL, lane = NULL
+         WHERE id = ANY (ARRAY(SELECT id FROM old WHERE keeps_key))
      ), runs AS (
-         DELETE FROM retry_run WHERE id = ANY (ARRAY(SELECT id FROM old))
+         DELETE FROM retry_run WHERE id = ANY (ARRAY(SELECT id FROM old WHERE NOT keeps_key UNION ALL SELECT id FROM free))
      )
      SELECT count(*) FROM old"
 );

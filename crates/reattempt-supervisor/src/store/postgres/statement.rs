@@ -180,8 +180,9 @@ async fn single(live: &Live, write: &Write, limited: &LimitedQueues) -> Result<V
         Write::Admin(task, command) => give(live, task, command).await,
         Write::Schedule(write) => schedules::send(live, write).await,
         Write::LimitQueue(queue, limit) => queue_limits::send(live, queue, *limit).await,
-        Write::Prune(age, limit) => {
-            let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];
+        Write::Prune(retention, limit) => {
+            let (tasks, keys) = (micros(retention.tasks), micros(retention.keys));
+            let values: [&(dyn ToSql + Sync); 3] = [&tasks, &i64::from(*limit), &keys];
             live.query(sql::PRUNE, &values).await
         }
         Write::Submit(_) | Write::Record(..) | Write::Change(..) | Write::Signal { .. } => {

@@ -8,8 +8,8 @@ use super::row::{query_one, unknown_number};
 use super::schedules;
 use super::{children, claims, generations, queue_limits};
 use crate::store::{
-    AdminCommand, Change, HeldTask, LeaseStatus, Resolution, SignalResult, Submitted, Verdict,
-    Wake, Write, WriteResult,
+    AdminCommand, Change, HeldTask, LeaseStatus, Resolution, Retention, SignalResult, Submitted,
+    Verdict, Wake, Write, WriteResult,
 };
 use crate::task::{
     FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, TaskId, WorkerId,
@@ -117,7 +117,9 @@ fn apply(
             queue_limits::store(connection, queue, *limit)?;
             WriteResult::Done
         }
-        Write::Prune(age, limit) => WriteResult::Pruned(prune(connection, *age, *limit, now)?),
+        Write::Prune(retention, limit) => {
+            WriteResult::Pruned(prune(connection, *retention, *limit, now)?)
+        }
     })
 }
 
@@ -171,7 +173,7 @@ pub(super) fn submit(
 
 /// Returns the task that has the key of a new one.
 fn earlier(connection: &Connection, new: &NewTask) -> rusqlite::Result<Option<Submitted>> {
-    let sql = "SELECT id, CASE WHEN generation = 0 THEN version END, input FROM retry_run WHERE workflow = ?1 AND idem_key = ?2";
+    let sql = "SELECT id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input FROM retry_run WHERE workflow = ?1 AND idem_key = ?2";
     query_one(connection, sql, [&new.workflow, &new.key], |row| {
         let (id, input) = (TaskId(row.get(0)?), row.get::<_, String>(2)?);
         Ok(Submitted::earlier(id, row.get(1)?, &input, new))
@@ -634,28 +636,54 @@ fn resolve(
     Ok(true)
 }
 
-/// Deletes old tasks that have ended. Returns how many.
-fn prune(connection: &Connection, age: Duration, limit: u32, now: Time) -> rusqlite::Result<u64> {
-    let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
-    let sql = "SELECT id FROM retry_run AS old WHERE state BETWEEN 3 AND 6 AND updated_at <= ?1
-             AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent)
+/// Deletes the data of old tasks that have ended, and keys that have stayed long enough. Returns how many
+/// tasks these were.
+fn prune(
+    connection: &Connection,
+    retention: Retention,
+    limit: u32,
+    now: Time,
+) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached(
+            "DELETE FROM retry_run WHERE id IN (
+                 SELECT id FROM retry_run WHERE state = 8 AND updated_at <= ?1 ORDER BY updated_at LIMIT ?2)",
+        )?
+        .execute(params![now.as_micros(), limit])?;
+    let age = i64::try_from(retention.tasks.as_micros()).unwrap_or(i64::MAX);
+    let sql = "SELECT id, updated_at, idem_key, parent IS NOT NULL FROM retry_run AS old WHERE state BETWEEN 3 AND 6 AND updated_at <= ?1
+             AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent AND up.state <> 8)
          ORDER BY updated_at LIMIT ?2";
     let mut rows = connection.prepare_cached(sql)?;
-    let old = rows.query_map(params![now.as_micros().saturating_sub(age), limit], |row| {
-        row.get(0)
+    let before = now.as_micros().saturating_sub(age);
+    let old = rows.query_map(params![before, limit], |row| {
+        let (ended, key) = (Time::from_micros(row.get(1)?), row.get::<_, String>(2)?);
+        let is_child: bool = row.get(3)?;
+        let until = retention.key_until(ended, &key, now);
+        Ok((row.get(0)?, until.filter(|_| !is_child)))
     })?;
-    let old = old.collect::<rusqlite::Result<Vec<i64>>>()?;
+    let old = old.collect::<rusqlite::Result<Vec<(i64, Option<Time>)>>>()?;
     for sql in [
         "DELETE FROM retry_step WHERE run_id = ?1",
         "DELETE FROM retry_failure WHERE run_id = ?1",
         "DELETE FROM retry_note WHERE run_id = ?1",
         "DELETE FROM retry_signal WHERE run_id = ?1",
-        "DELETE FROM retry_run WHERE id = ?1",
     ] {
         let mut delete = connection.prepare_cached(sql)?;
-        for id in &old {
+        for (id, _) in &old {
             delete.execute([id])?;
         }
+    }
+    let mut delete = connection.prepare_cached("DELETE FROM retry_run WHERE id = ?1")?;
+    let mut keep = connection.prepare_cached(
+        "UPDATE retry_run SET state = 8, updated_at = ?2, input = 'null', output = NULL, error = NULL, headers = NULL, lane = NULL
+         WHERE id = ?1",
+    )?;
+    for (id, until) in &old {
+        match until {
+            Some(until) => keep.execute([*id, until.as_micros()])?,
+            None => delete.execute([id])?,
+        };
     }
     Ok(u64::try_from(old.len()).unwrap_or(u64::MAX))
 }

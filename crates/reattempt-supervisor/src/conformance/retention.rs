@@ -1,0 +1,276 @@
+//! `Write::Prune`.
+
+use std::time::Duration;
+
+use super::bench::{
+    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
+    sentences, signal, to_message,
+};
+use super::reads::list_ids;
+use crate::store::Change;
+use crate::store::submission::random_key;
+use crate::store::{Filter, Retention, Submitted, Wake, Write, WriteResult};
+use crate::task::{NewTask, RecordKind, State, TaskId};
+use crate::time::Time;
+
+sentences! {
+    "tasks that ended long ago are deleted with their records and signals, at most `limit`" => prunes,
+    "unfinished and parked tasks are not deleted" => spares,
+    "a key that outlives its task finds its number, and everything else is gone" => keeps_keys,
+    "a key is free when it has stayed as long as it should, and something is pruned" => frees_keys,
+    "a random key goes with its task" => random_keys,
+    "the children of a pruned task are deleted with their keys" => children,
+}
+
+const WITH_KEYS: Retention = Retention {
+    tasks: Duration::ZERO,
+    keys: LONG,
+};
+
+async fn prunes(bench: &Bench) -> CheckResult {
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        let held = bench.claim_new("a").await?;
+        bench
+            .write_held(record(lease(&held), 0, RecordKind::Done))
+            .await?;
+        bench.write_one(signal(held.task.id, "a")).await?;
+        bench
+            .write_held(change(lease(&held), change_to(State::Processed)))
+            .await?;
+        ids.push(held.task.id);
+    }
+    let key = bench.task(ids[0]).await?.key;
+    for (age, limit, wanted) in [
+        (LONG, 9, 0),
+        (Duration::MAX, 9, 0),
+        (Duration::ZERO, 3, 3),
+        (Duration::ZERO, 3, 2),
+        (Duration::ZERO, 3, 0),
+    ] {
+        let what = format!("{age:?}");
+        check_equal(
+            &what,
+            bench.write_one(Write::Prune(age.into(), limit)).await?,
+            WriteResult::Pruned(wanted),
+        )?;
+    }
+    for id in ids {
+        check_equal(
+            "the task",
+            bench.other.task(id).await.map_err(to_message)?,
+            None,
+        )?;
+        check_equal("its history", bench.history(id).await?, Vec::new())?;
+        check_equal(
+            "its signals",
+            bench.other.signals(id).await.map_err(to_message)?,
+            Vec::new(),
+        )?;
+    }
+    // Its key is free again, and its number is not.
+    let again = bench.submit(new(&key)).await?;
+    check_equal("its history", bench.history(again).await?, Vec::new())
+}
+
+async fn spares(bench: &Bench) -> CheckResult {
+    let mut left = Vec::new();
+    for state in State::ALL
+        .into_iter()
+        .filter(|state| *state != State::Pruned)
+    {
+        let held = bench.claim_new("a").await?;
+        bench
+            .write_held(change(
+                lease(&held),
+                Change {
+                    wake: Wake::In(LONG),
+                    ..change_to(state)
+                },
+            ))
+            .await?;
+        if !state.is_final() || state == State::Parked {
+            left.push(held.task.id);
+        }
+    }
+    check_equal(
+        "deleted",
+        bench
+            .write_one(Write::Prune(Duration::ZERO.into(), 99))
+            .await?,
+        WriteResult::Pruned(4),
+    )?;
+    left.reverse();
+    check_equal(
+        "the remaining tasks",
+        list_ids(bench, Filter::default()).await?,
+        left,
+    )
+}
+
+/// Submits a task with this key, and ends it.
+async fn ended(bench: &Bench, task: NewTask) -> CheckResult<TaskId> {
+    let id = bench.submit(task).await?;
+    let held = bench.claim_one("a").await?;
+    check_equal("the claimed task", held.task.id, id)?;
+    bench
+        .write_held(record(lease(&held), 0, RecordKind::Done))
+        .await?;
+    bench.write_one(signal(id, "a")).await?;
+    let end = Change {
+        output: Some("7".to_owned()),
+        error: Some("none".to_owned()),
+        ..change_to(State::Processed)
+    };
+    bench.write_held(change(lease(&held), end)).await?;
+    Ok(id)
+}
+
+async fn prune(bench: &Bench, retention: impl Into<Retention>, wanted: u64) -> CheckResult {
+    let pruned = bench.write_one(Write::Prune(retention.into(), 99)).await?;
+    check_equal(
+        "the number of pruned tasks",
+        pruned,
+        WriteResult::Pruned(wanted),
+    )
+}
+
+/// Submits a task, and returns what the store says of one that was there before.
+async fn submit(bench: &Bench, task: NewTask) -> CheckResult<Submitted> {
+    match bench.write_one(Write::Submit(Box::new(task))).await? {
+        WriteResult::Submitted(submitted) => Ok(submitted),
+        other => Err(format!("the submission returned {other:?}")),
+    }
+}
+
+async fn keeps_keys(bench: &Bench) -> CheckResult {
+    let task = NewTask {
+        headers: Some(r#"{"tenant":"7"}"#.to_owned()),
+        lane: Some("l".to_owned()),
+        ..new("k")
+    };
+    let id = ended(bench, task).await?;
+    let before = bench.task(id).await?;
+    prune(bench, WITH_KEYS, 1).await?;
+    let task = bench.task(id).await?;
+    check_equal("the state", task.state, State::Pruned)?;
+    check_equal(
+        "when its key is free",
+        task.updated_at,
+        before.updated_at.after(LONG),
+    )?;
+    check_equal("what is left", (&*task.key, &*task.input), ("k", "null"))?;
+    check_equal(
+        "what is gone",
+        (task.output, task.error, task.headers, task.lane),
+        (None, None, None, None),
+    )?;
+    check_equal("its history", bench.history(id).await?, Vec::new())?;
+    let signals = bench.other.signals(id).await.map_err(to_message)?;
+    check_equal("its signals", signals, Vec::new())?;
+    let wanted = Submitted {
+        id,
+        is_new: false,
+        same_arguments: None,
+    };
+    for input in ["[]", "[1]"] {
+        let again = NewTask {
+            input: input.to_owned(),
+            ..new("k")
+        };
+        check_equal("the submission", submit(bench, again).await?, wanted)?;
+    }
+    let other = NewTask {
+        workflow: "other".to_owned(),
+        ..new("k")
+    };
+    check_that(
+        "another workflow has keys of its own",
+        submit(bench, other).await?.is_new,
+    )?;
+    let filter = Filter {
+        state: Some(State::Pruned),
+        ..Filter::default()
+    };
+    let listed = bench.other.list(filter).await.map_err(to_message)?;
+    check_equal(
+        "the pruned tasks",
+        listed.iter().map(|task| task.id).collect(),
+        vec![id],
+    )?;
+    let counts = bench.other.counts().await.map_err(to_message)?;
+    check_that("they are counted", counts.contains(&(State::Pruned, 1)))?;
+    check_equal("the claimed tasks", bench.claim("a", 9).await?.len(), 0)?;
+    prune(bench, WITH_KEYS, 0).await?;
+    prune(bench, Duration::ZERO, 0).await?;
+    check_equal("the submission", submit(bench, new("k")).await?, wanted)
+}
+
+async fn frees_keys(bench: &Bench) -> CheckResult {
+    let id = ended(bench, new("k")).await?;
+    let short = Retention {
+        tasks: Duration::ZERO,
+        keys: Duration::from_millis(300),
+    };
+    let free_at = bench.task(id).await?.updated_at.after(short.keys);
+    prune(bench, short, 1).await?;
+    prune(bench, LONG, 0).await?;
+    check_equal(
+        "a number that is kept",
+        submit(bench, new("k")).await?.id,
+        id,
+    )?;
+    bench.wait_until_past(free_at).await?;
+    check_equal(
+        "a number that is kept",
+        submit(bench, new("k")).await?.id,
+        id,
+    )?;
+    prune(bench, LONG, 0).await?;
+    let task = bench.other.task(id).await.map_err(to_message)?;
+    check_equal("the task", task, None)?;
+    let again = submit(bench, new("k")).await?;
+    check_that(
+        "the key is free, and the number is not",
+        again.is_new && again.id != id,
+    )
+}
+
+async fn random_keys(bench: &Bench) -> CheckResult {
+    let key = random_key(Time::default());
+    let id = ended(bench, new(&key)).await?;
+    prune(bench, WITH_KEYS, 1).await?;
+    let task = bench.other.task(id).await.map_err(to_message)?;
+    check_equal("the task", task, None)
+}
+
+async fn children(bench: &Bench) -> CheckResult {
+    bench.submit(new("parent")).await?;
+    let parent = bench.claim_one("a").await?;
+    let Write::Record(held, start) = record(lease(&parent), 0, RecordKind::Done) else {
+        return Err("a record".to_owned());
+    };
+    let started = bench
+        .write_one(Write::Start(held, start, Box::new(new("child"))))
+        .await?;
+    let WriteResult::Started(_, child) = started else {
+        return Err(format!("the start returned {started:?}"));
+    };
+    let held = bench.claim_one("a").await?;
+    bench
+        .write_held(change(lease(&held), change_to(State::Processed)))
+        .await?;
+    prune(bench, WITH_KEYS, 0).await?;
+    bench
+        .write_held(change(lease(&parent), change_to(State::Processed)))
+        .await?;
+    prune(bench, WITH_KEYS, 1).await?;
+    check_equal(
+        "the parent",
+        bench.task(parent.task.id).await?.state,
+        State::Pruned,
+    )?;
+    prune(bench, WITH_KEYS, 1).await?;
+    let child = bench.other.task(child).await.map_err(to_message)?;
+    check_equal("the child", child, None)
+}
