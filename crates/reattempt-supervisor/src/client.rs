@@ -409,7 +409,7 @@ impl Client {
     /// ```
     /// use std::time::Duration;
     ///
-    /// use reattempt_supervisor::{Client, Memory, store::Retention};
+    /// use reattempt_supervisor::{Client, Memory, Retention};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), reattempt_supervisor::SubmitError> {

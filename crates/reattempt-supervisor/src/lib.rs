@@ -145,6 +145,7 @@ pub use store::memory::Memory;
 #[cfg(feature = "postgres")]
 pub use store::postgres::Postgres;
 pub use store::queue_limit::QueueLimit;
+pub use store::retention::Retention;
 pub use store::schedules::Missed;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;

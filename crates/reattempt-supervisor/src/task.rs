@@ -88,7 +88,7 @@ pub enum State {
     /// It needs an operator: a compensation fails again and again, or its code has changed.
     Parked,
     /// It has ended, and its data was deleted. Its key is still taken, so that a late repetition of its
-    /// submission stores no second task. See [`Retention`](crate::store::Retention).
+    /// submission stores no second task. See [`Retention`](crate::Retention).
     Pruned,
 }
 

@@ -17,12 +17,12 @@ mod servers;
 use std::time::Duration;
 
 use reattempt_supervisor::store::{
-    AdminCommand, Change, Claim, Counts, Filter, Missed, NextGeneration, Resolution, Retention,
-    ScheduleState, ScheduleWrite, Store as _, StoredSchedule, Sweep, Verdict, Wake, Write,
-    WriteResult,
+    AdminCommand, Change, Claim, Counts, Filter, Missed, NextGeneration, Resolution, ScheduleState,
+    ScheduleWrite, Store as _, StoredSchedule, Sweep, Verdict, Wake, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Direction, Fence, Lease, NewTask, Postgres, RunningStep, State, TaskId, Time, WorkerId,
+    Direction, Fence, Lease, NewTask, Postgres, Retention, RunningStep, State, TaskId, Time,
+    WorkerId,
 };
 use servers::Server;
 

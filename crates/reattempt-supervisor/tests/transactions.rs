@@ -14,10 +14,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reattempt_supervisor::store::Retention;
 use reattempt_supervisor::{
-    Client, Committed, Memory, Postgres, RecordKind, Scheduler, Sqlite, State, Step, StepError,
-    Task, WorkflowContext, step, transaction::Transaction, workflow,
+    Client, Committed, Memory, Postgres, RecordKind, Retention, Scheduler, Sqlite, State, Step,
+    StepError, Task, WorkflowContext, step, transaction::Transaction, workflow,
 };
 use rusqlite::Error;
 use servers::Server;

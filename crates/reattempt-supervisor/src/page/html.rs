@@ -8,7 +8,7 @@ use super::access::{Role, Session};
 use crate::client::{Progress, SubmitError};
 use crate::store::Filter;
 use crate::task::{
-    OperatorNote, Record, RecordKind, RunningStep, State, Task, TaskId, UnknownState,
+    FailingStep, OperatorNote, Record, RecordKind, RunningStep, State, Task, TaskId, UnknownState,
 };
 use crate::time::ParseTimeError;
 
@@ -452,25 +452,31 @@ pub(super) fn task(session: &Session, progress: &Progress) -> String {
         }
         body.push_str("</tbody></table></div>");
     }
-    if !failures.is_empty() {
-        body.push_str("<h2>Failures</h2><div class=scroll><table><thead><tr><th>Step<th>Direction<th>Failures<th>Last<th>Error</thead><tbody>");
-        for step in failures {
-            push(
-                &mut body,
-                format_args!(
-                    "<tr><td class=number>{}<td>{}<td class=number>{}<td>{}<td class=text>{}",
-                    step.seq,
-                    step.direction.as_str(),
-                    step.failures,
-                    time(step.at),
-                    Text(&step.error),
-                ),
-            );
-        }
-        body.push_str("</tbody></table></div>");
-    }
+    add_failures(&mut body, failures);
     add_notes(&mut body, notes);
     whole_page(&format!("Task {}", task.id), &body)
+}
+
+/// Adds the steps that have failed.
+fn add_failures(body: &mut String, failures: &[FailingStep]) {
+    if failures.is_empty() {
+        return;
+    }
+    body.push_str("<h2>Failures</h2><div class=scroll><table><thead><tr><th>Step<th>Direction<th>Failures<th>Last<th>Error</thead><tbody>");
+    for step in failures {
+        push(
+            body,
+            format_args!(
+                "<tr><td class=number>{}<td>{}<td class=number>{}<td>{}<td class=text>{}",
+                step.seq,
+                step.direction.as_str(),
+                step.failures,
+                time(step.at),
+                Text(&step.error),
+            ),
+        );
+    }
+    body.push_str("</tbody></table></div>");
 }
 
 /// Adds what operators have decided.

@@ -3,6 +3,7 @@
 mod children;
 mod generations;
 mod lanes;
+mod retention;
 mod schedules;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,9 +21,9 @@ use super::queue_limit::{Room, Rooms, Spent};
 use super::unknown::OldestTasks;
 use super::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, Expiry, Failure, Filter, HeldTask,
-    LeaseStatus, NextState, Overdue, QueueLimit, QueueStatus, Reclaimed, Resolution, Retention,
-    Schedules, SignalResult, Store, StoreFuture, StoredSchedule, Submitted, Sweep, UnknownWorkflow,
-    Verdict, Wake, Write, WriteResult,
+    LeaseStatus, NextState, Overdue, QueueLimit, QueueStatus, Reclaimed, Resolution, Schedules,
+    SignalResult, Store, StoreFuture, StoredSchedule, Submitted, Sweep, UnknownWorkflow, Verdict,
+    Wake, Write, WriteResult,
 };
 use crate::task::{
     CHILD_ENDED, Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind,
@@ -748,52 +749,6 @@ impl Tables {
         }
         task.updated_at = now;
         SignalResult::Accepted
-    }
-
-    /// Deletes the data of old tasks that have ended, and keys that have stayed long enough.
-    fn prune(&mut self, retention: Retention, limit: u32, now: Time) -> u64 {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let is_free = |task: &&Task| task.state == State::Pruned && task.updated_at <= now;
-        let free: Vec<_> = (self.tasks.values().filter(is_free))
-            .map(|task| (task.workflow.clone(), task.key.clone()))
-            .take(limit)
-            .collect();
-        for key in &free {
-            if let Some(id) = self.keys.remove(key) {
-                self.tasks.remove(&id);
-            }
-        }
-        let is_there = |id| (self.tasks.get(id)).is_some_and(|task| task.state != State::Pruned);
-        let is_old = |task: &&Task| {
-            task.state.has_ended()
-                && task.state != State::Pruned
-                && task.updated_at.after(retention.tasks) <= now
-                && !self.parents.get(&task.id).is_some_and(is_there)
-        };
-        let old: Vec<_> = (self.tasks.values().filter(is_old))
-            .map(|task| task.id)
-            .take(limit)
-            .collect();
-        for id in &old {
-            let is_child = self.parents.remove(id).is_some();
-            if let Some(mut task) = self.tasks.remove(id) {
-                match retention.key_until(task.updated_at, &task.key, now) {
-                    Some(until) if !is_child => {
-                        task.prune(until);
-                        self.tasks.insert(*id, task);
-                    }
-                    _ => {
-                        self.keys.remove(&(task.workflow, task.key));
-                    }
-                }
-            }
-            self.records.remove(id);
-            self.failing.remove(id);
-            self.notes.remove(id);
-            self.signals.remove(id);
-            self.nonces.retain(|(task, _)| task != id);
-        }
-        u64::try_from(old.len()).unwrap_or(u64::MAX)
     }
 
     /// Reclaims expired tasks.

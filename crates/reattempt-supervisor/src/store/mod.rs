@@ -16,7 +16,7 @@ pub mod postgres;
 pub(crate) mod queue_limit;
 mod queues;
 mod reclaim;
-mod retention;
+pub(crate) mod retention;
 pub(crate) mod schedules;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
@@ -44,7 +44,7 @@ pub use page::Page;
 pub(crate) use queue_limit::QueueLimit;
 pub use queues::QueueStatus;
 pub use reclaim::{Reclaimed, Sweep};
-pub use retention::Retention;
+pub(crate) use retention::Retention;
 pub use schedules::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
 pub use unknown::UnknownWorkflow;
 pub use writes::{

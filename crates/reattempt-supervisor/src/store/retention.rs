@@ -16,7 +16,7 @@ use crate::time::Time;
 /// ```
 /// use std::time::Duration;
 ///
-/// use reattempt_supervisor::store::Retention;
+/// use reattempt_supervisor::Retention;
 ///
 /// const DAY: Duration = Duration::from_secs(86_400);
 ///

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use reattempt_supervisor::store::{AdminCommand, Filter, Resolution, Retention, Verdict};
-use reattempt_supervisor::{Client, Operator, Postgres, Sqlite, TaskId, page};
+use reattempt_supervisor::store::{AdminCommand, Filter, Resolution, Verdict};
+use reattempt_supervisor::{Client, Operator, Postgres, Retention, Sqlite, TaskId, page};
 
 use chosen::{Chosen, FilterOptions};
 
@@ -29,6 +29,21 @@ struct Arguments {
     json: bool,
     #[command(subcommand)]
     command: Command,
+}
+
+/// Which tasks are deleted.
+#[derive(Debug, Args)]
+struct PruneOptions {
+    /// How many days ago the tasks must have ended.
+    #[arg(long)]
+    days: u64,
+    /// How many days after the end of a task its key stays, so that nobody can submit it again: `--days`, if
+    /// that is longer.
+    #[arg(long, value_name = "DAYS", default_value_t = 0)]
+    keep_keys: u64,
+    /// The largest number of tasks.
+    #[arg(long, default_value_t = 10_000)]
+    limit: u32,
 }
 
 /// Who gives a command, and why: `show` has both.
@@ -150,18 +165,7 @@ enum Command {
         command: Option<schedules::Command>,
     },
     /// Deletes tasks that ended long ago.
-    Prune {
-        /// How many days ago the tasks must have ended.
-        #[arg(long)]
-        days: u64,
-        /// How many days after the end of a task its key stays, so that nobody can submit it again: `--days`, if
-        /// that is longer.
-        #[arg(long, value_name = "DAYS", default_value_t = 0)]
-        keep_keys: u64,
-        /// The largest number of tasks.
-        #[arg(long, default_value_t = 10_000)]
-        limit: u32,
-    },
+    Prune(PruneOptions),
     /// Rebuilds what PostgreSQL knows of tasks outside of them, after a restore or changes without triggers.
     Repair,
     /// Serves pages that show tasks and take commands.
@@ -279,11 +283,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         }
         Command::Queues { command } => queues::run(&client, command, json).await,
         Command::Schedules { command } => schedules::run(&client, command, json).await,
-        Command::Prune {
-            days,
-            keep_keys,
-            limit,
-        } => prune(&client, days, keep_keys, limit).await,
+        Command::Prune(options) => prune(&client, &options).await,
         Command::Repair => repair(&client).await,
         Command::Serve {
             token_file,
@@ -294,13 +294,13 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
 }
 
 /// Deletes tasks that ended so many days ago, and keeps their keys for others.
-async fn prune(client: &Client, tasks: u64, keys: u64, limit: u32) -> Result<(), Box<dyn Error>> {
+async fn prune(client: &Client, options: &PruneOptions) -> Result<(), Box<dyn Error>> {
     let days = |days: u64| Duration::from_secs(days.saturating_mul(86_400));
     let retention = Retention {
-        tasks: days(tasks),
-        keys: days(keys),
+        tasks: days(options.days),
+        keys: days(options.keep_keys),
     };
-    match client.prune(retention, limit).await? {
+    match client.prune(retention, options.limit).await? {
         1 => println!("deleted 1 task"),
         count => println!("deleted {count} tasks"),
     }
