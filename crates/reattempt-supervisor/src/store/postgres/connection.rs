@@ -142,7 +142,10 @@ impl Prepared {
         sql: &'static str,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
-        match self.0.get(sql) {
+        let statement = self.0.get(sql);
+        // One that waits until it is prepared is sent after the COMMIT of its transaction.
+        debug_assert!(statement.is_some(), "not in a list of statements: {sql}");
+        match statement {
             Some(statement) => client.query(statement, values).await,
             None => client.query(sql, values).await,
         }
