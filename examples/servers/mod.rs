@@ -58,6 +58,11 @@ impl Server {
         Some(server)
     }
 
+    /// Returns the URL of the database of PostgreSQL.
+    pub(crate) fn url(&self) -> String {
+        postgres_url(self.port)
+    }
+
     /// Ends PostgreSQL as a crash would and starts it again, on its port and with the files it left.
     pub(crate) fn restart_postgres(&mut self) {
         // Its children end with it, and leave nothing that a new one would wait for.
@@ -251,4 +256,9 @@ fn nobody() -> Option<(u32, u32)> {
     };
     let found = is_root.then(|| user("postgres").or_else(|| user("nobody")));
     found.flatten()
+}
+
+/// Returns the URL of the database of a PostgreSQL, or of a proxy before it, on this port.
+pub(crate) fn postgres_url(port: u16) -> String {
+    format!("postgres://postgres@127.0.0.1:{port}/postgres")
 }

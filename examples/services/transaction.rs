@@ -91,7 +91,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("on PostgreSQL at {url}");
         Bank::<Postgres>::withdraw_twice(&url, strict).await?
     } else if let Some(server) = Server::postgres() {
-        let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+        let url = server.url();
         println!("on a PostgreSQL of its own");
         Bank::<Postgres>::withdraw_twice(&url, strict).await?
     } else {

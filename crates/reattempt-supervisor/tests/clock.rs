@@ -169,12 +169,9 @@ async fn postgres() {
     let Some(server) = servers::Server::postgres() else {
         return;
     };
-    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+    let url = server.url();
     let store = Postgres::connect(&url).await.unwrap();
-    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(connection);
+    let client = kit::session(&url).await;
     let moved = async |by: i64| {
         let sql = "UPDATE retry_worker SET lease_until = lease_until + $1";
         client.execute(sql, &[&by]).await.unwrap();

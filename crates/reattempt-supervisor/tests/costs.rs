@@ -84,12 +84,12 @@ struct Measured {
 impl Measured {
     async fn new(ended: u32, pending: u32) -> Option<Self> {
         let server = Server::postgres_with(&["-c", "autovacuum=off", "-c", "max_wal_size=4GB"])?;
-        drop(Postgres::connect(&url(&server)).await.unwrap());
-        let loader = connect(&server).await;
+        drop(Postgres::connect(&server.url()).await.unwrap());
+        let loader = kit::session(&server.url()).await;
         loader.batch_execute(&load(ended, pending)).await.unwrap();
         loader.batch_execute("VACUUM ANALYZE").await.unwrap();
         drop(loader);
-        let admin = connect(&server).await;
+        let admin = kit::session(&server.url()).await;
         let this = Self {
             server,
             admin,
@@ -130,7 +130,7 @@ impl Measured {
     /// Measures an operation on a new connection.
     async fn of(&mut self, name: &'static str, operation: impl AsyncFnOnce(&Postgres)) {
         let before = self.read().await;
-        let store = Postgres::connect(&url(&self.server)).await.unwrap();
+        let store = Postgres::connect(&self.server.url()).await.unwrap();
         operation(&store).await;
         drop(store);
         self.wait_for_others().await;
@@ -159,18 +159,6 @@ impl Measured {
         })
         .await;
     }
-}
-
-fn url(server: &Server) -> String {
-    format!("postgres://postgres@127.0.0.1:{}/postgres", server.port)
-}
-
-async fn connect(server: &Server) -> tokio_postgres::Client {
-    let url = url(server);
-    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
-    let (client, connection) = connecting.await.unwrap();
-    tokio::spawn(connection);
-    client
 }
 
 /// The tasks of [`load`] in each state, by their numbers.
@@ -540,7 +528,7 @@ async fn in_place(measured: &Measured, tasks: u32) -> i64 {
     let updates =
         "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'retry_run'";
     let before = measured.admin.query_one(updates, &[]).await.unwrap();
-    let store = Postgres::connect(&url(&measured.server)).await.unwrap();
+    let store = Postgres::connect(&measured.server.url()).await.unwrap();
     for group in 0..tasks.div_ceil(100) {
         let submits = (0..100).map(|nth| submit(&format!("hot {group} {nth}")));
         let claim = Write::Claim(kit::claim("hot", "plain", 50));

@@ -43,18 +43,6 @@ const MINE: &str = "INSERT INTO retry_run (workflow, version, queue, priority, i
         max_failures, cancel_asked, input, created_at, updated_at)
     VALUES ('mine', 1, 'default', 2, 'mine', 0, 0, 0, 0, 0, 3, false, 'null', 0, 0)";
 
-async fn connect(server: &Server) -> tokio_postgres::Client {
-    let url = url(server);
-    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
-    let (client, connection) = connecting.await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
-fn url(server: &Server) -> String {
-    format!("postgres://postgres@127.0.0.1:{}/postgres", server.port)
-}
-
 /// Asks again until the answer is `true`.
 async fn wait_for(client: &tokio_postgres::Client, question: &str) {
     let asking = async {
@@ -76,8 +64,8 @@ async fn a_claim_and_a_look_read_no_task_of_others() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let admin = kit::session(&server.url()).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
     admin.batch_execute(CROWD).await.unwrap();
     admin.batch_execute(MINE).await.unwrap();
     admin
@@ -125,8 +113,8 @@ async fn a_list_of_tasks_that_go_on_reads_no_task_that_has_ended() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let admin = kit::session(&server.url()).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
     let tasks = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, fence, failures,
             max_failures, cancel_asked, input, created_at, updated_at)
         SELECT 'mine', 1, 'default', 0, nth::text, least(nth, 3), 0, 0, 0, 0, 3, false, 'null', 0, 0 FROM generate_series(0, 20000) AS nth";
@@ -154,8 +142,8 @@ async fn a_list_that_takes_long_delays_no_other_read() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let admin = kit::session(&server.url()).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
     store.history(TaskId(1)).await.unwrap();
     let lock = "BEGIN; LOCK TABLE retry_ended IN ACCESS EXCLUSIVE MODE";
     admin.batch_execute(lock).await.unwrap();
@@ -194,8 +182,8 @@ async fn a_step_that_has_ended_is_not_forgotten_behind_a_lock() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let admin = kit::session(&server.url()).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
     let lease = claim_one(&store).await;
     let step = |seq| RunningStep {
         task: lease.task,
@@ -230,8 +218,8 @@ async fn a_task_that_has_ended_again_is_not_pruned() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let admin = kit::session(&server.url()).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
     let lease = claim_one(&store).await;
     store.write([end(lease)].into()).await.unwrap();
     // Who reads what has ended waits for this lock, with the snapshot from before.
@@ -272,11 +260,14 @@ async fn the_tables_change_between_the_transactions_of_others() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let (mut long, others) = (connect(&server).await, connect(&server).await);
+    let (mut long, others) = (
+        kit::session(&server.url()).await,
+        kit::session(&server.url()).await,
+    );
     create_old_tables(&others).await;
     let long = long.transaction().await.unwrap();
     long.batch_execute(MINE).await.unwrap();
-    let url = url(&server);
+    let url = server.url();
     let migration = tokio::spawn(async move { Postgres::connect(&url).await.unwrap() });
     let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'retry_run'::regclass AND NOT granted)";
     wait_for(&others, waits).await;
@@ -322,7 +313,10 @@ async fn one_process_alone_waits_to_change_the_tables() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let (mut long, others) = (connect(&server).await, connect(&server).await);
+    let (mut long, others) = (
+        kit::session(&server.url()).await,
+        kit::session(&server.url()).await,
+    );
     create_old_tables(&others).await;
     let isolation = "ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'";
     others.batch_execute(isolation).await.unwrap();
@@ -330,7 +324,7 @@ async fn one_process_alone_waits_to_change_the_tables() {
     let long = long.transaction().await.unwrap();
     long.batch_execute(MINE).await.unwrap();
     let migrate = || {
-        let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
+        let url = servers::postgres_url(port);
         tokio::spawn(async move { Postgres::connect(&url).await.unwrap() })
     };
     let migrations = [migrate(), migrate()];
@@ -367,9 +361,9 @@ async fn small_tables_whose_filling_was_ended_are_filled_by_the_next_processes()
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
+    let admin = kit::session(&server.url()).await;
     create_old_tables(&admin).await;
-    let connecting = async || Postgres::connect(&url(&server)).await.unwrap();
+    let connecting = async || Postgres::connect(&server.url()).await.unwrap();
     // Somebody who had rights before there were small tables.
     let grant =
         "CREATE ROLE app; GRANT ALL ON retry_run TO app; GRANT ALL ON SEQUENCE retry_run_id TO app";
@@ -397,9 +391,9 @@ async fn connecting_keeps_the_indexes_of_releases_before() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
+    let admin = kit::session(&server.url()).await;
     create_old_tables(&admin).await;
-    let url = url(&server);
+    let url = server.url();
     drop(Postgres::connect(&url).await.unwrap());
     // Nobody has seen a process of such a release for long, and now one is back.
     let back = "UPDATE retry_meta SET value = 1 WHERE key LIKE '%seen';
@@ -415,8 +409,8 @@ async fn the_tables_may_be_published() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let admin = kit::session(&server.url()).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
     let publish = "CREATE PUBLICATION everything FOR ALL TABLES";
     admin.batch_execute(publish).await.unwrap();
     let limited = NewTask {
@@ -466,8 +460,8 @@ async fn a_change_of_a_task_writes_no_index_of_the_tasks() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let admin = kit::session(&server.url()).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
     for group in 0..10 {
         let submit = |nth| Write::Submit(Box::new(kit::plain(&format!("{group} {nth}"))));
         let mut writes: Vec<_> = (0..50).map(submit).collect();

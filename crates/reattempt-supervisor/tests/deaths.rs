@@ -236,7 +236,7 @@ async fn two_of_forty_tasks_abort_on_postgres() {
         return;
     };
     let folder = servers::folder("deaths-postgres");
-    let store = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+    let store = server.url();
     let run = Run {
         tasks: 40,
         poisons: 2,

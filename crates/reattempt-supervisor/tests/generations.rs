@@ -306,7 +306,7 @@ async fn generations_follow_each_other_in_postgres() {
     let Some(server) = servers::Server::postgres() else {
         return;
     };
-    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+    let url = server.url();
     let store = reattempt_supervisor::Postgres::connect(&url);
     let place = Place::of(Client::new(store.await.unwrap()));
     check_count(&place, 50).await;

@@ -36,18 +36,6 @@ async fn plain(context: &WorkflowContext, millis: u64) -> Result<(), StepError> 
     work(context, millis).await
 }
 
-fn url(server: &Server) -> String {
-    format!("postgres://postgres@127.0.0.1:{}/postgres", server.port)
-}
-
-async fn connect(server: &Server) -> tokio_postgres::Client {
-    let url = url(server);
-    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
-    let (client, connection) = connecting.await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
 fn in_lane(lane: &str, key: &str) -> NewTask {
     NewTask {
         lane: Some(lane.to_owned()),
@@ -102,9 +90,9 @@ async fn an_open_transaction_of_an_application_delays_no_lane() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let store = Postgres::connect(&url(&server)).await.unwrap();
-    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
-    let mut application = connect(&server).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
+    let mut application = kit::session(&server.url()).await;
     for is_over in [true, false] {
         let key = |name: &str| format!("{name} {is_over}");
         submit(&store, in_lane("l", &key("first"))).await;
@@ -150,8 +138,8 @@ async fn lanes_that_differ_are_rebuilt() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let store = Postgres::connect(&url(&server)).await.unwrap();
+    let admin = kit::session(&server.url()).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
     submit(&store, in_lane("held", "held")).await;
     assert_eq!(claim(&store).await.len(), 1);
     let lanes = [
@@ -225,10 +213,10 @@ async fn times(store: &Postgres, task: &Task) -> (i64, i64, i64) {
 /// Runs tasks of some lanes by several schedulers, each with a store of its own, as so many processes would.
 /// Returns the part of the time in which a lane was used.
 async fn run_lanes(server: &Server, lanes: u64, tasks: u64, millis: u64) -> Vec<f64> {
-    let client = Client::new(Postgres::connect(&url(server)).await.unwrap());
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
     let mut schedulers = Vec::new();
     for _ in 0..3 {
-        let own = Client::new(Postgres::connect(&url(server)).await.unwrap());
+        let own = Client::new(Postgres::connect(&server.url()).await.unwrap());
         schedulers.push(
             Scheduler::new(&own)
                 .register(plain)
@@ -244,7 +232,7 @@ async fn run_lanes(server: &Server, lanes: u64, tasks: u64, millis: u64) -> Vec<
     for scheduler in schedulers {
         scheduler.stop(Duration::from_secs(5)).await;
     }
-    let store = Postgres::connect(&url(server)).await.unwrap();
+    let store = Postgres::connect(&server.url()).await.unwrap();
     let all = store
         .list(Filter {
             limit: u32::MAX,
@@ -285,7 +273,7 @@ async fn several_schedulers_run_one_task_of_a_lane_at_a_time() {
 
 /// Returns the time in microseconds that 99 of 100 tasks without a lane wait at most.
 async fn waits(server: &Server, client: &Client, tasks: usize) -> i64 {
-    let store = Postgres::connect(&url(server)).await.unwrap();
+    let store = Postgres::connect(&server.url()).await.unwrap();
     let mut handles = Vec::new();
     for _ in 0..tasks {
         handles.push(client.submit(plain(10)).await.unwrap());
@@ -310,10 +298,10 @@ async fn a_lane_with_many_tasks_delays_no_other_task() {
     let used = run_lanes(&server, 4, 50, 100).await;
     println!("one at a time: used {used:.2?} of the time");
     assert!(used.iter().all(|used| *used >= 0.8), "{used:?}");
-    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
     let mut schedulers = Vec::new();
     for _ in 0..3 {
-        let own = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+        let own = Client::new(Postgres::connect(&server.url()).await.unwrap());
         schedulers.push(
             Scheduler::new(&own)
                 .register(plain)

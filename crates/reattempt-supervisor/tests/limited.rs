@@ -216,11 +216,9 @@ async fn a_transaction_counts_what_has_left_since_it_began() {
     let Some(server) = servers::Server::postgres() else {
         return;
     };
-    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+    let url = server.url();
     let store = Postgres::connect(&url).await.unwrap();
-    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
-    let (other, connection) = connecting.await.unwrap();
-    tokio::spawn(connection);
+    let other = kit::session(&url).await;
     let room = async || {
         let room = "SELECT room FROM retry_room('default')";
         let row = other.query_one(room, &[]).await.unwrap();

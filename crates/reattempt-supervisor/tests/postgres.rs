@@ -165,7 +165,7 @@ impl World {
     /// Returns `None` if PostgreSQL is not installed.
     async fn new() -> Option<Self> {
         let server = Server::postgres()?;
-        let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+        let url = server.url();
         let (one, other) = tokio::join!(Postgres::connect(&url), Postgres::connect(&url));
         Some(Self {
             server,
@@ -239,7 +239,7 @@ async fn a_pool_that_refuses_settings_of_a_session_gets_them_with_each_transacti
         return;
     };
     let (port, refused) = start_pool(world.server.port).await;
-    let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
+    let url = servers::postgres_url(port);
     let client = Client::new(Postgres::connect(&url).await.unwrap());
     let world = World {
         client: [client.clone(), client],
@@ -396,14 +396,8 @@ async fn a_task_is_submitted_in_the_callers_transaction() {
     let Some(world) = World::new().await else {
         return;
     };
-    let url = format!(
-        "postgres://postgres@127.0.0.1:{}/postgres",
-        world.server.port
-    );
-    let (mut client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(connection);
+    let url = world.server.url();
+    let mut client = kit::session(&url).await;
     let submission = || order("book".to_owned()).key("k");
     let tasks = &world.client[0];
     let mut transaction = client.transaction().await.unwrap();
@@ -444,7 +438,7 @@ async fn a_task_is_submitted_in_the_callers_transaction() {
 
 /// Returns a store, and tasks in it that a worker holds.
 async fn claim_leases(server: &Server, count: u32) -> (Arc<Postgres>, Vec<Lease>) {
-    let store = Arc::new(Postgres::connect(&url(server)).await.unwrap());
+    let store = Arc::new(Postgres::connect(&server.url()).await.unwrap());
     let mut first: Vec<Write> = (0..count)
         .map(|nth| Write::Submit(Box::new(kit::plain(&nth.to_string()))))
         .collect();
@@ -459,18 +453,6 @@ async fn claim_leases(server: &Server, count: u32) -> (Arc<Postgres>, Vec<Lease>
     };
     let holds = claimed.iter().map(|claimed| lease(&claimed.task)).collect();
     (store, holds)
-}
-
-fn url(server: &Server) -> String {
-    format!("postgres://postgres@127.0.0.1:{}/postgres", server.port)
-}
-
-async fn other(server: &Server) -> tokio_postgres::Client {
-    let url = url(server);
-    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
-    let (client, connection) = connecting.await.unwrap();
-    tokio::spawn(connection);
-    client
 }
 
 /// Waits until a transaction waits for a lock.
@@ -496,7 +478,7 @@ async fn tasks_are_locked_in_their_order() {
         return;
     };
     let (store, holds) = claim_leases(&server, 3).await;
-    let mut other = other(&server).await;
+    let mut other = kit::session(&server.url()).await;
     let transaction = other.transaction().await.unwrap();
     transaction.query(LOCK, &[&holds[1].task.0]).await.unwrap();
     let records = holds.iter().rev().map(|lease| kit::done(*lease, 0, None));
@@ -540,7 +522,7 @@ async fn a_locked_task_delays_no_other() {
         return;
     };
     let gate = Gate(Arc::new(tokio::sync::Barrier::new(TASKS + 1)));
-    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
     let mut tasks = Vec::new();
     for _ in 0..TASKS {
         tasks.push(client.submit(passes()).await.unwrap().id());
@@ -559,7 +541,7 @@ async fn a_locked_task_delays_no_other() {
     while store.list(held()).await.unwrap().len() < TASKS {
         tokio::task::yield_now().await;
     }
-    let mut other = other(&server).await;
+    let mut other = kit::session(&server.url()).await;
     let transaction = other.transaction().await.unwrap();
     transaction.query(LOCK, &[&tasks[3].0]).await.unwrap();
     gate.0.wait().await;
@@ -592,7 +574,7 @@ async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
     };
     let (store, holds) = claim_leases(&server, 1).await;
     let lease = holds[0];
-    let mut other = other(&server).await;
+    let mut other = kit::session(&server.url()).await;
     let transaction = other.transaction().await.unwrap();
     transaction.query(LOCK, &[&lease.task.0]).await.unwrap();
     let signal = "INSERT INTO retry_signal (run_id, name, payload) VALUES ($1, 'go', '1')";
@@ -629,7 +611,7 @@ async fn a_claim_reads_no_history() {
     let records = leases.iter().map(|lease| kit::done(*lease, 0, None));
     store.write(records.collect()).await.unwrap();
     store.write([Write::GiveBack(leases)].into()).await.unwrap();
-    let mut other = other(&server).await;
+    let mut other = kit::session(&server.url()).await;
     let transaction = other.transaction().await.unwrap();
     let lock = "LOCK TABLE retry_step IN ACCESS EXCLUSIVE MODE";
     transaction.batch_execute(lock).await.unwrap();
@@ -654,8 +636,8 @@ async fn whoever_has_submitted_a_task_hears_that_it_has_ended_elsewhere() {
         return;
     };
     let (one, other) = (
-        Client::new(Postgres::connect(&url(&server)).await.unwrap()),
-        Client::new(Postgres::connect(&url(&server)).await.unwrap()),
+        Client::new(Postgres::connect(&server.url()).await.unwrap()),
+        Client::new(Postgres::connect(&server.url()).await.unwrap()),
     );
     let submitted = one.submit(nothing()).await.unwrap();
     let many = one.submit_many([nothing()]).await.unwrap();

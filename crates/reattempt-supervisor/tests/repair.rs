@@ -18,18 +18,6 @@ use reattempt_supervisor::store::{Change, Counts, Store as _, Wake, Write, Write
 use reattempt_supervisor::{Client, Direction, Lease, Postgres, State, WorkerId};
 use servers::Server;
 
-fn url(server: &Server) -> String {
-    format!("postgres://postgres@127.0.0.1:{}/postgres", server.port)
-}
-
-async fn connect(server: &Server) -> tokio_postgres::Client {
-    let url = url(server);
-    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
-    let (client, connection) = connecting.await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
 /// Adds 8,000 tasks in all states, half of them with a `complete_by`.
 const TASKS: &str = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
         failures, max_failures, cancel_asked, input, created_at, updated_at, owner)
@@ -83,8 +71,8 @@ async fn lines_that_differ_are_rebuilt_and_nothing_else() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    let admin = kit::session(&server.url()).await;
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
     admin.batch_execute(TASKS).await.unwrap();
     assert_eq!(client.repair().await.unwrap(), 0);
     let before = others(&admin).await;
@@ -96,7 +84,7 @@ async fn lines_that_differ_are_rebuilt_and_nothing_else() {
     assert_eq!(others(&admin).await, before);
     let program = || {
         let mut program = Command::new(env!("CARGO_BIN_EXE_reattempt-supervisor"));
-        let output = program.args(["--store", &url(&server), "repair"]).output();
+        let output = program.args(["--store", &server.url(), "repair"]).output();
         String::from_utf8(output.unwrap().stdout).unwrap()
     };
     assert_eq!(program(), "all tasks are in the right places\n");
@@ -114,9 +102,9 @@ async fn workers_run_beside_a_repair() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let store = Postgres::connect(&url(&server)).await.unwrap();
-    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    let admin = kit::session(&server.url()).await;
+    let store = Postgres::connect(&server.url()).await.unwrap();
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
     admin.batch_execute(TASKS).await.unwrap();
     admin.batch_execute(DRIFT).await.unwrap();
     let work = tokio::spawn(async move {
@@ -165,8 +153,8 @@ async fn a_repair_waits_again_and_again_for_a_task_that_somebody_has_locked() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = connect(&server).await;
-    let client = Client::new(Postgres::connect(&url(&server)).await.unwrap());
+    let admin = kit::session(&server.url()).await;
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
     admin.batch_execute(TASKS).await.unwrap();
     admin.batch_execute(DRIFT).await.unwrap();
     let lock = "BEGIN; SELECT FROM retry_run WHERE id = 5170 FOR UPDATE";
@@ -176,7 +164,7 @@ async fn a_repair_waits_again_and_again_for_a_task_that_somebody_has_locked() {
     let lease = Duration::from_secs(2);
     client.store().heartbeat(worker, lease).await.unwrap();
     let repair = tokio::spawn(async move { client.repair().await });
-    let other = connect(&server).await;
+    let other = kit::session(&server.url()).await;
     for waits in [true, false, true] {
         let waiting = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
         while other

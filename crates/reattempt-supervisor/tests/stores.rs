@@ -59,11 +59,8 @@ async fn postgres_keeps_the_contract() {
     let Some(server) = servers::Server::postgres() else {
         return;
     };
-    let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
-    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
-        .await
-        .unwrap();
-    tokio::spawn(connection);
+    let url = server.url();
+    let client = kit::session(&url).await;
     let count = AtomicU32::new(0);
     let make = async || {
         let schema = format!("s{}", count.fetch_add(1, Ordering::Relaxed));

@@ -260,7 +260,7 @@ struct World {
 impl World {
     async fn new() -> Option<Self> {
         let server = Server::postgres()?;
-        let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+        let url = server.url();
         let client = Client::new(Postgres::connect(&url).await.unwrap());
         let pool = PgPoolOptions::new()
             .max_connections(4)

@@ -127,7 +127,7 @@ impl Worker {
 
 impl Place {
     async fn new(server: &Server) -> Self {
-        let store = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+        let store = server.url();
         let hits = Arc::new(Hits::default());
         let pool = PgPool::connect(&store).await.unwrap();
         // No key: nothing but the record keeps a booking from being there twice.

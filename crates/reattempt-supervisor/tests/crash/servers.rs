@@ -42,7 +42,7 @@ pub(crate) fn start(kind: &str) -> Option<(String, Kept)> {
         #[cfg(feature = "postgres")]
         "postgres" => {
             let server = postgres::Server::postgres()?;
-            let url = format!("postgres://postgres@127.0.0.1:{}/postgres", server.port);
+            let url = server.url();
             Some((url, Kept::Server(server)))
         }
         other => panic!("there is no store `{other}`"),

@@ -100,7 +100,9 @@ impl World {
     async fn new() -> Option<Self> {
         let server = Server::postgres()?;
         let proxy = Proxy::start(server.port).await;
-        let store = Postgres::connect(&url(proxy.port)).await.unwrap();
+        let store = Postgres::connect(&servers::postgres_url(proxy.port))
+            .await
+            .unwrap();
         let events = Arc::<Mutex<Vec<Event>>>::default();
         let seen = Arc::clone(&events);
         let observer: Box<dyn Fn(&Event) + Send + Sync> =
@@ -160,10 +162,6 @@ impl World {
         });
         errors.collect()
     }
-}
-
-fn url(port: u16) -> String {
-    format!("postgres://postgres@127.0.0.1:{port}/postgres")
 }
 
 /// F4: nobody heard anything for the fifteen minutes that somebody watched.
@@ -234,7 +232,9 @@ async fn a_claim_that_comes_late_has_no_effect() {
         return;
     };
     let proxy = Proxy::start(server.port).await;
-    let store = Postgres::connect(&url(proxy.port)).await.unwrap();
+    let store = Postgres::connect(&servers::postgres_url(proxy.port))
+        .await
+        .unwrap();
     let submitted = store.write([submission("a")].into()).await.unwrap();
     let [WriteResult::Submitted(Submitted { id, .. })] = submitted[..] else {
         panic!("{submitted:?}")
@@ -262,10 +262,8 @@ async fn a_submission_that_waits_for_the_application_delays_nobody() {
         return;
     };
     let scheduler = world.start();
-    let url = url(world.server.port);
-    let connecting = tokio_postgres::connect(&url, tokio_postgres::NoTls);
-    let (mut application, connection) = connecting.await.unwrap();
-    tokio::spawn(connection);
+    let url = servers::postgres_url(world.server.port);
+    let mut application = kit::session(&url).await;
     let mut transaction = application.transaction().await.unwrap();
     let tasks = &world.client;
     let id = tasks.submit_in(&mut transaction, long(99).key("K"));
@@ -315,7 +313,9 @@ async fn a_claim_beside_64_mb_of_answers_receives_little() {
         return;
     };
     let proxy = Proxy::start(server.port).await;
-    let store = Postgres::connect(&url(proxy.port)).await.unwrap();
+    let store = Postgres::connect(&servers::postgres_url(proxy.port))
+        .await
+        .unwrap();
     store.write([submission("large")].into()).await.unwrap();
     let large = claim_one(&store).await;
     for seq in 0..16 {

@@ -105,3 +105,12 @@ macro_rules! pass_on {
     };
 }
 pub(crate) use pass_on;
+
+/// Opens a session of somebody else.
+#[cfg(feature = "postgres")]
+pub(crate) async fn session(url: &str) -> tokio_postgres::Client {
+    let connecting = tokio_postgres::connect(url, tokio_postgres::NoTls);
+    let (client, connection) = connecting.await.unwrap();
+    tokio::spawn(connection);
+    client
+}
