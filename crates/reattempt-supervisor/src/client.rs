@@ -1,6 +1,8 @@
 //! The side of those who submit tasks: they follow their tasks, send signals, and cancel.
 
+mod handle;
 mod in_transaction;
+mod submit_error;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,28 +12,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::events::{Event, Observers, StoreErrors};
-use crate::local::{Ending, LocalTask, LocalTasks};
+use crate::local::{LocalTask, LocalTasks};
 use crate::payload::{MAX_PAYLOAD, too_large};
 use crate::store::submission::{Submission, check_arguments};
 use crate::store::{
     AdminCommand, Filter, QueueLimit, QueueStatus, Resolution, Retention, SignalResult, Store,
-    StoreError, StoreFuture, Submitted, Write, WriteResult,
+    StoreError, StoreFuture, Write, WriteResult,
 };
-use crate::task::{FailingStep, NewTask, OperatorNote, Record, RunningStep, State, Task, TaskId};
+use crate::task::{NewTask, Task, TaskId};
 use crate::workflow::Workflow;
 use crate::writer::{Reply, Writer};
+
+pub use handle::{Progress, TaskHandle};
+pub use submit_error::SubmitError;
 
 /// How long a client waits for a store with an error.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The shortest and the longest pause between two looks at a task.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
-
-/// How long somebody who waits for a task relies on notifications of the store.
-const SLOW_LOOK: Duration = Duration::from_secs(5);
 
 /// Submits tasks to a store and follows them.
 ///
@@ -546,267 +547,4 @@ pub(crate) fn unexpected_result(result: &WriteResult) -> Arc<StoreError> {
     Arc::new(StoreError::lasting(format!(
         "the store returned an unexpected result: {result:?}"
     )))
-}
-
-/// A handle to a submitted task whose result is a `T`.
-pub struct TaskHandle<T> {
-    id: TaskId,
-    submitted: Option<Submitted>,
-    /// Set if this handle submitted the task, which had not ended then.
-    local: Option<Arc<LocalTask>>,
-    client: Client,
-    output: PhantomData<fn() -> T>,
-}
-
-impl<T> fmt::Debug for TaskHandle<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("TaskHandle").field(&self.id).finish()
-    }
-}
-
-/// The progress of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Progress {
-    /// The task in the store.
-    pub task: Task,
-    /// Its records so far.
-    pub history: Vec<Record>,
-    /// The steps that run, if they have run for a quarter of a second.
-    pub running: Vec<RunningStep>,
-    /// Its steps that have failed, and how often.
-    pub failures: Vec<FailingStep>,
-    /// What operators have said about its steps.
-    pub notes: Vec<OperatorNote>,
-}
-
-impl<T> TaskHandle<T> {
-    /// Returns the number of the task, by which [`Client::task`] finds it again.
-    pub const fn id(&self) -> TaskId {
-        self.id
-    }
-
-    /// Returns what the store answered when this handle submitted the task: whether the task is new,
-    /// and whether it has the same arguments. `None` for a handle of [`Client::task`].
-    pub const fn submitted(&self) -> Option<Submitted> {
-        self.submitted
-    }
-
-    /// Returns the progress of the task.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no such task, or if the store has an error.
-    pub async fn progress(&self) -> Result<Progress, SubmitError> {
-        let task = self.client.read(|store| store.task(self.id)).await?;
-        let task = task.ok_or(SubmitError::UnknownTask(self.id))?;
-        let history = self.client.read(|store| store.history(self.id)).await?;
-        let failures = self.client.read(|store| store.failures(self.id)).await?;
-        let running = match task.state {
-            State::Processing => self.client.read(|store| store.running(self.id)).await?,
-            _ => Vec::new(),
-        };
-        let notes = self.client.read(|store| store.notes(self.id)).await?;
-        Ok(Progress {
-            task,
-            history,
-            running,
-            failures,
-            notes,
-        })
-    }
-
-    /// Follows the task to its end. Calls `on_progress` whenever there is something new, and a last
-    /// time at the end.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no such task, or if the store has an error.
-    ///
-    /// # Cancel safety
-    ///
-    /// The task goes on if the future is dropped.
-    pub async fn follow(
-        &self,
-        mut on_progress: impl FnMut(&Progress),
-    ) -> Result<Task, SubmitError> {
-        let mut last = None;
-        let mut pause = PAUSES.0;
-        let local = self.client.0.local_task(self.id);
-        let mut endings = local.subscribe();
-        loop {
-            endings.mark_unchanged();
-            let progress = self.progress().await?;
-            let is_final = progress.task.state.is_final();
-            let now = (
-                progress.task.state,
-                progress.task.fence,
-                progress.history.len(),
-            );
-            if last != Some(now) {
-                on_progress(&progress);
-                last = Some(now);
-                pause = PAUSES.0;
-            }
-            if is_final {
-                return Ok(progress.task);
-            }
-            let _ = tokio::time::timeout(pause, endings.changed()).await;
-            pause = pause.saturating_mul(2).min(PAUSES.1);
-        }
-    }
-}
-
-impl<T: DeserializeOwned> TaskHandle<T> {
-    /// Waits for the end of the task and returns its result.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the task did not succeed, if there is no such task, or if the store has an error.
-    ///
-    /// # Cancel safety
-    ///
-    /// The task goes on if the future is dropped.
-    pub async fn wait(&self) -> Result<T, SubmitError> {
-        let Ending {
-            state,
-            output,
-            error,
-        } = self.ending().await?;
-        if state != State::Processed {
-            let why = error.unwrap_or_default();
-            return Err(SubmitError::Ended(self.id, state, why));
-        }
-        serde_json::from_str(output.as_deref().unwrap_or("null")).map_err(SubmitError::Json)
-    }
-
-    /// Waits for the end of the task, in this process or in the store.
-    async fn ending(&self) -> Result<Ending, SubmitError> {
-        let local = self.client.0.local_task(self.id);
-        let mut endings = local.subscribe();
-        // A task that has ended may have been resubmitted; the store knows.
-        let mut must_look = self.local.is_none() || endings.borrow_and_update().is_some();
-        let store = self.client.store();
-        let mut pause = PAUSES.0;
-        let mut has_looked = false;
-        loop {
-            // Before the look, so that nobody ends the task in between.
-            let end = store.wait_for_end(self.id);
-            if must_look {
-                has_looked = true;
-                let task = self.client.read(|store| store.task(self.id)).await?;
-                let task = task.ok_or(SubmitError::UnknownTask(self.id))?;
-                if task.state.is_final() {
-                    return Ok(Ending {
-                        state: task.state,
-                        output: task.output,
-                        error: task.error,
-                    });
-                }
-            }
-            // Somebody else may have ended it before.
-            let limit = match end {
-                Some(_) if has_looked => SLOW_LOOK,
-                _ if local.is_running() => PAUSES.1,
-                _ => pause,
-            };
-            let ended_elsewhere = async {
-                match end {
-                    Some(end) => end.await,
-                    None => std::future::pending().await,
-                }
-            };
-            let is_named = tokio::select! {
-                biased;
-                changed = endings.changed() => {
-                    if changed.is_ok()
-                        && let Some(ending) = endings.borrow_and_update().clone()
-                    {
-                        return Ok(ending);
-                    }
-                    false
-                }
-                () = ended_elsewhere => true,
-                () = tokio::time::sleep(limit) => false,
-            };
-            // If the task has started here meanwhile, its worker publishes the ending.
-            must_look = is_named || limit >= PAUSES.1 || !local.is_running();
-            pause = pause.saturating_mul(2).min(PAUSES.1);
-        }
-    }
-}
-
-/// A client could not submit a task or reach it, or the task did not succeed.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum SubmitError {
-    /// The store has an error.
-    Store(Arc<StoreError>),
-    /// A value cannot be written as JSON, or the JSON does not fit its type.
-    Json(serde_json::Error),
-    /// A value is larger than [`Client::max_payload`].
-    TooLarge(String),
-    /// As many tasks wait in this queue as [`Client::max_pending`] allows.
-    QueueFull(String, u32),
-    /// A schedule cannot be stored, or there is none of this name.
-    Schedule(String),
-    /// A queue cannot have this limit.
-    Limit(String),
-    /// Another number of tasks fits than was expected.
-    NotExpected(String),
-    /// There is no task with this number.
-    UnknownTask(TaskId),
-    /// The task has no such step that has failed, or whose outcome is unknown.
-    UnknownStep(TaskId),
-    /// The state of the task does not allow it.
-    NotAllowed(TaskId, State),
-    /// The task ended in this state, with this error.
-    Ended(TaskId, State, String),
-}
-
-impl fmt::Display for SubmitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Store(error) => error.fmt(f),
-            Self::Json(error) => write!(f, "the JSON does not fit: {error}"),
-            Self::TooLarge(message)
-            | Self::Schedule(message)
-            | Self::Limit(message)
-            | Self::NotExpected(message) => f.write_str(message),
-            Self::QueueFull(queue, most) => write!(
-                f,
-                "{most} tasks wait in the queue `{queue}`, the most that it may have: submit later, start \
-                 more workers, or raise `max_pending`"
-            ),
-            Self::UnknownTask(task) => write!(f, "there is no task {task}"),
-            Self::UnknownStep(task) => write!(
-                f,
-                "task {task} has no such step that has failed, or of which nobody knows whether it was done"
-            ),
-            Self::NotAllowed(task, state) => {
-                let hint = match state {
-                    State::Parked => "resubmit it first",
-                    State::Pruned => "it has ended, and only its key is left",
-                    state if state.is_final() => "it has ended",
-                    _ => "it has not ended",
-                };
-                write!(
-                    f,
-                    "task {task} is {state}, which does not allow this: {hint}"
-                )
-            }
-            Self::Ended(task, State::Pruned, _) => write!(
-                f,
-                "task {task} was pruned after its end, so nobody knows its result: only its key is left"
-            ),
-            Self::Ended(task, state, why) => write!(f, "task {task} ended as {state}: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for SubmitError {}
-
-impl From<Arc<StoreError>> for SubmitError {
-    fn from(error: Arc<StoreError>) -> Self {
-        Self::Store(error)
-    }
 }
