@@ -4,12 +4,14 @@
 mod apply;
 mod children;
 mod claims;
+mod commands;
 mod expired;
 mod generations;
 mod migration;
 mod queries;
 mod queue_limits;
 mod result_code;
+mod retention;
 mod row;
 mod schedules;
 mod thread;

@@ -1,0 +1,201 @@
+//! Signals, and the commands of operators.
+
+use super::{Tables, restart};
+use crate::store::{AdminCommand, Resolution, SignalResult, Verdict};
+use crate::task::{
+    Direction, Fence, OperatorNote, Record, RecordKind, Signal, State, Task, TaskId,
+};
+use crate::time::Time;
+
+impl Tables {
+    /// Adds a signal, and wakes its task.
+    pub(super) fn signal(
+        &mut self,
+        id: TaskId,
+        name: String,
+        payload: String,
+        now: Time,
+    ) -> SignalResult {
+        let Some(task) = self.tasks.get_mut(&id) else {
+            return SignalResult::UnknownTask;
+        };
+        if task.state.is_final() {
+            return SignalResult::NotAllowed(task.state);
+        }
+        if task.state == State::Waiting {
+            task.state = State::Pending;
+            task.wake_at = now;
+            task.updated_at = now;
+        }
+        self.last_signal = self.last_signal.saturating_add(1);
+        let id_of_signal = self.last_signal;
+        let signals = self.signals.entry(id).or_default();
+        signals.push(Signal {
+            id: id_of_signal,
+            name,
+            payload,
+        });
+        SignalResult::Accepted
+    }
+
+    /// Carries out the command of an operator.
+    pub(super) fn apply_command(
+        &mut self,
+        id: TaskId,
+        command: AdminCommand,
+        now: Time,
+    ) -> SignalResult {
+        if let AdminCommand::Signed { command, by, why } = command {
+            let verdict = command.as_str().to_owned();
+            let result = self.apply_command(id, *command, now);
+            if result == SignalResult::Accepted {
+                let notes = self.notes.entry(id).or_default();
+                notes.push(OperatorNote {
+                    seq: None,
+                    verdict,
+                    by,
+                    why,
+                    at: now,
+                });
+            }
+            return result;
+        }
+        let Some(task) = self.tasks.get_mut(&id) else {
+            return SignalResult::UnknownTask;
+        };
+        match (command, task.state) {
+            (AdminCommand::Cancel, State::Processing) => task.cancel_requested = true,
+            (AdminCommand::Cancel, State::Pending | State::Waiting) => {
+                task.cancel_requested = true;
+                task.wake_at = now;
+                task.state = if task.fence == Fence(0) {
+                    State::Cancelled
+                } else {
+                    State::Pending
+                };
+            }
+            (AdminCommand::Park(why), State::Pending | State::Waiting | State::Processing) => {
+                task.state = State::Parked;
+                task.owner = None;
+                task.step_by = None;
+                task.fence = task.fence.next();
+                task.error = Some(why);
+            }
+            (AdminCommand::Cancel, State::Parked) => {
+                task.cancel_requested = true;
+                restart(task, now);
+            }
+            (AdminCommand::GiveUp, State::Parked) => {
+                task.state = State::Cancelled;
+                task.fence = task.fence.next();
+            }
+            (AdminCommand::Resolve(resolution), State::Parked | State::Error) => {
+                let records = self.records.entry(id).or_default();
+                if !resolve(records, task, &resolution, now) {
+                    return SignalResult::UnknownStep;
+                }
+                match resolution.verdict {
+                    Verdict::Undo if task.direction == Direction::Forward => {
+                        task.direction = Direction::Undoing;
+                    }
+                    Verdict::Undo => {}
+                    Verdict::NotDone | Verdict::Done(_) => {
+                        if task.state == State::Error {
+                            task.direction = Direction::Forward;
+                        }
+                        task.failed_seq = None;
+                        task.complete_by = task.complete_by.filter(|by| *by > now);
+                    }
+                }
+                self.notes.entry(id).or_default().push(OperatorNote {
+                    seq: Some(resolution.seq),
+                    verdict: resolution.verdict.as_str().to_owned(),
+                    by: resolution.by,
+                    why: resolution.why,
+                    at: now,
+                });
+                self.failing.remove(&id);
+                restart(task, now);
+            }
+            (AdminCommand::Undo, State::Parked | State::Error) => {
+                if task.direction == Direction::Forward {
+                    task.direction = Direction::Undoing;
+                }
+                self.failing.remove(&id);
+                restart(task, now);
+            }
+            (AdminCommand::Resubmit, State::Parked | State::Error) => {
+                if task.state == State::Error {
+                    task.direction = Direction::Forward;
+                }
+                if task.direction == Direction::Forward {
+                    let records = self.records.entry(id).or_default();
+                    forget_failure(records, task);
+                }
+                task.failed_seq = None;
+                task.complete_by = task.complete_by.filter(|by| *by > now);
+                self.failing.remove(&id);
+                restart(task, now);
+            }
+            (_, state) => return SignalResult::NotAllowed(state),
+        }
+        task.updated_at = now;
+        SignalResult::Accepted
+    }
+}
+
+/// Deletes the records of the step that ended or parked the task, so that it runs again.
+fn forget_failure(records: &mut Vec<Record>, task: &Task) {
+    // An older release does not say which step it was: then it was the last one, or none.
+    let last = records.iter().max_by_key(|record| record.ord);
+    let last = last.filter(|last| last.kind == RecordKind::Failed && task.state == State::Error);
+    let Some(seq) = task.failed_seq.or(last.map(|last| last.seq)) else {
+        return;
+    };
+    if !records
+        .iter()
+        .any(|old| old.seq == seq && old.kind == RecordKind::Done)
+    {
+        records.retain(|old| old.seq != seq);
+    }
+}
+
+/// Changes the records of a step as an operator says. Returns `false` if the step has an outcome, or
+/// has not begun.
+fn resolve(records: &mut Vec<Record>, task: &Task, resolution: &Resolution, now: Time) -> bool {
+    let seq = resolution.seq;
+    let own = records.iter().filter(|record| record.seq == seq);
+    let is_open = |record: &&Record| match record.kind {
+        RecordKind::Begun => record.due_at.is_none() && !record.name.starts_with("signal "),
+        RecordKind::Failed => task.state == State::Error,
+        RecordKind::Done | RecordKind::Undone => false,
+    };
+    let Some(open) = own.clone().find(is_open).cloned() else {
+        return false;
+    };
+    if !own.clone().all(|record| is_open(&record)) {
+        return false;
+    }
+    let result = match &resolution.verdict {
+        Verdict::Undo => return true,
+        Verdict::NotDone => {
+            records.retain(|old| old.seq != seq);
+            return true;
+        }
+        Verdict::Done(result) => result.clone(),
+    };
+    records.retain(|old| old.seq != seq || old.kind != RecordKind::Failed);
+    let last = records.iter().map(|record| record.ord).max();
+    records.push(Record {
+        kind: RecordKind::Done,
+        ord: last.map_or(0, |last| last.saturating_add(1)),
+        attempts: 0,
+        result: Some(result),
+        error: None,
+        undo: None,
+        at: now,
+        fence: task.fence,
+        ..open
+    });
+    true
+}

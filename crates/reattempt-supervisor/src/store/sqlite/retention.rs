@@ -1,0 +1,58 @@
+//! Prunes tasks.
+
+use rusqlite::{Connection, params};
+
+use crate::store::Retention;
+use crate::time::Time;
+
+/// Deletes the data of old tasks that have ended, and keys that have stayed long enough. Returns how many
+/// tasks these were.
+pub(super) fn prune(
+    connection: &Connection,
+    retention: Retention,
+    limit: u32,
+    now: Time,
+) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached(
+            "DELETE FROM retry_run WHERE id IN (
+                 SELECT id FROM retry_run WHERE state = 8 AND updated_at <= ?1 ORDER BY updated_at LIMIT ?2)",
+        )?
+        .execute(params![now.as_micros(), limit])?;
+    let age = i64::try_from(retention.tasks.as_micros()).unwrap_or(i64::MAX);
+    let sql = "SELECT id, updated_at, idem_key, parent IS NOT NULL FROM retry_run AS old WHERE state BETWEEN 3 AND 6 AND updated_at <= ?1
+             AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent AND up.state <> 8)
+         ORDER BY updated_at LIMIT ?2";
+    let mut rows = connection.prepare_cached(sql)?;
+    let before = now.as_micros().saturating_sub(age);
+    let old = rows.query_map(params![before, limit], |row| {
+        let (ended, key) = (Time::from_micros(row.get(1)?), row.get::<_, String>(2)?);
+        let is_child: bool = row.get(3)?;
+        let until = retention.key_until(ended, &key, now);
+        Ok((row.get(0)?, until.filter(|_| !is_child)))
+    })?;
+    let old = old.collect::<rusqlite::Result<Vec<(i64, Option<Time>)>>>()?;
+    for sql in [
+        "DELETE FROM retry_step WHERE run_id = ?1",
+        "DELETE FROM retry_failure WHERE run_id = ?1",
+        "DELETE FROM retry_note WHERE run_id = ?1",
+        "DELETE FROM retry_signal WHERE run_id = ?1",
+    ] {
+        let mut delete = connection.prepare_cached(sql)?;
+        for (id, _) in &old {
+            delete.execute([id])?;
+        }
+    }
+    let mut delete = connection.prepare_cached("DELETE FROM retry_run WHERE id = ?1")?;
+    let mut keep = connection.prepare_cached(
+        "UPDATE retry_run SET state = 8, updated_at = ?2, input = 'null', output = NULL, error = NULL, headers = NULL, lane = NULL
+         WHERE id = ?1",
+    )?;
+    for (id, until) in &old {
+        match until {
+            Some(until) => keep.execute([*id, until.as_micros()])?,
+            None => delete.execute([id])?,
+        };
+    }
+    Ok(u64::try_from(old.len()).unwrap_or(u64::MAX))
+}
