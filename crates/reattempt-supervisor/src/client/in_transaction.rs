@@ -136,11 +136,24 @@ mod postgres {
     ) -> Result<String, SubmitError> {
         let answer = transaction.query_text(sql, text).await;
         Ok(answer.map_err(|error| {
+            let details = details(&error);
             Arc::new(match X::sqlstate(&error) {
-                Some(code) => error_of_state(&code, Box::new(error)),
-                None => StoreError::passing("the transaction has no answer").because(error),
+                Some(code) => error_of_state(&code, details.into()),
+                None => StoreError::passing("the transaction has no answer").because(details),
             })
         })?)
+    }
+
+    /// Returns the texts of an error and its sources: that of `tokio-postgres` says only `db error` itself.
+    fn details(error: &dyn std::error::Error) -> String {
+        let sources = std::iter::successors(error.source(), |source| source.source());
+        let mut text = error.to_string();
+        for source in sources.map(ToString::to_string) {
+            if !text.contains(&source) {
+                text = [&text, ": ", &source].concat();
+            }
+        }
+        text
     }
 
     /// Reads the answer of `retry_submit`.

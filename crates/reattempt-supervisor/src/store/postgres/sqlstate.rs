@@ -59,7 +59,7 @@ const LOCKED: &str = "55P03";
 const TIMED_OUT: &str = "57014";
 
 /// Lasting errors that need an explanation.
-const LASTING: [(&str, &str); 8] = [
+const LASTING: [(&str, &str); 10] = [
     (
         "28",
         "PostgreSQL refuses this user; check the user, the password and `pg_hba.conf`",
@@ -83,6 +83,14 @@ const LASTING: [(&str, &str); 8] = [
     (
         "22021",
         "a string has a NUL or is not UTF-8, and PostgreSQL cannot store it",
+    ),
+    (
+        "22P05",
+        "a string has a NUL, and PostgreSQL cannot store it",
+    ),
+    (
+        "54000",
+        "a key, or the name of a lane or a queue, is too long for an index of PostgreSQL: use one of up to 1,000 bytes, such as a hash",
     ),
     (
         "XX001",
