@@ -121,12 +121,24 @@ BEGIN
 END $$;
 
 -- Tasks that are about to enter their lanes. `retry_submit` defers it: an open transaction of an application
--- should not lock the lane.
-CREATE TABLE retry_lane_entering (run_id BIGINT PRIMARY KEY);
+-- should not lock the lane. All tasks of a transaction enter together, in the order of their lanes: two
+-- transactions that submit to the same lanes cannot deadlock.
+CREATE TABLE retry_lane_entering (
+    run_id BIGINT NOT NULL,
+    writer BIGINT NOT NULL DEFAULT txid_current(),
+    PRIMARY KEY (writer, run_id)
+);
 CREATE FUNCTION retry_enter_lane() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+DECLARE
+    task retry_run;
 BEGIN
-    DELETE FROM retry_lane_entering WHERE run_id = NEW.run_id;
-    PERFORM retry_keep_lane(run) FROM retry_run AS run WHERE id = NEW.run_id;
+    FOR task IN
+        SELECT run.* FROM retry_lane_entering CROSS JOIN LATERAL (SELECT * FROM retry_run WHERE id = run_id OFFSET 0) AS run
+        WHERE writer = NEW.writer ORDER BY run.lane, run.id
+    LOOP
+        PERFORM retry_keep_lane(task);
+    END LOOP;
+    DELETE FROM retry_lane_entering WHERE writer = NEW.writer;
     RETURN NULL;
 END $$;
 CREATE CONSTRAINT TRIGGER retry_lane_entered AFTER INSERT ON retry_lane_entering DEFERRABLE INITIALLY IMMEDIATE

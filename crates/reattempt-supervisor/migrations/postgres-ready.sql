@@ -109,7 +109,7 @@ BEGIN
     END IF;
     IF TG_OP = 'INSERT' THEN
         IF has.lanes THEN
-            INSERT INTO retry_lane_entering SELECT id FROM after WHERE lane IS NOT NULL;
+            INSERT INTO retry_lane_entering (run_id) SELECT id FROM after WHERE lane IS NOT NULL;
         END IF;
     ELSIF TG_OP = 'DELETE' THEN
         IF had.lanes THEN

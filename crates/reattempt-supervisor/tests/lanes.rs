@@ -120,6 +120,36 @@ async fn an_open_transaction_of_an_application_delays_no_lane() {
     }
 }
 
+#[tokio::test]
+async fn transactions_of_applications_that_submit_to_the_same_lanes_do_not_deadlock() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
+    let (mut one, mut other) = (
+        kit::session(&server.url()).await,
+        kit::session(&server.url()).await,
+    );
+    for round in 0..5 {
+        let lanes: Vec<_> = (0..50).map(|nth| format!("{round} {nth}")).collect();
+        let mut one = one.transaction().await.unwrap();
+        let mut other = other.transaction().await.unwrap();
+        for (forth, back) in lanes.iter().zip(lanes.iter().rev()) {
+            let (forth, back) = (plain(0).lane(forth), plain(0).lane(back));
+            client.submit_in(&mut one, forth).await.unwrap();
+            client.submit_in(&mut other, back).await.unwrap();
+        }
+        let (one, other) = tokio::join!(one.commit(), other.commit());
+        one.unwrap();
+        other.unwrap();
+    }
+    let admin = kit::session(&server.url()).await;
+    let turns = "SELECT (SELECT count(*) FROM retry_lane), (SELECT count(*) FROM retry_lane_waiting), (SELECT count(*) FROM retry_lane_entering)";
+    let turns = admin.query_one(turns, &[]).await.unwrap();
+    let turns: [i64; 3] = [turns.get(0), turns.get(1), turns.get(2)];
+    assert_eq!(turns, [250, 250, 0]);
+}
+
 /// Changes tasks and lines without triggers, each in a lane of its own with three tasks.
 const DRIFT: &str = "SET session_replication_role = replica;
     UPDATE retry_run SET state = 3 WHERE lane = 'ended' AND id = (SELECT run_id FROM retry_lane WHERE lane = 'ended');
