@@ -36,6 +36,8 @@ DECLARE
     stamp BIGINT := extract(epoch FROM now()) * 1000000;
     -- How long ago a transaction may have begun that asks, in microseconds.
     late BIGINT := 500000;
+    -- A task that has left later than this has not: the clock was set back since.
+    future BIGINT := stamp + 2 * late;
     own RECORD;
     taken RECORD;
     spent RECORD;
@@ -58,11 +60,11 @@ BEGIN
         -- ask may have begun earlier.
         DELETE FROM retry_limit_held AS held WHERE queue = asked AND NOT EXISTS (
             SELECT FROM retry_run AS run WHERE run.id = held.run_id
-                AND (run.fence = held.fence AND run.state + 0 = 1 OR run.updated_at >= stamp - late)
+                AND (run.fence = held.fence AND run.state + 0 = 1 OR run.updated_at BETWEEN stamp - late AND future)
         );
         SELECT count(*) AS tasks, count(*) FILTER (WHERE run.fence <> held.fence OR run.state <> 1) AS leave INTO taken
         FROM retry_limit_held AS held JOIN retry_run AS run ON run.id = held.run_id
-        WHERE held.queue = asked AND (run.fence = held.fence AND run.state + 0 = 1 OR run.updated_at >= stamp);
+        WHERE held.queue = asked AND (run.fence = held.fence AND run.state + 0 = 1 OR run.updated_at BETWEEN stamp AND future);
         room := greatest(own.concurrency - taken.tasks, 0);
         again := CASE WHEN taken.leave > 0 THEN 5000 END;
     END IF;
