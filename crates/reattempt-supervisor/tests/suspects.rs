@@ -11,11 +11,16 @@ mod kit;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use kit::pass_on;
 use reattempt::{Jitter, Policy};
-use reattempt_supervisor::store::{Sweep, Write, WriteResult};
+use reattempt_supervisor::store::{
+    Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,
+    UnknownWorkflow, Write, WriteResult,
+};
 use reattempt_supervisor::{
-    Client, Memory, Scheduler, SchedulerHandle, Step, StepError, TaskHandle, TaskId,
-    WorkflowContext, step, workflow,
+    Client, FailingStep, Memory, OperatorNote, Record, RunningStep, Scheduler, SchedulerHandle,
+    Signal, State, Step, StepError, Task, TaskHandle, TaskId, WorkerId, WorkflowContext, step,
+    workflow,
 };
 use tokio::time::Instant;
 
@@ -50,8 +55,12 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        Self::on(Memory::new())
+    }
+
+    fn on(store: impl Store) -> Self {
         Self {
-            client: Client::new(Memory::new()),
+            client: Client::new(store),
             log: Log::default(),
         }
     }
@@ -169,5 +178,53 @@ async fn a_suspect_that_has_run_for_two_leases_is_cleared() {
         deaths.push(tasks[0].progress().await.unwrap().task.deaths);
     }
     assert_eq!(deaths, [2, 0]);
+    world.ends(&tasks).await;
+}
+
+/// A store whose answers take some time.
+#[derive(Debug)]
+struct Slow {
+    store: Memory,
+}
+
+impl Store for Slow {
+    fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            self.store.write(writes).await
+        })
+    }
+
+    pass_on! {
+        heartbeat(worker: WorkerId, lease: Duration) -> Vec<HeldTask>;
+        sweep(sweep: Sweep) -> Vec<Reclaimed>;
+        history(id: TaskId) -> Vec<Record>;
+        failures(id: TaskId) -> Vec<FailingStep>;
+    }
+    pass_on! {}
+}
+
+/// A claim of other tasks may be under way when the worker asks for a suspect.
+#[tokio::test(start_paused = true)]
+async fn a_suspect_gets_no_seat_that_another_task_takes() {
+    let world = World::on(Slow {
+        store: Memory::new(),
+    });
+    let mut tasks = world.submit_suspects(1, 30).await;
+    let scheduler = Scheduler::new(&world.client).at_once(1);
+    let scheduler = scheduler.register(job).with(world.log.clone());
+    let _scheduler = scheduler.start().unwrap();
+    // While the first claim, which finds nothing, is under way.
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    for _ in 0..4 {
+        tasks.push(world.client.submit(job(30)).await.unwrap());
+    }
+    for _ in 0..40 {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        let counts = world.client.store().counts().await.unwrap();
+        let held = counts.iter().find(|(state, _)| *state == State::Processing);
+        let held = held.map_or(0, |(_, tasks)| *tasks);
+        assert!(held <= 1, "{held} tasks at once");
+    }
     world.ends(&tasks).await;
 }

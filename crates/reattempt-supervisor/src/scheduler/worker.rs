@@ -186,17 +186,19 @@ impl Worker {
                     continue;
                 };
                 self.room.close();
-                let reply = self.send(Write::Claim(claim)).await;
+                let reply = writer.offer(claim, self.room.clone()).recv().await;
                 // What was claimed before it runs, too.
                 let mut is_known = true;
                 while let Ok(reply) = claims.try_recv() {
                     held_back = HeldBack::of(&reply);
                     is_known &= self.run_claimed(reply, running).is_some();
                 }
-                if let Ok(WriteResult::Claimed(claimed, _)) = &reply {
-                    self.room.take(claimed.len());
-                }
-                if let Some(count) = self.run_claimed(reply, running)
+                let count = match reply {
+                    Some(reply) => self.run_claimed(reply, running),
+                    // It was full, and nothing was claimed.
+                    None => Some(0),
+                };
+                if let Some(count) = count
                     && is_known
                 {
                     if count > 0 {
@@ -253,10 +255,7 @@ impl Worker {
         }
         let is_idle = self.running.lock().is_empty();
         let waited = if is_idle { Duration::ZERO } else { self.solo() };
-        Some(Claim {
-            limit: 1,
-            ..self.claim(Some(waited))
-        })
+        Some(self.claim(Some(waited)))
     }
 
     /// Returns how long a suspect must run before it is none any more.

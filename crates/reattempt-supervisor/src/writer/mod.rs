@@ -65,7 +65,7 @@ impl Writer {
     }
 
     /// Claims tasks whenever the room is open, not full, and something may have become ready. Returns the results of
-    /// the claims; who drops them ends the claims.
+    /// the claims; who drops them ends the claims. Claims a suspect once, unless the room is full.
     pub(crate) fn offer(&self, claim: Claim, room: Room) -> mpsc::UnboundedReceiver<Reply> {
         let (replies, receiver) = mpsc::unbounded_channel();
         let offer = Offer {

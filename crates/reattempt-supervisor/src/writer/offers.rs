@@ -58,8 +58,7 @@ impl Room {
         self.0.left.load(Ordering::Relaxed) == 0
     }
 
-    /// Takes seats for tasks that came without an offer.
-    pub(crate) fn take(&self, tasks: usize) {
+    fn take(&self, tasks: usize) {
         self.0.left.fetch_sub(tasks, Ordering::Relaxed);
     }
 
@@ -107,12 +106,27 @@ impl Drop for Seat {
     }
 }
 
-/// A worker that waits for tasks. Its claim goes into the transaction that stores one.
+/// A worker that waits for tasks. Its claim goes into the transaction that stores one. A claim of a suspect is
+/// made once.
 #[derive(Debug)]
 pub(super) struct Offer {
     pub(super) claim: Claim,
     pub(super) room: Room,
     pub(super) replies: mpsc::UnboundedSender<Reply>,
+}
+
+impl Offer {
+    /// Returns the claim of so many tasks.
+    fn job(&self, limit: u32) -> Job {
+        let claim = Claim {
+            limit,
+            ..self.claim.clone()
+        };
+        Job {
+            write: Write::Claim(claim),
+            reply: ReplyTo::Worker(self.replies.clone(), self.room.clone()),
+        }
+    }
 }
 
 /// All workers that wait for tasks.
@@ -131,6 +145,12 @@ impl Offers {
                     is_called |= job.write.may_add_work();
                     jobs.push(job);
                 }
+                Message::Offer(offer) if offer.claim.suspects.is_some() => {
+                    // What was claimed before may have taken the seats.
+                    if !offer.room.is_full() {
+                        jobs.push(offer.job(1));
+                    }
+                }
                 Message::Offer(offer) => self.0.push(offer),
                 Message::Look => is_called = true,
             }
@@ -140,16 +160,7 @@ impl Offers {
             if is_called {
                 offer.room.call();
             }
-            let Some(limit) = offer.room.offer() else {
-                continue;
-            };
-            jobs.push(Job {
-                write: Write::Claim(Claim {
-                    limit,
-                    ..offer.claim.clone()
-                }),
-                reply: ReplyTo::Worker(offer.replies.clone(), offer.room.clone()),
-            });
+            jobs.extend(offer.room.offer().map(|limit| offer.job(limit)));
         }
         jobs
     }
