@@ -24,7 +24,7 @@ use reattempt_supervisor::store::{
     UnknownWorkflow, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    ChildError, Client, FailingStep, Memory, OperatorNote, Record, RunningStep, Scheduler,
+    ChildError, Client, Event, FailingStep, Memory, OperatorNote, Record, RunningStep, Scheduler,
     SchedulerHandle, Signal, Sqlite, State, Step, StepError, SubmitError, Task, TaskHandle, TaskId,
     WorkerId, WorkflowContext, step, workflow,
 };
@@ -280,6 +280,29 @@ async fn a_loop_of_a_thousand_generations_has_a_short_history() {
     check_count(&Place::new(), 1_000).await;
     // Nobody waits for the next look.
     assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn observers_hear_of_each_generation() {
+    let heard = Arc::<Mutex<Vec<_>>>::default();
+    let own = Arc::clone(&heard);
+    let observer = Box::new(move |event: &Event| {
+        if let Event::Continued {
+            workflow,
+            generation,
+            ..
+        } = event
+        {
+            own.lock().unwrap().push((workflow.clone(), *generation));
+        }
+    });
+    check_count(
+        &Place::of(Client::with_observers(Memory::new(), [observer as _])),
+        4,
+    )
+    .await;
+    let generations = [1, 2, 3].map(|generation| ("counting".to_owned(), generation));
+    assert_eq!(*heard.lock().unwrap(), generations);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

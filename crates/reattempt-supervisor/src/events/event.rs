@@ -55,6 +55,15 @@ pub enum Event {
         /// Why it ended so; `None` if it was processed.
         error: Option<String>,
     },
+    /// The task continued as new.
+    Continued {
+        /// The task.
+        task: TaskId,
+        /// The name of its workflow.
+        workflow: String,
+        /// The number of the generation that begins.
+        generation: i32,
+    },
     /// The task failed and will run again.
     Failed {
         /// The task.

@@ -37,6 +37,7 @@ pub(super) fn count_event(event: &Event) {
             ];
             counter!("retry_tasks_ended_total", &labels).increment(1);
         }
+        Event::Continued { workflow, .. } => count("retry_tasks_continued_total", workflow),
         Event::Failed { workflow, .. } => count("retry_task_failures_total", workflow),
         Event::TurnedBack { workflow, .. } => count("retry_tasks_turned_back_total", workflow),
         Event::Reclaimed(reclaimed) => count("retry_tasks_reclaimed_total", &reclaimed.workflow),

@@ -31,6 +31,15 @@ pub(super) fn log_event(event: &Event) {
             state,
             error,
         } => log_end(*task, workflow, *state, error.as_deref(), event.is_alert()),
+        Event::Continued {
+            task,
+            workflow,
+            generation,
+        } => {
+            let task = task.0;
+            let message = "a task continues as new";
+            event!(Level::DEBUG, task, workflow, generation, message);
+        }
         Event::Failed {
             task,
             workflow,

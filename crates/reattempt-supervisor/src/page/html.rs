@@ -397,6 +397,13 @@ pub(super) fn task(session: &Session, progress: &Progress) -> String {
             format!("{}, priority {}", task.queue, task.priority),
         ),
         (
+            "Lane",
+            match &task.lane {
+                Some(lane) if task.waits_for_turn() => format!("{lane}, waits for its turn"),
+                lane => optional(lane),
+            },
+        ),
+        (
             "Failures",
             format!("{} in a row, at most {}", task.failures, task.max_failures),
         ),

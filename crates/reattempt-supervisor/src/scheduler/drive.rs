@@ -424,9 +424,14 @@ async fn continue_as_new(
     shared: &Shared,
     local: &LocalTask,
 ) {
+    let generation = next.generation;
     let write = Write::Continue(inner.lease, next);
     match shared.writer().send(write).await {
-        Ok(WriteResult::Written(_)) => {}
+        Ok(WriteResult::Written(_)) => shared.emit(&Event::Continued {
+            task: inner.task.id,
+            workflow: inner.task.workflow.clone(),
+            generation,
+        }),
         Ok(_) => shared.emit(&lost_event(inner)),
         Err(error) if !error.is_passing() => {
             let message = format!("the store refuses its next generation: {error}");
