@@ -26,7 +26,7 @@ use crate::supervisor::{self, Supervisor, SupervisorHandle};
 use crate::task::Task;
 use crate::task::{DEFAULT_QUEUE, SHORTEST_LEASE, WorkerId};
 use crate::workflow::{Workflow, WorkflowFn, WorkflowRegistry};
-use crate::writer::Room;
+use crate::writer::Seats;
 use worker::{RunningTasks, Worker};
 
 /// Runs tasks: which workflows, with which resources, and how many at once.
@@ -198,7 +198,7 @@ impl Scheduler {
             resources: self.resources,
             workflows: self.workflows,
             queues: self.queues,
-            room: Room::new(usize::try_from(self.at_once).unwrap_or(usize::MAX)),
+            seats: Seats::new(usize::try_from(self.at_once).unwrap_or(usize::MAX)),
             lease: self.lease,
             poll: self.poll,
             delays: self.delays,

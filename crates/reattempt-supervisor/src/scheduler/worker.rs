@@ -24,7 +24,7 @@ use crate::store::next_state::SUSPECT_DEATHS;
 use crate::store::{Claim, ClaimedTask, HeldTask, Write, WriteResult};
 use crate::task::{Direction, Lease, TaskId, WorkerId};
 use crate::workflow::WorkflowRegistry;
-use crate::writer::{DELAYS, Reply, Room};
+use crate::writer::{DELAYS, Reply, Seats};
 
 /// The tasks that this worker runs.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ pub(super) struct Worker {
     pub(super) resources: Resources,
     pub(super) workflows: WorkflowRegistry,
     pub(super) queues: Vec<String>,
-    pub(super) room: Room,
+    pub(super) seats: Seats,
     pub(super) lease: Duration,
     pub(super) poll: Duration,
     pub(super) delays: Policy,
@@ -151,13 +151,13 @@ impl Worker {
         let mut polls = tokio::time::interval(self.poll);
         polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut new_work = store.wait_for_work();
-        let mut claims = writer.offer(self.claim(None), self.room.clone());
+        let mut claims = writer.offer(self.claim(None), self.seats.clone());
         let mut suspects_at = Instant::now();
         let mut held_back = HeldBack::default();
         loop {
             self.wait_for_lease().await;
             self.leave_suspect_alone().await;
-            if self.room.open() {
+            if self.seats.open() {
                 writer.look();
             }
             let reply = loop {
@@ -185,8 +185,8 @@ impl Worker {
                 let Some(claim) = self.claim_suspect() else {
                     continue;
                 };
-                self.room.close();
-                let reply = writer.offer(claim, self.room.clone()).recv().await;
+                self.seats.close();
+                let reply = writer.offer(claim, self.seats.clone()).recv().await;
                 // What was claimed before it runs, too.
                 let mut is_known = true;
                 while let Ok(reply) = claims.try_recv() {
@@ -208,7 +208,7 @@ impl Worker {
                     continue;
                 }
             }
-            // Nobody knows whether the claim took place: give back the tasks that do not run here. The room is
+            // Nobody knows whether the claim took place: give back the tasks that do not run here. The seats are
             // closed, so no claim is under way.
             while !self.heartbeat(true).await {
                 tokio::time::sleep(self.poll).await;
@@ -250,7 +250,7 @@ impl Worker {
     /// Returns the claim of one suspect, if the worker may take one now. It takes one at a time, if
     /// it holds nothing else. Where workers always hold something, a suspect does not wait for ever.
     fn claim_suspect(&self) -> Option<Claim> {
-        if self.trial.borrow().is_some() || self.room.is_full() {
+        if self.trial.borrow().is_some() || self.seats.is_full() {
             return None;
         }
         let is_idle = self.running.lock().is_empty();
@@ -308,7 +308,7 @@ impl Worker {
 
     /// Starts a claimed task.
     fn run(self: &Arc<Self>, claimed: ClaimedTask, running: &mut JoinSet<()>) {
-        let seat = self.room.seat();
+        let seat = self.seats.seat();
         let task = &claimed.task;
         let Some(workflow) = self.workflows.get(&task.workflow, task.version) else {
             return;
@@ -417,7 +417,7 @@ impl Worker {
     async fn wait_for_lease(&self) {
         let mut renewed = self.renewed.subscribe();
         while Instant::now() >= self.lease_end() {
-            self.room.close();
+            self.seats.close();
             // The sender is in `self`.
             let _ = renewed.changed().await;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::offers::Room;
+use super::offers::Seats;
 use crate::store::{StoreError, Write, WriteResult};
 
 /// The result of a write. An error is shared with the other writes of the transaction.
@@ -21,8 +21,8 @@ pub(super) struct Job {
 pub(super) enum ReplyTo {
     /// The caller who waits for it.
     Caller(oneshot::Sender<Reply>),
-    /// The worker whose room the claim was made for.
-    Worker(mpsc::UnboundedSender<Reply>, Room),
+    /// The worker whose seats the claim was made for.
+    Worker(mpsc::UnboundedSender<Reply>, Seats),
 }
 
 impl ReplyTo {
@@ -30,9 +30,9 @@ impl ReplyTo {
     pub(super) fn send(self, reply: Reply) {
         match self {
             Self::Caller(caller) => drop(caller.send(reply)),
-            Self::Worker(worker, room) => {
+            Self::Worker(worker, seats) => {
                 // Before the next claim.
-                room.settle(&reply);
+                seats.settle(&reply);
                 let _ = worker.send(reply);
             }
         }

@@ -20,7 +20,7 @@ pub(crate) use job::Reply;
 use job::{Job, ReplyTo};
 use locked::Locked;
 use offers::{Message, Offer, Offers};
-pub(crate) use offers::{Room, Seat};
+pub(crate) use offers::{Seat, Seats};
 
 /// The largest number of writes in one transaction.
 const GROUP: usize = 512;
@@ -64,13 +64,13 @@ impl Writer {
         }
     }
 
-    /// Claims tasks whenever the room is open, not full, and something may have become ready. Returns the results of
-    /// the claims; who drops them ends the claims. Claims a suspect once, unless the room is full.
-    pub(crate) fn offer(&self, claim: Claim, room: Room) -> mpsc::UnboundedReceiver<Reply> {
+    /// Claims tasks whenever the seats are open, one is free, and something may have become ready. Returns the results of
+    /// the claims; who drops them ends the claims. Claims a suspect once, unless no seat is free.
+    pub(crate) fn offer(&self, claim: Claim, seats: Seats) -> mpsc::UnboundedReceiver<Reply> {
         let (replies, receiver) = mpsc::unbounded_channel();
         let offer = Offer {
             claim,
-            room,
+            seats,
             replies,
         };
         // Without a writer there are no results.
@@ -78,7 +78,7 @@ impl Writer {
         receiver
     }
 
-    /// Makes all workers with room claim: something may have become ready elsewhere, or because its
+    /// Makes all workers with free seats claim: something may have become ready elsewhere, or because its
     /// time has come.
     pub(crate) fn look(&self) {
         // Without a writer nobody could claim.

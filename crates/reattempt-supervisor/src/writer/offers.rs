@@ -1,4 +1,4 @@
-//! Workers that wait for tasks: how much room they have, and when a claim makes sense.
+//! Workers that wait for tasks: how many seats are free, and when a claim makes sense.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,12 +19,12 @@ pub(super) enum Message {
     Look,
 }
 
-/// How many more tasks a worker can run. It is closed at first.
+/// The seats of a worker: how many more tasks it can run. They are closed at first.
 #[derive(Debug, Clone)]
-pub(crate) struct Room(Arc<Seats>);
+pub(crate) struct Seats(Arc<SeatState>);
 
 #[derive(Debug)]
-struct Seats {
+struct SeatState {
     left: AtomicUsize,
     is_open: AtomicBool,
     /// Whether there may be a task that no claim has looked for.
@@ -33,9 +33,9 @@ struct Seats {
     offered: AtomicUsize,
 }
 
-impl Room {
+impl Seats {
     pub(crate) fn new(tasks: usize) -> Self {
-        Self(Arc::new(Seats {
+        Self(Arc::new(SeatState {
             left: AtomicUsize::new(tasks),
             is_open: AtomicBool::new(false),
             is_called: AtomicBool::new(true),
@@ -43,7 +43,7 @@ impl Room {
         }))
     }
 
-    /// Lets claims fill the room. Returns whether it was closed.
+    /// Lets claims take the seats. Returns whether they were closed.
     pub(crate) fn open(&self) -> bool {
         !self.0.is_open.swap(true, Ordering::Relaxed)
     }
@@ -83,7 +83,7 @@ impl Room {
         Some(u32::try_from(left).unwrap_or(u32::MAX))
     }
 
-    /// Takes the seats for the tasks of a claim. Closes the room if nobody knows whether the claim took place.
+    /// Takes the seats for the tasks of a claim. Closes the seats if nobody knows whether the claim took place.
     pub(super) fn settle(&self, reply: &Reply) {
         let Ok(WriteResult::Claimed(claimed, _)) = reply else {
             self.close();
@@ -96,9 +96,9 @@ impl Room {
     }
 }
 
-/// The room that one task takes until this is dropped.
+/// The seat of one task until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Seat(Room);
+pub(crate) struct Seat(Seats);
 
 impl Drop for Seat {
     fn drop(&mut self) {
@@ -111,7 +111,7 @@ impl Drop for Seat {
 #[derive(Debug)]
 pub(super) struct Offer {
     pub(super) claim: Claim,
-    pub(super) room: Room,
+    pub(super) seats: Seats,
     pub(super) replies: mpsc::UnboundedSender<Reply>,
 }
 
@@ -124,7 +124,7 @@ impl Offer {
         };
         Job {
             write: Write::Claim(claim),
-            reply: ReplyTo::Worker(self.replies.clone(), self.room.clone()),
+            reply: ReplyTo::Worker(self.replies.clone(), self.seats.clone()),
         }
     }
 }
@@ -135,7 +135,7 @@ pub(super) struct Offers(Vec<Offer>);
 
 impl Offers {
     /// Returns the jobs of the next transaction: writes in their order, then the claims of workers
-    /// with room.
+    /// with free seats.
     pub(super) fn next_jobs(&mut self, messages: impl Iterator<Item = Message>) -> Vec<Job> {
         let mut jobs = Vec::new();
         let mut is_called = false;
@@ -147,7 +147,7 @@ impl Offers {
                 }
                 Message::Offer(offer) if offer.claim.suspects.is_some() => {
                     // What was claimed before may have taken the seats.
-                    if !offer.room.is_full() {
+                    if !offer.seats.is_full() {
                         jobs.push(offer.job(1));
                     }
                 }
@@ -158,9 +158,9 @@ impl Offers {
         self.0.retain(|offer| !offer.replies.is_closed());
         for offer in &self.0 {
             if is_called {
-                offer.room.call();
+                offer.seats.call();
             }
-            jobs.extend(offer.room.offer().map(|limit| offer.job(limit)));
+            jobs.extend(offer.seats.offer().map(|limit| offer.job(limit)));
         }
         jobs
     }
@@ -172,7 +172,7 @@ mod tests {
     use crate::store::StoreError;
     use crate::task::WorkerId;
 
-    fn offer(room: &Room) -> (Message, mpsc::UnboundedReceiver<Reply>) {
+    fn offer(seats: &Seats) -> (Message, mpsc::UnboundedReceiver<Reply>) {
         let (replies, answers) = mpsc::unbounded_channel();
         let claim = Claim {
             worker: WorkerId("one".to_owned()),
@@ -181,19 +181,19 @@ mod tests {
             limit: 0,
             suspects: None,
         };
-        let room = room.clone();
+        let seats = seats.clone();
         let offer = Offer {
             claim,
-            room,
+            seats,
             replies,
         };
         (Message::Offer(offer), answers)
     }
 
-    fn open(tasks: usize) -> Room {
-        let room = Room::new(tasks);
-        assert!(room.open());
-        room
+    fn open(tasks: usize) -> Seats {
+        let seats = Seats::new(tasks);
+        assert!(seats.open());
+        seats
     }
 
     /// How many tasks each claim asks for. The claims find nothing.
@@ -213,8 +213,8 @@ mod tests {
     #[test]
     fn an_offer_stands_until_it_is_dropped() {
         let mut offers = Offers::default();
-        let room = open(3);
-        let (first, answers) = offer(&room);
+        let seats = open(3);
+        let (first, answers) = offer(&seats);
         // Nobody has looked before.
         assert_eq!(claims(&mut offers, vec![first]), [3]);
         assert_eq!(claims(&mut offers, vec![]), [0; 0]);
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn a_worker_that_was_full_or_closed_follows_a_call_later() {
         let mut offers = Offers::default();
-        let (full, closed) = (open(1), Room::new(7));
+        let (full, closed) = (open(1), Seats::new(7));
         full.take(1);
         let seat = full.seat();
         let (one, _one) = offer(&full);
@@ -245,14 +245,14 @@ mod tests {
     #[test]
     fn no_claim_begins_while_nobody_knows_of_the_last() {
         let mut offers = Offers::default();
-        let room = open(4);
-        let (standing, mut answers) = offer(&room);
+        let seats = open(4);
+        let (standing, mut answers) = offer(&seats);
         let mut jobs = offers.next_jobs(std::iter::once(standing));
         let unknown = Err(Arc::new(StoreError::passing("the connection is lost")));
         jobs.pop().expect("a claim").reply.send(unknown);
         assert!(answers.try_recv().expect("its result").is_err());
         assert_eq!(claims(&mut offers, vec![Message::Look]), [0; 0]);
-        assert!(room.open());
+        assert!(seats.open());
         assert_eq!(claims(&mut offers, vec![]), [4]);
     }
 }
