@@ -286,7 +286,7 @@ async fn a_loop_of_a_thousand_generations_has_a_short_history() {
 async fn observers_hear_of_each_generation() {
     let heard = Arc::<Mutex<Vec<_>>>::default();
     let own = Arc::clone(&heard);
-    let observer = Box::new(move |event: &Event| {
+    let observer: Box<dyn Fn(&Event) + Send + Sync> = Box::new(move |event| {
         if let Event::Continued {
             workflow,
             generation,
@@ -297,7 +297,7 @@ async fn observers_hear_of_each_generation() {
         }
     });
     check_count(
-        &Place::of(Client::with_observers(Memory::new(), [observer as _])),
+        &Place::of(Client::with_observers(Memory::new(), [observer])),
         4,
     )
     .await;
