@@ -9,7 +9,7 @@ use super::bench::{
 use super::reads::list_ids;
 use crate::store::Change;
 use crate::store::submission::random_key;
-use crate::store::{Filter, Retention, Submitted, Wake, Write, WriteResult};
+use crate::store::{Filter, QueueLimit, Retention, Submitted, Wake, Write, WriteResult};
 use crate::task::{NewTask, RecordKind, State, TaskId};
 use crate::time::Time;
 
@@ -20,6 +20,7 @@ sentences! {
     "a key is free when it has stayed as long as it should, and something is pruned" => frees_keys,
     "a random key goes with its task" => random_keys,
     "the children of a pruned task are deleted with their keys" => children,
+    "a pruned task takes no place of its queue" => limited,
 }
 
 const WITH_KEYS: Retention = Retention {
@@ -273,4 +274,18 @@ async fn children(bench: &Bench) -> CheckResult {
     prune(bench, WITH_KEYS, 1).await?;
     let child = bench.other.task(child).await.map_err(to_message)?;
     check_equal("the child", child, None)
+}
+
+async fn limited(bench: &Bench) -> CheckResult {
+    let limit = QueueLimit::new().concurrency(1);
+    let limit = Write::LimitQueue("q".to_owned(), limit);
+    bench.write_one(limit).await?;
+    ended(bench, new("k")).await?;
+    prune(bench, WITH_KEYS, 1).await?;
+    let next = bench.submit(new("next")).await?;
+    check_equal(
+        "the claimed task",
+        bench.claim_until_ready("a").await?.task.id,
+        next,
+    )
 }
