@@ -6,7 +6,7 @@
 //! first: Step, parameters: [shop: &Shop with, argument_1: (u32, u32)], answer: Result<Paid, E>
 //! ```
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
@@ -332,4 +332,27 @@ fn is_with(attribute: &Attribute) -> bool {
 
 fn is_shared_reference(ty: &Type) -> bool {
     matches!(bare(ty), Type::Reference(reference) if reference.mutability.is_none())
+}
+
+/// Puts a statement in front of those of a body, after its inner attributes.
+pub(crate) fn with_first(body: &Group, statement: TokenStream) -> Group {
+    let tokens: Vec<_> = body.stream().into_iter().collect();
+    let mut rest = &tokens[..];
+    let mut stream = TokenStream::new();
+    while let [
+        TokenTree::Punct(hash),
+        TokenTree::Punct(mark),
+        attribute,
+        after @ ..,
+    ] = rest
+        && (hash.as_char(), mark.as_char()) == ('#', '!')
+    {
+        stream.extend([hash.clone().into(), mark.clone().into(), attribute.clone()]);
+        rest = after;
+    }
+    stream.extend(statement);
+    stream.extend(rest.iter().cloned());
+    let mut new = Group::new(body.delimiter(), stream);
+    new.set_span(body.span());
+    new
 }

@@ -21,14 +21,14 @@
 //! }
 //! ```
 
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Path, Type};
 
 use crate::expand::Expanded;
-use crate::function::{Durable, Parameter, Requirements, argument};
+use crate::function::{Durable, Parameter, Requirements, argument, with_first};
 use crate::types::bare;
 use crate::{args, attributes, undo, values};
 use reattempt_syntax::args::{Args, Given};
@@ -224,7 +224,8 @@ impl Step {
                 ::core::result::Result<#value, #private::RetryError<#error>>
             };
             signature.output = syn::parse_quote!(-> #answer);
-            body = body.take().map(|body| count_attempts(&body, private));
+            let count = ours!(#private::count_attempt(););
+            body = body.take().map(|body| with_first(&body, count));
             &retries.attribute
         });
         ours!({
@@ -316,34 +317,6 @@ impl Retries {
             idempotent,
         }
     }
-}
-
-/// Puts a call in front of a body with retries, after its inner attributes: each attempt runs it.
-fn count_attempts(body: &Group, private: &TokenStream) -> Group {
-    let mut rest = body.stream().into_iter().peekable();
-    let mut counted = TokenStream::new();
-    while matches!(rest.peek(), Some(TokenTree::Punct(hash)) if hash.as_char() == '#') {
-        let attribute: Vec<_> = rest.by_ref().take(3).collect();
-        let is_inner =
-            matches!(attribute.get(1), Some(TokenTree::Punct(mark)) if mark.as_char() == '!');
-        if !is_inner {
-            let count = ours!(#private::count_attempt(););
-            counted.extend(count);
-            counted.extend(attribute);
-            counted.extend(rest);
-            return with_stream(body, counted);
-        }
-        counted.extend(attribute);
-    }
-    counted.extend(ours!(#private::count_attempt();));
-    counted.extend(rest);
-    with_stream(body, counted)
-}
-
-fn with_stream(group: &Group, stream: TokenStream) -> Group {
-    let mut new = Group::new(group.delimiter(), stream);
-    new.set_span(group.span());
-    new
 }
 
 /// Turns `max = 1` into a constant that the inner attribute does not read: a literal says that

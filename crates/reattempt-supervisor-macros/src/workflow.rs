@@ -30,7 +30,7 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
 use crate::expand::Expanded;
-use crate::function::{Durable, Requirements, argument};
+use crate::function::{Durable, Requirements, argument, with_first};
 use crate::types::find_borrow;
 use crate::{args, attributes, values};
 use reattempt_syntax::diagnostics::Diagnostics;
@@ -155,7 +155,11 @@ impl Workflow {
             ..
         } = &self.durable.function;
         let (outer, inner) = attributes::split(attributes);
-        let body = &self.durable.function.body;
+        let body = self.durable.function.body.as_ref();
+        let body = body.map(|body| {
+            let point = ours!(::core::future::ready(()).await;);
+            with_first(body, point)
+        });
         let function = &signature.ident;
         let parameters = &self.durable.parameters;
         let names: Vec<_> = parameters.iter().map(|it| &it.name).collect();
@@ -171,10 +175,7 @@ impl Workflow {
                 struct __WorkflowOf;
                 impl __WorkflowOf {
                     #inner
-                    #signature {
-                        ::core::future::ready(()).await;
-                        #body
-                    }
+                    #signature #body
                 }
                 impl #private::Workflow for __WorkflowOf {
                     const NAME: &'static ::core::primitive::str = #name;

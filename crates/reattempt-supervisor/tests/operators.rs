@@ -180,6 +180,10 @@ async fn the_program_lists_shows_and_commands() {
             &["--store", "no.db", "list"],
             "error: there is no file no.db; use the file that the schedulers use\n".to_owned(),
         ),
+        (
+            &["--store", "mysql://no", "list"],
+            "error: `mysql://no` is not a store; write the path of a SQLite file, or `postgres://...`\n".to_owned(),
+        ),
     ] {
         assert_eq!(place.refuses(arguments), said);
     }
@@ -234,6 +238,8 @@ async fn the_program_commands_all_tasks_that_fit_and_no_other_number() {
     let say = |words: &[String]| place.says(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let wanted = "115 tasks fit; nothing has changed. With --expect 115 each of them is parked\n";
     assert_eq!(say(&park(&[])), wanted);
+    let nobody = ["park", "--header", "tenant=9"];
+    assert_eq!(place.says(&nobody), "no task fits; nothing has changed\n");
     let wrong = park(&["--expect", "114"]);
     let refused = place.refuses(&wrong.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(
@@ -339,7 +345,10 @@ async fn the_program_limits_queues() {
     for (rate, wanted) in [
         ("50", "write it as `50/1s`"),
         ("x/1s", "`x` is not a number of tasks"),
-        ("1/soon", "soon"),
+        (
+            "1/s",
+            "`s` is not a number and one of `ms`, `s`, `m`, `h`; write it as `50/1s`",
+        ),
         ("1/1ms", "at least 100ms"),
     ] {
         let refused = place.refuses(&[&limit[..], &[rate]].concat());
@@ -394,7 +403,7 @@ async fn the_program_prunes_tasks_and_keeps_their_keys() {
     assert_eq!(place.says(&["prune", "--days", "0"]), "deleted 0 tasks\n");
     let found = place.says(&["list", "--key", "a"]);
     assert!(
-        found.contains("pruned") && found.lines().count() == 2,
+        found.contains("pruned") && found.contains("key free at 20") && found.lines().count() == 2,
         "{found}"
     );
     let shown = place.says(&["show", &place.good.to_string()]);
@@ -404,6 +413,7 @@ async fn the_program_prunes_tasks_and_keeps_their_keys() {
     );
     let mut browser = Browser::open(place.client.clone()).await;
     browser.log_in(ACT).await;
+    assert!(browser.get("/").await.contains("<td>key free at <time>20"));
     let page = browser.get(&format!("/tasks/{}", place.good)).await;
     assert!(
         page.contains("Key free at") && !page.contains("Commands"),

@@ -24,7 +24,7 @@ fn the_smallest() {
                 impl __WorkflowOf {
                     async fn ping(context: &WorkflowContext) -> Result<(), String> {
                         ::core::future::ready(()).await;
-                        { Ok(()) }
+                        Ok(())
                     }
                 }
                 impl ::reattempt_supervisor::private::Workflow for __WorkflowOf {
@@ -87,7 +87,7 @@ fn every_key() {
                         (a, _): (u32, u32),
                     ) -> Result<Receipt, StepError> {
                         ::core::future::ready(()).await;
-                        { pay(context, &cart).await }
+                        pay(context, &cart).await
                     }
                 }
                 impl ::durable::private::Workflow for __WorkflowOf {

@@ -71,7 +71,9 @@ impl Access {
                 _ => return Err(error("is not `look NAME TOKEN` or `act NAME TOKEN`")),
             };
             if token.len() < SHORTEST {
-                return Err(error("has a token of less than 24 characters"));
+                return Err(error(
+                    "has a token of less than 24 characters; `openssl rand -hex 24` prints a good one",
+                ));
             }
             all.push((hash(token), name.to_owned(), role));
         }

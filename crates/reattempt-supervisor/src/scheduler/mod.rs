@@ -82,7 +82,7 @@ impl Scheduler {
         self
     }
 
-    /// Sets the queues from which it takes tasks.
+    /// Sets the queues from which it takes tasks. If tasks also wait in the queue `default`, name it, too.
     ///
     /// # Default
     ///

@@ -124,7 +124,8 @@ impl<W> Submission<W> {
         self.with(|new| new.key = key.into())
     }
 
-    /// Makes it an error if a task of the same version has the same key and other arguments.
+    /// Makes it an error if a task of the same version has the same key and other arguments. A task that was
+    /// pruned has no arguments any more, so the submission finds it as if they were the same.
     ///
     /// # Default
     ///
@@ -153,7 +154,8 @@ impl<W> Submission<W> {
         }
     }
 
-    /// Sets the queue in which the task waits.
+    /// Sets the queue in which the task waits for a scheduler that takes tasks from it:
+    /// [`Scheduler::queues`](crate::Scheduler::queues).
     ///
     /// # Default
     ///

@@ -105,6 +105,15 @@ pub async fn order(
 /// # Errors
 ///
 /// Never.
+#[rustfmt::skip]
+#[workflow(crate = ::durable)]
+pub async fn on_one_line(_: &WorkflowContext) -> Result<(), StepError> { Ok(()) }
+
+/// Nothing.
+///
+/// # Errors
+///
+/// Never.
 #[workflow(crate = ::durable)]
 pub async fn empty(_: &WorkflowContext) -> Result<(), StepError> {
     Ok(())

@@ -103,9 +103,13 @@ impl Chosen {
         }
         let Some(expect) = self.expect else {
             let count = operator.count(&filter).await?;
-            println!(
-                "{count} tasks fit; nothing has changed. With --expect {count} each of them {done}"
-            );
+            if count == 0 {
+                println!("no task fits; nothing has changed");
+            } else {
+                println!(
+                    "{count} tasks fit; nothing has changed. With --expect {count} each of them {done}"
+                );
+            }
             return Ok(());
         };
         let refused = operator.send_to_all(&filter, command, expect).await?;

@@ -22,7 +22,8 @@ pub(crate) struct Options {
     sample: usize,
     #[command(flatten)]
     filter: FilterOptions,
-    /// Hides the values of these fields, and the arguments with these numbers, from 0.
+    /// Hides the values of these fields everywhere, and the arguments of the workflow with these numbers,
+    /// from 0. Numbers that a step got, too, stay there: name their fields.
     #[arg(long, value_delimiter = ',', value_name = "FIELD")]
     redact: Option<Vec<String>>,
 }

@@ -108,7 +108,7 @@ enum Command {
         /// The step was not done: it runs again.
         #[arg(long, group = "verdict")]
         not_done: bool,
-        /// The step was done, with this result as JSON.
+        /// The step was done, with this result as JSON, which must fit the type of the step.
         #[arg(long, group = "verdict", value_parser = json)]
         done: Option<serde_json::Value>,
         /// The task turns back, and the step is undone by its `undo_unknown`.
@@ -170,7 +170,8 @@ enum Command {
     Repair,
     /// Serves pages that show tasks and take commands.
     Serve {
-        /// The tokens of those who may open the pages, one a line: `look NAME TOKEN` or `act NAME TOKEN`.
+        /// The tokens of those who may open the pages, one a line: `look NAME TOKEN` or `act NAME TOKEN`. A
+        /// token has at least 24 characters, as `openssl rand -hex 24` prints them.
         #[arg(long, value_name = "FILE")]
         token_file: std::path::PathBuf,
         /// An address under which browsers reach the pages, such as `https://tasks.example`; the address
@@ -337,11 +338,11 @@ async fn serve(
         .map_err(|error| format!("{}: {error}", token_file.display()))?;
     let listener = tokio::net::TcpListener::bind(listen).await?;
     let address = format!("http://{}", listener.local_addr()?);
-    println!("{address}");
     if origins.is_empty() {
-        origins.push(address);
+        origins.push(address.clone());
     }
     let access = page::Access::parse(&tokens, origins)?;
+    println!("{address}");
     Ok(page::serve(listener, client, access).await?)
 }
 
@@ -351,6 +352,12 @@ async fn open(store: &str) -> Result<Client, Box<dyn Error>> {
         return Ok(Client::new(Postgres::connect(store).await?));
     }
     let path = store.strip_prefix("sqlite:").unwrap_or(store);
+    if path.contains("://") {
+        return Err(format!(
+            "`{store}` is not a store; write the path of a SQLite file, or `postgres://...`"
+        )
+        .into());
+    }
     if !std::path::Path::new(path).exists() {
         return Err(
             format!("there is no file {path}; use the file that the schedulers use").into(),

@@ -36,13 +36,13 @@ pub(crate) struct Limits {
 
 /// Reads a rate such as `50/1s`.
 fn rate(text: &str) -> Result<(u32, Duration), String> {
-    let parts = text.split_once('/').ok_or("write it as `50/1s`")?;
-    let tasks = parts.0.parse().map_err(|_| {
-        let tasks = parts.0;
-        format!("`{tasks}` is not a number of tasks; write it as `50/1s`")
-    })?;
-    let period = duration::parse(parts.1).map_err(|error| error.to_string())?;
-    Ok((tasks, period))
+    let (tasks, period) = text.split_once('/').ok_or("write it as `50/1s`")?;
+    let wrong = |part: &str, what: &str| format!("`{part}` is not {what}; write it as `50/1s`");
+    Ok((
+        (tasks.parse()).map_err(|_| wrong(tasks, "a number of tasks"))?,
+        duration::parse(period)
+            .map_err(|_| wrong(period, "a number and one of `ms`, `s`, `m`, `h`"))?,
+    ))
 }
 
 /// Carries out a command; without one it lists the queues.

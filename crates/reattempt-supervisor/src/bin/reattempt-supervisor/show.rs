@@ -19,7 +19,10 @@ pub(crate) fn list(tasks: &[Task], as_json: bool) -> PrintResult {
             format!("{} {}", task.workflow, task.version),
             task.state.to_string(),
             task.failures.to_string(),
-            task.updated_at.to_string(),
+            match task.state {
+                State::Pruned => format!("key free at {}", task.updated_at),
+                _ => task.updated_at.to_string(),
+            },
             // `show` has the errors before the success.
             task.error
                 .clone()
