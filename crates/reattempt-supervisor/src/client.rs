@@ -398,7 +398,7 @@ impl Client {
     /// their end.
     ///
     /// With [`Retention`], a key may stay longer than the rest of its task, which becomes
-    /// [pruned](State::Pruned): a submission with the key still finds its number, and
+    /// [pruned](crate::State::Pruned): a submission with the key still finds its number, and
     /// [`wait`](TaskHandle::wait) says that its result is gone. A later `prune`, with whatever retention,
     /// deletes the key when its time is over. All processes must run a release that knows pruned tasks.
     ///

@@ -14,9 +14,9 @@ pub enum SubmitError {
     Store(Arc<StoreError>),
     /// A value cannot be written as JSON, or the JSON does not fit its type.
     Json(serde_json::Error),
-    /// A value is larger than [`Client::max_payload`].
+    /// A value is larger than [`Client::max_payload`](crate::Client::max_payload).
     TooLarge(String),
-    /// As many tasks wait in this queue as [`Client::max_pending`] allows.
+    /// As many tasks wait in this queue as [`Client::max_pending`](crate::Client::max_pending) allows.
     QueueFull(String, u32),
     /// A schedule cannot be stored, or there is none of this name.
     Schedule(String),
