@@ -81,6 +81,7 @@ impl Step {
             .retry
             .and_then(|retries| ok_or_report(retries.0, faults));
         values::check_limits(keys.complete_by.as_ref(), retries.as_ref(), faults);
+        let retries = retries.filter(|keys| values::check_one_attempt(keys.clone(), faults));
         let private = ours!(#krate::private);
         let name = durable.function.signature.ident.unraw().to_string();
         let undo = keys.undo.and_then(|undo| ok_or_report(undo.0, faults));

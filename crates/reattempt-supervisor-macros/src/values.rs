@@ -15,7 +15,7 @@ use crate::args::{Choice, Krate, Number};
 use crate::limit::Limit;
 use reattempt_syntax::args::{Given, Value};
 use reattempt_syntax::diagnostics::Diagnostics;
-use reattempt_syntax::literal::{Literal, Name};
+use reattempt_syntax::literal::{Attempts, Literal, Name};
 
 /// Returns `Some(duration)` or `None`.
 pub(crate) fn limit(value: Option<Value<Limit>>, faults: &mut Diagnostics) -> TokenStream {
@@ -69,6 +69,26 @@ pub(crate) fn check_limits(
             );
         }
     }
+}
+
+/// Checks that a step which must not run twice leaves `max = 1` out: the rules of the inner attribute would call
+/// `idempotent` the key to drop.
+pub(crate) fn check_one_attempt(retries: TokenStream, faults: &mut Diagnostics) -> bool {
+    let keys = reattempt_syntax::args::parse(retries, &mut Diagnostics::default());
+    let idempotent = keys.idempotent.map(|value| value.given);
+    let max = keys.max.map(|value| (value.key, value.given));
+    let (Some(Given::Literal(false, _)), Some((key, Given::Literal(Attempts(1), _)))) =
+        (idempotent, max)
+    else {
+        return true;
+    };
+    faults.push(
+        key,
+        RuleId::X5,
+        "`idempotent = false` allows a second attempt only after errors that show that nothing ran; drop `max = 1`, and \
+         write `on = |_| Verdict::Permanent` if no error shows it",
+    );
+    false
 }
 
 /// Returns the name, or the default.

@@ -125,7 +125,8 @@ impl<T> TaskHandle<T> {
 }
 
 impl<T: DeserializeOwned> TaskHandle<T> {
-    /// Waits for the end of the task and returns its result.
+    /// Waits for the end of the task and returns its result. It waits without a limit, and a task that no
+    /// scheduler takes never ends: put `tokio::time::timeout` around it where somebody waits for you.
     ///
     /// # Errors
     ///

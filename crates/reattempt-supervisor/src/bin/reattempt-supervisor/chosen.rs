@@ -70,7 +70,7 @@ pub(crate) struct Chosen {
     tasks: Vec<TaskId>,
     #[command(flatten)]
     filter: FilterOptions,
-    /// Commands all tasks that fit, if they are so many. Without it the program says how many fit.
+    /// Gives the command to all tasks that fit, if exactly so many do. Without it the program says how many fit.
     #[arg(long, value_name = "NUMBER", conflicts_with = "tasks")]
     expect: Option<u64>,
 }

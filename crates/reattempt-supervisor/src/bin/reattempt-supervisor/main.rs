@@ -166,7 +166,7 @@ enum Command {
     },
     /// Deletes tasks that ended long ago.
     Prune(PruneOptions),
-    /// Rebuilds what PostgreSQL knows of tasks outside of them, after a restore or changes without triggers.
+    /// Rebuilds the small tables by which PostgreSQL finds tasks, after a restore or changes without triggers.
     Repair,
     /// Serves pages that show tasks and take commands.
     Serve {

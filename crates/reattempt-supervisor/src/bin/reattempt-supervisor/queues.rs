@@ -11,8 +11,8 @@ use crate::show;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Sets how many tasks of a queue run at once and begin in a period, in all processes together, instead of
-    /// its limits of before.
+    /// Replaces the limits of a queue: how many of its tasks run at once and begin in a period, in all processes
+    /// together.
     Limit(Limits),
     /// Removes the limits of a queue.
     Unlimit {
