@@ -9,7 +9,8 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use super::access::Session;
-use super::html::{self, ListQuery};
+use super::html;
+use super::list_html::{self, ListQuery};
 use super::{Pages, page};
 use crate::client::SubmitError;
 use crate::store::{AdminCommand, Resolution, Verdict};
@@ -128,7 +129,7 @@ pub(super) async fn act_on_all(
     let operator = pages.client.operator(&*session.name, &*act.why);
     let Ok(expect) = act.expect.parse() else {
         return match operator.count(&filter).await {
-            Ok(count) => page(html::confirm(
+            Ok(count) => page(list_html::confirm(
                 &session,
                 &act.query,
                 (&act.command, &act.why),
@@ -138,7 +139,7 @@ pub(super) async fn act_on_all(
         };
     };
     match operator.send_to_all(&filter, &command, expect).await {
-        Ok(refused) => page(html::sent(expect, &refused)),
+        Ok(refused) => page(list_html::sent(expect, &refused)),
         Err(error) => refuse_command(&error),
     }
 }

@@ -3,6 +3,8 @@
 mod access;
 mod actions;
 mod html;
+mod list_html;
+mod task_html;
 
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use axum::routing::{get, post};
 
 use crate::client::{Client, SubmitError};
 use access::Session;
-use html::ListQuery;
+use list_html::ListQuery;
 
 use crate::store::Filter;
 use crate::task::TaskId;
@@ -79,7 +81,7 @@ async fn list(
     let tasks = pages.client.list(filter).await;
     let tasks = tasks.map_err(|error| PageError(error.to_string()))?;
     let is_full = u32::try_from(tasks.len()).is_ok_and(|count| count >= LIMIT);
-    Ok(page(html::list(
+    Ok(page(list_html::list(
         &session,
         &counts,
         &tasks,
@@ -94,7 +96,7 @@ async fn task(
     Path(id): Path<i64>,
 ) -> Result<Response, PageError> {
     match pages.client.task::<()>(TaskId(id)).progress().await {
-        Ok(progress) => Ok(page(html::task(&session, &progress))),
+        Ok(progress) => Ok(page(task_html::task(&session, &progress))),
         Err(SubmitError::UnknownTask(id)) => {
             let missing = html::message(&format!("There is no task {id}."));
             Ok((StatusCode::NOT_FOUND, page(missing)).into_response())

@@ -1,0 +1,218 @@
+//! The page of one task.
+
+use super::access::{Role, Session};
+use super::html::{Text, command_fields, private, push, time, whole_page};
+use crate::client::Progress;
+use crate::task::{FailingStep, OperatorNote, Record, RecordKind, RunningStep, State, Task};
+
+/// Returns the page of one task.
+pub(super) fn task(session: &Session, progress: &Progress) -> String {
+    let Progress {
+        task,
+        history,
+        running,
+        failures,
+        notes,
+    } = progress;
+    let mut body = format!(
+        "<p><a href=\"../\">All tasks</a></p><h1>Task {}</h1><dl>",
+        task.id
+    );
+    let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+    let owner = task.owner.as_ref().map(ToString::to_string);
+    let headers = task.headers.as_deref().unwrap_or_default();
+    let output = task.output.as_deref().unwrap_or_default();
+    push(
+        &mut body,
+        format_args!("<dt>State<dd class={state}>{state}", state = task.state),
+    );
+    for (name, value) in [
+        ("Workflow", format!("{} {}", task.workflow, task.version)),
+        (
+            "Generation",
+            task.continued_at
+                .map(|at| format!("{}, since {at}", task.generation))
+                .unwrap_or_default(),
+        ),
+        ("Key", task.key.clone()),
+        (
+            "Queue",
+            format!("{}, priority {}", task.queue, task.priority),
+        ),
+        (
+            "Lane",
+            match &task.lane {
+                Some(lane) if task.waits_for_turn() => format!("{lane}, waits for its turn"),
+                lane => optional(lane),
+            },
+        ),
+        (
+            "Failures",
+            format!("{} in a row, at most {}", task.failures, task.max_failures),
+        ),
+        (
+            "Deaths",
+            match task.deaths {
+                0 => String::new(),
+                deaths => format!("{deaths} of its workers in a row"),
+            },
+        ),
+        ("Owner", owner.unwrap_or_default()),
+        ("Submitted", task.created_at.to_string()),
+        (
+            if task.state == State::Pruned {
+                "Key free at"
+            } else {
+                "Changed"
+            },
+            task.updated_at.to_string(),
+        ),
+        (
+            "Complete by",
+            task.complete_by
+                .map(|by| by.to_string())
+                .unwrap_or_default(),
+        ),
+        (
+            "Runs",
+            running
+                .iter()
+                .map(running_text)
+                .collect::<Vec<_>>()
+                .join("; "),
+        ),
+        ("Last error", optional(&task.error)),
+        ("Headers", private(session, headers).to_owned()),
+        ("Arguments", private(session, &task.input).to_owned()),
+        ("Result", private(session, output).to_owned()),
+    ] {
+        if !value.is_empty() {
+            push(&mut body, format_args!("<dt>{name}<dd>{}", Text(&value)));
+        }
+    }
+    body.push_str("</dl>");
+    add_commands(&mut body, session, task);
+    body.push_str("<h2>Steps</h2>");
+    if history.is_empty() {
+        body.push_str("<p>Nothing has happened yet.</p>");
+    } else {
+        body.push_str("<div class=scroll><table><thead><tr><th>Step<th>Name<th>What<th>When<th>Result or error</thead><tbody>");
+        for record in history {
+            row(&mut body, session, record);
+        }
+        body.push_str("</tbody></table></div>");
+    }
+    add_failures(&mut body, failures);
+    add_notes(&mut body, notes);
+    whole_page(&format!("Task {}", task.id), &body)
+}
+
+/// Adds the form with which an operator gives a task a command.
+fn add_commands(body: &mut String, session: &Session, task: &Task) {
+    let (commands, is_open): (&[&str], bool) = match task.state {
+        _ if session.role == Role::Look => return,
+        State::Pending | State::Processing | State::Waiting => (&["cancel", "park"], false),
+        State::Error => (&["resubmit", "undo"], true),
+        State::Parked => (&["resubmit", "undo", "cancel", "give up"], true),
+        State::Processed | State::Compensated | State::Cancelled | State::Pruned => return,
+    };
+    push(
+        body,
+        format_args!(
+            "<h2>Commands</h2><form method=post action=\"../act/{}\">{} <button>Send</button></form>",
+            task.id,
+            command_fields(session, commands)
+        ),
+    );
+    if is_open {
+        push(
+            body,
+            format_args!(
+                "<form method=post action=\"../act/{}\"><label>Step <input name=step inputmode=numeric size=4 required></label> {} \
+                 <label>Result, as JSON <input name=result></label> <button>Resolve</button></form>",
+                task.id,
+                command_fields(session, &["not done", "done", "undo step"])
+            ),
+        );
+    }
+}
+
+/// Describes a step that runs.
+fn running_text(step: &RunningStep) -> String {
+    let due = step
+        .due
+        .map_or_else(|| "it ends".to_owned(), |due| due.to_string());
+    format!(
+        "step {} {} since {} until {due}",
+        step.seq, step.name, step.since
+    )
+}
+
+/// Adds the steps that have failed.
+fn add_failures(body: &mut String, failures: &[FailingStep]) {
+    if failures.is_empty() {
+        return;
+    }
+    body.push_str("<h2>Failures</h2><div class=scroll><table><thead><tr><th>Step<th>Direction<th>Failures<th>Last<th>Error</thead><tbody>");
+    for step in failures {
+        push(
+            body,
+            format_args!(
+                "<tr><td class=number>{}<td>{}<td class=number>{}<td>{}<td class=text>{}",
+                step.seq,
+                step.direction.as_str(),
+                step.failures,
+                time(step.at),
+                Text(&step.error),
+            ),
+        );
+    }
+    body.push_str("</tbody></table></div>");
+}
+
+/// Adds what operators have decided.
+fn add_notes(body: &mut String, notes: &[OperatorNote]) {
+    if notes.is_empty() {
+        return;
+    }
+    body.push_str("<h2>Operators</h2><div class=scroll><table><thead><tr><th>Step<th>Verdict<th>By<th>When<th>Why</thead><tbody>");
+    for note in notes {
+        push(
+            body,
+            format_args!(
+                "<tr><td class=number>{}<td>{}<td>{}<td>{}<td class=text>{}",
+                note.seq.map(|seq| seq.to_string()).unwrap_or_default(),
+                Text(&note.verdict),
+                Text(&note.by),
+                time(note.at),
+                Text(&note.why),
+            ),
+        );
+    }
+    body.push_str("</tbody></table></div>");
+}
+
+/// Adds the row of a record.
+fn row(body: &mut String, session: &Session, record: &Record) {
+    let what = match record.kind {
+        RecordKind::Begun => "begun",
+        RecordKind::Done => "done",
+        RecordKind::Failed => "failed",
+        RecordKind::Undone => "undone",
+    };
+    let result = record.result.as_deref().unwrap_or_default();
+    let result = record
+        .error
+        .as_deref()
+        .unwrap_or_else(|| private(session, result));
+    push(
+        body,
+        format_args!(
+            "<tr><td class=number>{}<td>{}<td class={what}>{what}<td>{}<td class=text>{}",
+            record.seq,
+            Text(&record.name),
+            time(record.at),
+            Text(result),
+        ),
+    );
+}
