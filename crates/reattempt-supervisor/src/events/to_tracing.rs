@@ -74,7 +74,8 @@ pub(super) fn log_event(event: &Event) {
         Event::UnknownWorkflow(unknown) => {
             let (queue, workflow, version) = (&unknown.queue, &unknown.workflow, unknown.version);
             let waited = unknown.waited.as_secs_f64();
-            let message = "tasks wait for a workflow that this scheduler does not have";
+            let message = "tasks wait for a workflow that this scheduler does not have; \
+                           register this version, or start a program that does";
             event!(Level::ERROR, queue, workflow, version, waited, message);
         }
         Event::StoreError {
