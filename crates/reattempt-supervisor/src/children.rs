@@ -79,7 +79,8 @@ impl WorkflowContext {
     /// ([`OnFailure::Keep`](crate::OnFailure::Keep)) is undone. With
     /// [`detached`](Submission::detached) a child stays out of all this.
     ///
-    /// [`Client::prune`](crate::Client::prune) keeps a child as long as its parent is there.
+    /// [`Client::prune`](crate::Client::prune) keeps a child as long as its parent is there and has not continued
+    /// as new.
     ///
     /// # Errors
     ///

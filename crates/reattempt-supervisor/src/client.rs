@@ -394,8 +394,8 @@ impl Client {
     }
 
     /// Deletes tasks that ended long ago, at most `limit`, and returns how many. Parked tasks stay, and so does
-    /// a child as long as its parent is there. A [`Duration`] says how long tasks and their keys stay after
-    /// their end.
+    /// a child as long as its parent is there and has not continued as new. A [`Duration`] says how long tasks
+    /// and their keys stay after their end.
     ///
     /// With [`Retention`], a key may stay longer than the rest of its task, which becomes
     /// [pruned](crate::State::Pruned): a submission with the key still finds its number, and

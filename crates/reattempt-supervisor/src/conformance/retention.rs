@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use super::bench::{
-    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
-    sentences, signal, to_message,
+    Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, lease, new,
+    record, sentences, signal, to_message,
 };
 use super::reads::list_ids;
 use crate::store::Change;
 use crate::store::submission::random_key;
-use crate::store::{Filter, QueueLimit, Retention, Submitted, Wake, Write, WriteResult};
+use crate::store::{
+    ClaimedTask, Filter, NextGeneration, QueueLimit, Retention, Submitted, Wake, Write, WriteResult,
+};
 use crate::task::{NewTask, RecordKind, State, TaskId};
 use crate::time::Time;
 
@@ -21,6 +23,7 @@ sentences! {
     "a random key goes with its task" => random_keys,
     "the children of a pruned task are deleted with their keys" => children,
     "a pruned task takes no place of its queue" => limited,
+    "a child stays as long as the generation that started it, and no longer" => children_of_generations,
 }
 
 const WITH_KEYS: Retention = Retention {
@@ -245,14 +248,13 @@ async fn random_keys(bench: &Bench) -> CheckResult {
     check_equal("the task", task, None)
 }
 
-async fn children(bench: &Bench) -> CheckResult {
-    bench.submit(new("parent")).await?;
-    let parent = bench.claim_one("a").await?;
-    let Write::Record(held, start) = record(lease(&parent), 0, RecordKind::Done) else {
+/// Starts a child, and ends it.
+async fn ended_child(bench: &Bench, parent: &ClaimedTask, key: &str) -> CheckResult<TaskId> {
+    let Write::Record(held, start) = record(lease(parent), 0, RecordKind::Done) else {
         return Err("a record".to_owned());
     };
     let started = bench
-        .write_one(Write::Start(held, start, Box::new(new("child"))))
+        .write_one(Write::Start(held, start, Box::new(new(key))))
         .await?;
     let WriteResult::Started(_, child) = started else {
         return Err(format!("the start returned {started:?}"));
@@ -261,6 +263,13 @@ async fn children(bench: &Bench) -> CheckResult {
     bench
         .write_held(change(lease(&held), change_to(State::Processed)))
         .await?;
+    Ok(child)
+}
+
+async fn children(bench: &Bench) -> CheckResult {
+    bench.submit(new("parent")).await?;
+    let parent = bench.claim_one("a").await?;
+    let child = ended_child(bench, &parent, "child").await?;
     prune(bench, WITH_KEYS, 0).await?;
     bench
         .write_held(change(lease(&parent), change_to(State::Processed)))
@@ -288,4 +297,30 @@ async fn limited(bench: &Bench) -> CheckResult {
         bench.claim_until_ready("a").await?.task.id,
         next,
     )
+}
+
+async fn children_of_generations(bench: &Bench) -> CheckResult {
+    bench.submit(new("parent")).await?;
+    let mut parent = bench.claim_one("a").await?;
+    for generation in 1..3 {
+        let child = ended_child(bench, &parent, &format!("child {generation}")).await?;
+        prune(bench, Duration::ZERO, 0).await?;
+        let started = bench.task(child).await?.created_at;
+        bench.wait_until_past(started.after(SHORT)).await?;
+        let next = NextGeneration {
+            generation,
+            version: 1,
+            input: "[]".to_owned(),
+            nonce: 7,
+            heard: Vec::new(),
+        };
+        bench
+            .write_held(Write::Continue(lease(&parent), Box::new(next)))
+            .await?;
+        prune(bench, Duration::ZERO, 1).await?;
+        let child = bench.other.task(child).await.map_err(to_message)?;
+        check_equal("the child", child, None)?;
+        parent = bench.claim_one("a").await?;
+    }
+    Ok(())
 }

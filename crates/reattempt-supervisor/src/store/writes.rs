@@ -83,7 +83,8 @@ pub enum Write {
     /// Sets the limit of a queue, for all workers. Tasks that they hold already count. Returns
     /// [`WriteResult::Done`].
     LimitQueue(String, QueueLimit),
-    /// Deletes the data of tasks that ended long ago, at most this many, and of no child whose parent is there.
+    /// Deletes the data of tasks that ended long ago, at most this many, and of no child whose parent is there and
+    /// has not continued as new.
     /// Where the key stays, the task becomes [`State::Pruned`] and is deleted later: a submission with the key
     /// finds it until then. Returns [`WriteResult::Pruned`].
     Prune(Retention, u32),

@@ -19,12 +19,18 @@ impl Tables {
                 self.tasks.remove(&id);
             }
         }
-        let is_there = |id| (self.tasks.get(id)).is_some_and(|task| task.state != State::Pruned);
+        let is_needed = |child: &Task| {
+            let parent = self.parents.get(&child.id);
+            parent.and_then(|id| self.tasks.get(id)).is_some_and(|up| {
+                let is_there = up.state != State::Pruned;
+                is_there && up.continued_at.is_none_or(|at| at <= child.created_at)
+            })
+        };
         let is_old = |task: &&Task| {
             task.state.has_ended()
                 && task.state != State::Pruned
                 && task.updated_at.after(retention.tasks) <= now
-                && !self.parents.get(&task.id).is_some_and(is_there)
+                && !is_needed(task)
         };
         let old: Vec<_> = (self.tasks.values().filter(is_old))
             .map(|task| task.id)

@@ -723,13 +723,15 @@ pub(super) const SIGN: &str = concat!(
 );
 
 /// Deletes the data of tasks that ended $1 ago, at most $2, and keys that have stayed long enough. A key stays
-/// for $3 after the end of its task. A task that has ended again since it was found is not old.
+/// for $3 after the end of its task. A task that has ended again since it was found is not old. A child stays as
+/// long as the generation of its parent that has started it.
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT run.id, keeps_key FROM retry_ended CROSS JOIN LATERAL (
              SELECT id, parent IS NULL AND at + $3 > ", now!(), " AND NOT (starts_with(idem_key, '~') AND length(idem_key) = 33) AS keeps_key
              FROM retry_run AS old WHERE id = run_id AND updated_at = at AND state + 0 IN (3, 4, 5, 6)
-                 AND NOT EXISTS (SELECT FROM retry_run AS up WHERE up.id = old.parent AND up.state + 0 <> 8)
+                 AND NOT EXISTS (SELECT FROM retry_run AS up WHERE up.id = old.parent AND up.state + 0 <> 8
+                     AND old.created_at >= coalesce(up.continued_at, old.created_at))
              FOR UPDATE OF old SKIP LOCKED
          ) AS run
          WHERE at <= ", now!(), " - $1 AND retry_ended.state NOT IN (7, 8) ORDER BY at LIMIT $2
