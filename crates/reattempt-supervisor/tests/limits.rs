@@ -36,6 +36,19 @@ async fn many_tasks_are_submitted_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_scheduler_works_with_the_longest_times() {
+    let client = Client::new(Memory::new());
+    for set in [Scheduler::lease, Scheduler::poll] {
+        let scheduler = set(Scheduler::new(&client).register(double), Duration::MAX);
+        let scheduler = scheduler.start().unwrap();
+        let task = client.submit(double(2)).await.unwrap();
+        let waiting = tokio::time::timeout(Duration::from_secs(60), task.wait());
+        assert_eq!(waiting.await.unwrap().unwrap(), 4);
+        scheduler.stop(Duration::MAX).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn each_of_many_tasks_has_a_result() {
     let client = Client::new(Memory::new());
     let first = client.submit(double(1).key("first")).await.unwrap();

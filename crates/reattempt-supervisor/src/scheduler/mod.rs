@@ -29,6 +29,9 @@ use crate::workflow::{Workflow, WorkflowFn, WorkflowRegistry};
 use crate::writer::Seats;
 use worker::{RunningTasks, Worker};
 
+/// The longest lease and the longest interval between two looks: times far in the future have no number.
+const DAY: Duration = Duration::from_secs(86_400);
+
 /// Runs tasks: which workflows, with which resources, and how many at once.
 ///
 /// Several schedulers may run at once, in one process or in many, on one store. Each task is
@@ -111,24 +114,28 @@ impl Scheduler {
     ///
     /// # Units and ranges
     ///
-    /// At least 300 ms; shorter leases count as 300 ms.
+    /// 300 ms to a day; others count as the nearest of these.
     ///
     /// # Default
     ///
     /// 10 s.
     pub fn lease(mut self, lease: Duration) -> Self {
-        self.lease = lease.max(SHORTEST_LEASE);
+        self.lease = lease.max(SHORTEST_LEASE).min(DAY);
         self
     }
 
     /// Sets how often it looks for tasks that nobody reports to it: those of other processes, and
     /// those whose timer is due.
     ///
+    /// # Units and ranges
+    ///
+    /// 1 ms to a day; others count as the nearest of these.
+    ///
     /// # Default
     ///
     /// 500 ms.
     pub fn poll(mut self, interval: Duration) -> Self {
-        self.poll = interval.max(Duration::from_millis(1));
+        self.poll = interval.max(Duration::from_millis(1)).min(DAY);
         self
     }
 
