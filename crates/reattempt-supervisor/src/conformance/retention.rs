@@ -245,7 +245,18 @@ async fn random_keys(bench: &Bench) -> CheckResult {
     let id = ended(bench, new(&key)).await?;
     prune(bench, WITH_KEYS, 1).await?;
     let task = bench.other.task(id).await.map_err(to_message)?;
-    check_equal("the task", task, None)
+    check_equal("the task", task, None)?;
+    // Their length and their first character are those of random keys.
+    for key in [
+        format!("~{}", "\u{e9}".repeat(16)),
+        format!("~{}", "x".repeat(32)),
+    ] {
+        let id = ended(bench, new(&key)).await?;
+        prune(bench, WITH_KEYS, 1).await?;
+        let state = bench.task(id).await?.state;
+        check_equal("a key of a caller", state, State::Pruned)?;
+    }
+    Ok(())
 }
 
 /// Starts a child, and ends it.

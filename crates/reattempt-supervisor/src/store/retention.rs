@@ -32,7 +32,8 @@ pub struct Retention {
     /// How long a task stays, with its history.
     pub tasks: Duration,
     /// How long its key stays; a key stays at least as long as its task. Random keys, which tasks without a
-    /// [`key`](crate::Submission::key) have, go with them, and so do the keys of children.
+    /// [`key`](crate::Submission::key) have (`~` and 32 hexadecimal digits), go with them, and so do the keys of
+    /// children.
     pub keys: Duration,
 }
 

@@ -247,5 +247,6 @@ pub(crate) fn random_key(now: Time) -> String {
 
 /// Returns whether a key is a random one: nobody submits it again.
 pub(crate) fn is_random_key(key: &str) -> bool {
-    key.len() == 33 && key.starts_with('~')
+    let is_hex = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    key.len() == 33 && key.starts_with('~') && key.bytes().skip(1).all(is_hex)
 }

@@ -728,7 +728,7 @@ pub(super) const SIGN: &str = concat!(
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT run.id, keeps_key FROM retry_ended CROSS JOIN LATERAL (
-             SELECT id, parent IS NULL AND at + $3 > ", now!(), " AND NOT (starts_with(idem_key, '~') AND length(idem_key) = 33) AS keeps_key
+             SELECT id, parent IS NULL AND at + $3 > ", now!(), " AND idem_key !~ '^~[0-9a-f]{32}$' AS keeps_key
              FROM retry_run AS old WHERE id = run_id AND updated_at = at AND state + 0 IN (3, 4, 5, 6)
                  AND NOT EXISTS (SELECT FROM retry_run AS up WHERE up.id = old.parent AND up.state + 0 <> 8
                      AND old.created_at >= coalesce(up.continued_at, old.created_at))
