@@ -379,7 +379,7 @@ impl Client {
 
     /// Says what became of a step that ended a task, or of which nobody knows whether it was done,
     /// and continues the task. The store does not know the type of a step: a result that does not fit it
-    /// parks the task, and nobody can say another one.
+    /// parks the task, and you can say another one, as long as nothing is recorded after it.
     ///
     /// # Errors
     ///

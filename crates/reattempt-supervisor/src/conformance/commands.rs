@@ -9,7 +9,9 @@ use super::bench::{
 use crate::store::{
     AdminCommand, Change, ClaimedTask, Counts, Resolution, SignalResult, Verdict, Wake, Write,
 };
-use crate::task::{Direction, FailingStep, Fence, Lease, NewTask, RecordKind, State, TaskId};
+use crate::task::{
+    Direction, FailingStep, Fence, Lease, NewTask, Record, RecordKind, State, TaskId,
+};
 use crate::time::Time;
 
 sentences! {
@@ -25,6 +27,7 @@ sentences! {
     "a failed or parked task turns back when somebody undoes it, and keeps all its records" => undoes,
     "an operator says of a step of unknown outcome that it was not done, that it was done, or that it is undone" => resolves,
     "an operator says what became of the step that ended a task" => resolves_failed,
+    "an operator corrects a result that an operator gave, as long as nothing is recorded after it" => resolves_again,
     "an operator cannot say anything about a step with another outcome, a timer or a missing step" => resolves_no_other,
     "a parked task that is given up ends as cancelled with all its records" => gives_up,
     "a parked task that is cancelled can be claimed at once, and its worker cancels it" => cancels_parked,
@@ -442,6 +445,46 @@ async fn resolves_failed(bench: &Bench) -> CheckResult {
         let mut wanted = vec![(1, RecordKind::Done)];
         wanted.extend(verdict.result().map(|_| (0, RecordKind::Done)));
         check_equal("its history", left.collect(), wanted)?;
+    }
+    Ok(())
+}
+
+async fn resolves_again(bench: &Bench) -> CheckResult {
+    let done = |result: &str| Verdict::Done(result.to_owned());
+    for (verdict, result) in [(done("8"), Some("8")), (Verdict::NotDone, None)] {
+        let first = resolution(5, done("7"));
+        let (held, _) = command_for_parked(bench, Direction::Forward, first).await?;
+        let id = held.task.id;
+        let again = || Write::Admin(id, resolution(5, verdict.clone()));
+        let error = change(lease(&held), change_to(State::Error));
+        bench.write_held(error).await?;
+        bench.send(again(), SignalResult::UnknownStep).await?;
+        bench.command(id, AdminCommand::Resubmit).await?;
+        let held = bench.claim_one("b").await?;
+        let parked = change(lease(&held), change_to(State::Parked));
+        bench.write_held(parked.clone()).await?;
+        bench.send(again(), SignalResult::Accepted).await?;
+        let held = bench.claim_one("b").await?;
+        let history = bench.history(id).await?;
+        let own: Vec<_> = (history.iter().filter(|line| line.seq == 5)).collect();
+        check_equal(
+            "the number of its records",
+            own.len(),
+            result.map_or(0, |_| 2),
+        )?;
+        let found = own.last().and_then(|last| last.result.as_deref());
+        check_equal("its result", found, result)?;
+        if let (Some(_), Some(last)) = (result, history.last()) {
+            let Write::Record(own, line) = record(lease(&held), 9, RecordKind::Done) else {
+                return Err("a record".to_owned());
+            };
+            let ord = last.ord + 1;
+            let later = Write::Record(own, Box::new(Record { ord, ..*line }));
+            bench.write_held(later).await?;
+            let parked = change(lease(&held), change_to(State::Parked));
+            bench.write_held(parked).await?;
+            bench.send(again(), SignalResult::UnknownStep).await?;
+        }
     }
     Ok(())
 }

@@ -331,7 +331,8 @@ fn missing_undo(record: &Record, recorded: &str, now: Option<&str>) -> Stop {
 fn unreadable(what: &str, record: &Record, error: &serde_json::Error) -> Stop {
     Stop::Diverged(format!(
         "the recorded {what} of step {} `{}` cannot be read as the type that the code has now ({error}); \
-         raise the `version` of the workflow and let tasks of the old version finish with the old code",
+         if an operator gave it, `resolve` the step again; otherwise raise the `version` of the workflow and let tasks of the old \
+         version finish with the old code",
         record.seq, record.name
     ))
 }

@@ -230,10 +230,9 @@ pub(crate) fn check_arguments(
 ) -> Result<Submitted, StoreError> {
     if is_strict && submitted.same_arguments == Some(false) {
         return Err(StoreError::lasting(format!(
-            "task {} has the same key and other arguments",
+            "task {} has the same key and other arguments: use another key, or leave out `strict` to get that task",
             submitted.id
-        ))
-        .about(Some(submitted.id), None));
+        )));
     }
     Ok(submitted)
 }

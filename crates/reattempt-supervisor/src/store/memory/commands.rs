@@ -91,7 +91,8 @@ impl Tables {
             }
             (AdminCommand::Resolve(resolution), State::Parked | State::Error) => {
                 let records = self.records.entry(id).or_default();
-                if !resolve(records, task, &resolution, now) {
+                let notes = self.notes.get(&id).map_or(&[][..], Vec::as_slice);
+                if !resolve(records, notes, task, (&resolution, now)) {
                     return SignalResult::UnknownStep;
                 }
                 match resolution.verdict {
@@ -162,13 +163,22 @@ fn forget_failure(records: &mut Vec<Record>, task: &Task) {
 
 /// Changes the records of a step as an operator says. Returns `false` if the step has an outcome, or
 /// has not begun.
-fn resolve(records: &mut Vec<Record>, task: &Task, resolution: &Resolution, now: Time) -> bool {
+fn resolve(
+    records: &mut Vec<Record>,
+    notes: &[OperatorNote],
+    task: &Task,
+    (resolution, now): (&Resolution, Time),
+) -> bool {
     let seq = resolution.seq;
+    let is_own = |note: &OperatorNote| note.seq == Some(seq) && note.verdict == "done";
+    let is_given = task.state == State::Parked && notes.iter().any(is_own);
+    let last = records.iter().map(|record| record.ord).max();
     let own = records.iter().filter(|record| record.seq == seq);
     let is_open = |record: &&Record| match record.kind {
         RecordKind::Begun => record.due_at.is_none() && !record.name.starts_with("signal "),
         RecordKind::Failed => task.state == State::Error,
-        RecordKind::Done | RecordKind::Undone => false,
+        RecordKind::Done => is_given && Some(record.ord) == last,
+        RecordKind::Undone => false,
     };
     let Some(open) = own.clone().find(is_open).cloned() else {
         return false;
@@ -184,8 +194,7 @@ fn resolve(records: &mut Vec<Record>, task: &Task, resolution: &Resolution, now:
         }
         Verdict::Done(result) => result.clone(),
     };
-    records.retain(|old| old.seq != seq || old.kind != RecordKind::Failed);
-    let last = records.iter().map(|record| record.ord).max();
+    records.retain(|old| old.seq != seq || old.kind == RecordKind::Begun);
     records.push(Record {
         kind: RecordKind::Done,
         ord: last.map_or(0, |last| last.saturating_add(1)),

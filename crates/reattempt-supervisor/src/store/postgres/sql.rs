@@ -681,16 +681,21 @@ pub(super) const RESUBMIT: &str = concat!(
      SELECT state, state IN (4, 7) FROM retry_run WHERE id = $1"
 );
 
-/// Says what became of a step that has begun or failed, where nothing else is known about it: $3 is
-/// `not done`, `done` or `undo`. Continues the task, or turns it back.
+/// Says what became of a step that has begun or failed, where nothing else is known about it, or of which an
+/// operator has said it last: $3 is `not done`, `done` or `undo`. Continues the task, or turns it back.
 pub(super) const RESOLVE: &str = concat!(
     "WITH run AS (
          SELECT * FROM retry_run WHERE id = $1 AND state IN (4, 7)
+     ), given AS (
+         SELECT FROM run JOIN retry_step AS step ON run_id = run.id WHERE run.state = 7 AND seq = $2 AND kind = 1
+             AND ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)
+             AND EXISTS (SELECT 1 FROM retry_note WHERE run_id = $1 AND retry_note.seq = $2 AND verdict = 'done')
      ), open AS (
          SELECT run.fence, step.seq, step.name, args_hash, args FROM run JOIN retry_step AS step ON run_id = run.id
-         WHERE step.seq = $2 AND (kind = 0 AND due_at IS NULL AND NOT starts_with(name, 'signal ') OR kind = 2 AND run.state = 4)
+         WHERE step.seq = $2 AND (EXISTS (SELECT FROM given)
+             OR (kind = 0 AND due_at IS NULL AND NOT starts_with(name, 'signal ') OR kind = 2 AND run.state = 4)
              AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = $1 AND other.seq = $2
-                 AND (other.kind IN (1, 3) OR other.kind = 2 AND run.state <> 4))
+                 AND (other.kind IN (1, 3) OR other.kind = 2 AND run.state <> 4)))
          ORDER BY kind LIMIT 1
      ), forgotten AS (
          DELETE FROM retry_step WHERE run_id = $1 AND seq = (SELECT seq FROM open)
@@ -699,6 +704,7 @@ pub(super) const RESOLVE: &str = concat!(
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args)
          SELECT $1, seq, 1, (SELECT max(ord) + 1 FROM retry_step WHERE run_id = $1), name, 0, $4, ", now!(), ", fence, args_hash, args
          FROM open WHERE $3 = 'done'
+         ON CONFLICT (run_id, seq, kind) DO UPDATE SET ord = excluded.ord, result = excluded.result, at = excluded.at, fence = excluded.fence
      ), noted AS (
          INSERT INTO retry_note (run_id, seq, verdict, operator, why, at)
          SELECT $1, seq, $3, $5, $6, ", now!(), " FROM open

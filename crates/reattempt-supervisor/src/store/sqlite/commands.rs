@@ -160,11 +160,14 @@ fn resolve(
         why,
     } = resolution;
     let failed = has_failed.then_some(2);
-    // The step has begun or failed, and nothing else is known about it.
+    // The step has begun or failed, and nothing else is known about it, or an operator has said the last thing.
     let sql = "SELECT name, args_hash, args FROM retry_step AS step WHERE run_id = ?1 AND seq = ?2
-         AND (kind = 0 AND due_at IS NULL AND substr(name, 1, 7) <> 'signal ' OR kind = ?3)
-         AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = ?1 AND other.seq = ?2
-             AND other.kind <> 0 AND other.kind IS NOT ?3)
+         AND (?3 IS NULL AND EXISTS (SELECT 1 FROM retry_note WHERE run_id = ?1 AND seq = ?2 AND verdict = 'done')
+                 AND EXISTS (SELECT 1 FROM retry_step AS given WHERE given.run_id = ?1 AND given.seq = ?2 AND given.kind = 1
+                     AND given.ord = (SELECT max(ord) FROM retry_step WHERE run_id = ?1))
+             OR (kind = 0 AND due_at IS NULL AND substr(name, 1, 7) <> 'signal ' OR kind = ?3)
+             AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = ?1 AND other.seq = ?2
+                 AND other.kind <> 0 AND other.kind IS NOT ?3))
          ORDER BY kind LIMIT 1";
     let open = query_one(connection, sql, params![task.0, seq, failed], |row| {
         Ok((
@@ -184,7 +187,7 @@ fn resolve(
     }
     if let Some(result) = verdict.result() {
         execute(
-            "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2 AND kind = 2",
+            "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2 AND kind BETWEEN 1 AND 2",
             &[&task.0, seq],
         )?;
         execute(
