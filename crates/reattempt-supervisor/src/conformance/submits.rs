@@ -318,5 +318,16 @@ async fn bounded_list(bench: &Bench) -> CheckResult {
         "which were stored",
         stored.collect(),
         vec![true, true, true, false, false, false],
+    )?;
+    // Those that are there already take no room.
+    let again = ["first", "0", "new", "one too many"].map(|key| bounded_by(4, key));
+    let is_new = |result: &WriteResult| match result {
+        WriteResult::Submitted(submitted) => Some(submitted.is_new),
+        _ => None,
+    };
+    check_equal(
+        "which are new",
+        bench.write(again).await?.iter().map(is_new).collect(),
+        vec![Some(false), Some(false), Some(true), None],
     )
 }

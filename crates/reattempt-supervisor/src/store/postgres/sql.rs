@@ -164,8 +164,8 @@ pub(super) use submit;
 pub(super) const SUBMIT: &str = submit!("");
 
 /// Stores tasks, and leaves out those whose queue has no room for them: $14 is how many tasks of it may
-/// wait. It walks the workflows, versions and priorities of these queues, and counts the tasks that could
-/// run or wait for their turn, up to that number.
+/// wait. Tasks that are there already need none. It walks the workflows, versions and priorities of these
+/// queues, and counts the tasks that could run or wait for their turn, up to that number.
 pub(super) const SUBMIT_BOUNDED: &str = concat!(
     "WITH RECURSIVE bound (queue, most) AS (
          SELECT queue, min(most) FROM unnest($3::text[], $14::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue
@@ -195,7 +195,8 @@ pub(super) const SUBMIT_BOUNDED: &str = concat!(
      ), refused (n) AS MATERIALIZED (
          SELECT n FROM (
              SELECT n, left_over, row_number() OVER (PARTITION BY queue ORDER BY n) AS nth
-             FROM room JOIN unnest($3::text[]) WITH ORDINALITY AS given (queue, n) USING (queue)
+             FROM room JOIN unnest($3::text[], $1::text[], $5::text[]) WITH ORDINALITY AS given (queue, workflow, key, n) USING (queue)
+             WHERE NOT EXISTS (SELECT FROM retry_run AS old WHERE old.workflow = given.workflow AND idem_key = key OFFSET 0)
          ) AS numbered WHERE nth > left_over
      ) ",
     submit!("", "NULL", "WHERE n <> ALL (ARRAY(SELECT n FROM refused))")
