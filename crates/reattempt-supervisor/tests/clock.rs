@@ -10,12 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt::Policy;
-use reattempt_supervisor::store::{
-    Change, ClaimedTask, Counts, Expiry, Store, Sweep, Wake, Write, WriteResult,
-};
-use reattempt_supervisor::{
-    Direction, Lease, NewTask, Postgres, QueueLimit, Sqlite, State, WorkerId,
-};
+use reattempt_supervisor::store::{ClaimedTask, Expiry, Store, Sweep, Write, WriteResult};
+use reattempt_supervisor::{Lease, NewTask, Postgres, QueueLimit, Sqlite, State, WorkerId};
 
 const HOURS: i64 = 10 * 3_600_000_000;
 
@@ -191,20 +187,6 @@ async fn postgres() {
     check_outage(&store, passed).await;
 }
 
-/// Returns the change of a task whose workflow has returned.
-fn processed() -> Change {
-    Change {
-        state: State::Processed,
-        direction: Direction::Forward,
-        counts: Counts::NONE,
-        failing_step: None,
-        wake: Wake::In(Duration::ZERO),
-        output: None,
-        error: None,
-        failed_seq: None,
-    }
-}
-
 #[tokio::test]
 async fn a_task_that_has_left_before_the_clock_was_set_back_takes_no_room() {
     let Some(server) = servers::Server::postgres() else {
@@ -221,7 +203,11 @@ async fn a_task_that_has_left_before_the_clock_was_set_back_takes_no_room() {
         task: held[0].task.id,
         fence: held[0].task.fence,
     };
-    write(&store, Write::Change(lease, Box::new(processed()))).await;
+    write(
+        &store,
+        Write::Change(lease, Box::new(kit::change_to(State::Processed))),
+    )
+    .await;
     let back = format!("UPDATE retry_run SET updated_at = updated_at + {HOURS}");
     client.batch_execute(&back).await.unwrap();
     write(&store, Write::Submit(Box::new(kit::plain("b")))).await;

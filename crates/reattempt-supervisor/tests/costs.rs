@@ -17,12 +17,11 @@ mod servers;
 use std::time::Duration;
 
 use reattempt_supervisor::store::{
-    AdminCommand, Change, Claim, Counts, Filter, Missed, NextGeneration, Resolution, ScheduleState,
+    AdminCommand, Change, Claim, Filter, Missed, NextGeneration, Resolution, ScheduleState,
     ScheduleWrite, Store as _, StoredSchedule, Sweep, Verdict, Wake, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Direction, Fence, Lease, NewTask, Postgres, Retention, RunningStep, State, TaskId, Time,
-    WorkerId,
+    Fence, Lease, NewTask, Postgres, Retention, RunningStep, State, TaskId, Time, WorkerId,
 };
 use servers::Server;
 
@@ -189,14 +188,8 @@ impl Tasks {
 
 fn change(lease: Lease, state: State, wake: Wake) -> Write {
     let change = Change {
-        state,
-        direction: Direction::Forward,
-        counts: Counts::NONE,
-        failing_step: None,
         wake,
-        output: None,
-        error: None,
-        failed_seq: None,
+        ..kit::change_to(state)
     };
     Write::Change(lease, Box::new(change))
 }

@@ -14,12 +14,10 @@ mod servers;
 
 use std::time::Duration;
 
-use reattempt_supervisor::store::{
-    Change, ClaimedTask, Counts, Filter, Store as _, Wake, Write, WriteResult,
-};
+use reattempt_supervisor::store::{Change, ClaimedTask, Filter, Store as _, Write, WriteResult};
 use reattempt_supervisor::{
-    Client, Direction, Event, Lease, Memory, NewTask, Postgres, RunningStep, Scheduler, State,
-    StepError, TaskId, Time, WorkerId, WorkflowContext, workflow,
+    Client, Event, Lease, Memory, NewTask, Postgres, RunningStep, Scheduler, State, StepError,
+    TaskId, Time, WorkerId, WorkflowContext, workflow,
 };
 use servers::Server;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
@@ -443,14 +441,8 @@ fn lease_of(claimed: &ClaimedTask) -> Lease {
 /// Returns the change of a task whose workflow has returned.
 fn end(lease: Lease) -> Write {
     let change = Change {
-        state: State::Processed,
-        direction: Direction::Forward,
-        counts: Counts::NONE,
-        failing_step: None,
-        wake: Wake::In(Duration::ZERO),
         output: Some("null".to_owned()),
-        error: None,
-        failed_seq: None,
+        ..kit::change_to(State::Processed)
     };
     Write::Change(lease, Box::new(change))
 }

@@ -18,10 +18,10 @@ mod servers;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reattempt_supervisor::store::{Change, Counts, Filter, Store as _, Wake, Write, WriteResult};
+use reattempt_supervisor::store::{Change, Filter, Store as _, Write, WriteResult};
 use reattempt_supervisor::{
-    Client, Direction, Lease, NewTask, Postgres, RecordKind, Scheduler, State, Step, StepError,
-    Task, WorkflowContext, step, workflow,
+    Client, Lease, NewTask, Postgres, RecordKind, Scheduler, State, Step, StepError, Task,
+    WorkflowContext, step, workflow,
 };
 use servers::Server;
 
@@ -63,14 +63,8 @@ async fn end(store: &Postgres, task: &Task) {
         fence: task.fence,
     };
     let change = Change {
-        state: State::Processed,
-        direction: Direction::Forward,
-        counts: Counts::NONE,
-        failing_step: None,
-        wake: Wake::In(Duration::ZERO),
         output: Some("null".to_owned()),
-        error: None,
-        failed_seq: None,
+        ..kit::change_to(State::Processed)
     };
     let end = store.write([Write::Change(lease, Box::new(change))].into());
     let results = tokio::time::timeout(Duration::from_secs(20), end).await;

@@ -210,8 +210,7 @@ async fn limits_that_no_queue_can_have_are_refused() {
 #[cfg(feature = "postgres")]
 #[tokio::test]
 async fn a_transaction_counts_what_has_left_since_it_began() {
-    use reattempt_supervisor::store::{Change, Counts, Wake};
-    use reattempt_supervisor::{Direction, Lease, Postgres};
+    use reattempt_supervisor::{Lease, Postgres};
 
     let Some(server) = servers::Server::postgres() else {
         return;
@@ -235,16 +234,7 @@ async fn a_transaction_counts_what_has_left_since_it_began() {
         task: claimed[0].task.id,
         fence: claimed[0].task.fence,
     };
-    let end = Change {
-        state: State::Processed,
-        direction: Direction::Forward,
-        counts: Counts::NONE,
-        failing_step: None,
-        wake: Wake::In(Duration::ZERO),
-        output: None,
-        error: None,
-        failed_seq: None,
-    };
+    let end = kit::change_to(State::Processed);
     assert_eq!(room().await, 0);
     other.batch_execute("BEGIN; SELECT 1").await.unwrap();
     let end = Write::Change(lease, Box::new(end));

@@ -22,11 +22,11 @@ use std::time::{Duration, Instant};
 
 use reattempt::Policy;
 use reattempt_supervisor::store::{
-    Change, ClaimedTask, Counts, Filter, Store as _, Wake, Write, WriteResult,
+    Change, ClaimedTask, Filter, Store as _, Wake, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, Direction, Lease, Postgres, RecordKind, Scheduler, SchedulerHandle, State, Step,
-    StepError, SubmitError, Task, Time, WorkflowContext, step, workflow,
+    Client, Lease, Postgres, RecordKind, Scheduler, SchedulerHandle, State, Step, StepError,
+    SubmitError, Task, Time, WorkflowContext, step, workflow,
 };
 use servers::Server;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
@@ -580,14 +580,8 @@ async fn a_signal_is_seen_by_who_waits_for_its_transaction() {
     let signal = "INSERT INTO retry_signal (run_id, name, payload) VALUES ($1, 'go', '1')";
     transaction.execute(signal, &[&lease.task.0]).await.unwrap();
     let change = Change {
-        state: State::Waiting,
-        direction: Direction::Forward,
-        counts: Counts::NONE,
-        failing_step: None,
         wake: Wake::At(Time::NEVER, 0),
-        output: None,
-        error: None,
-        failed_seq: None,
+        ..kit::change_to(State::Waiting)
     };
     let put_away: Arc<[Write]> = Arc::new([Write::Change(lease, Box::new(change))]);
     let writing = tokio::spawn({

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
-use reattempt_supervisor::store::{Change, Counts, Store as _, Wake, Write, WriteResult};
-use reattempt_supervisor::{Client, Direction, Lease, Postgres, State, WorkerId};
+use reattempt_supervisor::store::{Change, Store as _, Write, WriteResult};
+use reattempt_supervisor::{Client, Lease, Postgres, State, WorkerId};
 use servers::Server;
 
 /// Adds 8,000 tasks in all states, half of them with a `complete_by`.
@@ -137,14 +137,8 @@ async fn workers_run_beside_a_repair() {
 
 fn processed() -> Change {
     Change {
-        state: State::Processed,
-        direction: Direction::Forward,
-        counts: Counts::NONE,
-        failing_step: None,
-        wake: Wake::In(Duration::ZERO),
         output: Some("null".to_owned()),
-        error: None,
-        failed_seq: None,
+        ..kit::change_to(State::Processed)
     }
 }
 

@@ -166,6 +166,16 @@ impl Bench {
         }
     }
 
+    /// Gives a task that a worker holds this state, in which it sleeps for long.
+    pub(super) async fn give_state(&self, held: &ClaimedTask, state: State) -> CheckResult {
+        let change = Change {
+            wake: Wake::In(LONG),
+            ..change_to(state)
+        };
+        let write = Write::Change(lease(held), Box::new(change));
+        self.write_held(write).await.map(drop)
+    }
+
     /// Carries out a write of a worker that has lost its task.
     pub(super) async fn write_lost(&self, write: Write) -> CheckResult {
         let what = format!("{write:?}");

@@ -8,7 +8,7 @@ use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, claim, lease, new,
     record, sentences, signal, sweep_at_once, to_message, write_at_last,
 };
-use crate::store::{Change, Claim, ClaimedTask, Wake, Write, WriteResult};
+use crate::store::{Claim, ClaimedTask, Write, WriteResult};
 use crate::task::{Fence, NewTask, RecordKind, State, TaskId, WorkerId};
 
 sentences! {
@@ -380,15 +380,7 @@ async fn clears_deaths(bench: &Bench) -> CheckResult {
 async fn only_ready(bench: &Bench) -> CheckResult {
     for state in State::ALL {
         let held = bench.claim_new("a").await?;
-        bench
-            .write_held(change(
-                lease(&held),
-                Change {
-                    wake: Wake::In(LONG),
-                    ..change_to(state)
-                },
-            ))
-            .await?;
+        bench.give_state(&held, state).await?;
         check_equal(state.as_str(), bench.claim("b", 9).await?.len(), 0)?;
     }
     Ok(())

@@ -86,15 +86,7 @@ async fn cancels_at_once(bench: &Bench) -> CheckResult {
 async fn cancels_pending(bench: &Bench) -> CheckResult {
     for state in [State::Pending, State::Waiting] {
         let held = bench.claim_new("a").await?;
-        bench
-            .write_held(change(
-                lease(&held),
-                Change {
-                    wake: Wake::In(LONG),
-                    ..change_to(state)
-                },
-            ))
-            .await?;
+        bench.give_state(&held, state).await?;
         bench.command(held.task.id, AdminCommand::Cancel).await?;
         check_equal(
             "its state",

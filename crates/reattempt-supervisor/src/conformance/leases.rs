@@ -104,15 +104,7 @@ async fn gives_up(bench: &Bench) -> CheckResult {
         .filter(|state| *state != State::Processing)
     {
         let held = bench.claim_new("a").await?;
-        bench
-            .write_held(change(
-                lease(&held),
-                Change {
-                    wake: Wake::In(LONG),
-                    ..change_to(state)
-                },
-            ))
-            .await?;
+        bench.give_state(&held, state).await?;
         check_equal("its owner", bench.task(held.task.id).await?.owner, None)?;
         for write in all(lease(&held)) {
             bench.write_lost(write).await?;

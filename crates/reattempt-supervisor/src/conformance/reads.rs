@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::bench::{
-    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, claim, lease, new,
-    record, sentences, to_message,
+    Bench, CheckResult, LONG, check_equal, check_that, claim, lease, new, record, sentences,
+    to_message,
 };
-use crate::store::{AdminCommand, Change, Claim, Filter, Wake, Write};
+use crate::store::{AdminCommand, Claim, Filter, Write};
 use crate::task::{Fence, Lease, NewTask, Record, RecordKind, Signal, State, TaskId};
 use crate::time::Time;
 
@@ -167,15 +167,7 @@ async fn pages(bench: &Bench) -> CheckResult {
 async fn filters(bench: &Bench) -> CheckResult {
     for state in State::ALL {
         let held = bench.claim_new("a").await?;
-        bench
-            .write_held(change(
-                lease(&held),
-                Change {
-                    wake: Wake::In(LONG),
-                    ..change_to(state)
-                },
-            ))
-            .await?;
+        bench.give_state(&held, state).await?;
         let found = list_ids(
             bench,
             Filter {
@@ -232,15 +224,7 @@ async fn counts(bench: &Bench) -> CheckResult {
     for (nth, state) in (1..).zip(State::ALL) {
         for _ in 0..nth {
             let held = bench.claim_new("a").await?;
-            bench
-                .write_held(change(
-                    lease(&held),
-                    Change {
-                        wake: Wake::In(LONG),
-                        ..change_to(state)
-                    },
-                ))
-                .await?;
+            bench.give_state(&held, state).await?;
         }
         wanted.push((state, nth));
     }

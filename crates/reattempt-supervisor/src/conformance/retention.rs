@@ -10,7 +10,7 @@ use super::reads::list_ids;
 use crate::store::Change;
 use crate::store::submission::random_key;
 use crate::store::{
-    ClaimedTask, Filter, NextGeneration, QueueLimit, Retention, Submitted, Wake, Write, WriteResult,
+    ClaimedTask, Filter, NextGeneration, QueueLimit, Retention, Submitted, Write, WriteResult,
 };
 use crate::task::{NewTask, RecordKind, State, TaskId};
 use crate::time::Time;
@@ -84,15 +84,7 @@ async fn spares(bench: &Bench) -> CheckResult {
         .filter(|state| *state != State::Pruned)
     {
         let held = bench.claim_new("a").await?;
-        bench
-            .write_held(change(
-                lease(&held),
-                Change {
-                    wake: Wake::In(LONG),
-                    ..change_to(state)
-                },
-            ))
-            .await?;
+        bench.give_state(&held, state).await?;
         if !state.is_final() || state == State::Parked {
             left.push(held.task.id);
         }

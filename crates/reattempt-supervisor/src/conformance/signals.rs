@@ -1,8 +1,8 @@
 //! `Write::Signal`, and tasks that wait for signals.
 
 use super::bench::{
-    Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, sentences,
-    signal, to_message,
+    Bench, CheckResult, change, change_to, check_equal, check_that, lease, new, sentences, signal,
+    to_message,
 };
 use crate::store::{Change, SignalResult, Wake, Write};
 use crate::task::{Fence, State, TaskId};
@@ -103,15 +103,7 @@ async fn in_between(bench: &Bench) -> CheckResult {
 
 async fn leaves_delays(bench: &Bench) -> CheckResult {
     let held = bench.claim_new("a").await?;
-    bench
-        .write_held(change(
-            lease(&held),
-            Change {
-                wake: Wake::In(LONG),
-                ..change_to(State::Pending)
-            },
-        ))
-        .await?;
+    bench.give_state(&held, State::Pending).await?;
     let before = bench.task(held.task.id).await?;
     bench
         .send(signal(held.task.id, "now"), SignalResult::Accepted)

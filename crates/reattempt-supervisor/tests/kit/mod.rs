@@ -8,8 +8,10 @@
 
 use std::time::Duration;
 
-use reattempt_supervisor::store::{Claim, Write};
-use reattempt_supervisor::{Lease, NewTask, OnFailure, Record, RecordKind, Time, WorkerId};
+use reattempt_supervisor::store::{Change, Claim, Counts, Wake, Write};
+use reattempt_supervisor::{
+    Direction, Lease, NewTask, OnFailure, Record, RecordKind, State, Time, WorkerId,
+};
 
 /// Returns a task of the workflow `plain`.
 pub(crate) fn plain(key: &str) -> NewTask {
@@ -105,6 +107,20 @@ macro_rules! pass_on {
     };
 }
 pub(crate) use pass_on;
+
+/// Returns a change to a state, without a failure.
+pub(crate) const fn change_to(state: State) -> Change {
+    Change {
+        state,
+        direction: Direction::Forward,
+        counts: Counts::NONE,
+        failing_step: None,
+        wake: Wake::In(Duration::ZERO),
+        output: None,
+        error: None,
+        failed_seq: None,
+    }
+}
 
 /// Opens a session of somebody else.
 #[cfg(feature = "postgres")]
