@@ -36,7 +36,8 @@ DECLARE
     stamp BIGINT := extract(epoch FROM now()) * 1000000;
     -- How long ago a transaction may have begun that asks, in microseconds.
     late BIGINT := 500000;
-    -- A task that has left later than this has not: the clock was set back since.
+    -- A task that seems to have left later than this left before the clock was set back, or is pruned: its time
+    -- is the one when its key becomes free.
     future BIGINT := stamp + 2 * late;
     own RECORD;
     taken RECORD;

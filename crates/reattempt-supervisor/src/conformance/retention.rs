@@ -7,10 +7,10 @@ use super::bench::{
     record, sentences, signal, to_message,
 };
 use super::reads::list_ids;
-use crate::store::Change;
 use crate::store::submission::random_key;
 use crate::store::{
-    ClaimedTask, Filter, NextGeneration, QueueLimit, Retention, Submitted, Write, WriteResult,
+    Change, ClaimedTask, Filter, NextGeneration, QueueLimit, Retention, Submitted, Write,
+    WriteResult,
 };
 use crate::task::{NewTask, RecordKind, State, TaskId};
 use crate::time::Time;
