@@ -21,7 +21,7 @@ use crate::store::{
     AdminCommand, Filter, QueueLimit, QueueStatus, Resolution, Retention, SignalResult, Store,
     StoreError, StoreFuture, Write, WriteResult,
 };
-use crate::task::{NewTask, Task, TaskId};
+use crate::task::{NewTask, RESERVED, Task, TaskId};
 use crate::workflow::Workflow;
 use crate::writer::{Reply, Writer};
 
@@ -317,7 +317,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Fails if there is no such task, if it has ended, or if the store has an error.
+    /// Fails if there is no such task, if it has ended, if the name begins with `reattempt:`, which is
+    /// reserved for signals of the store, or if the store has an error.
     pub async fn signal(
         &self,
         task: TaskId,
@@ -326,6 +327,12 @@ impl Client {
     ) -> Result<(), SubmitError> {
         let payload = serde_json::to_string(payload).map_err(SubmitError::Json)?;
         self.check_size(&format!("the signal `{name}`"), &payload)?;
+        if name.starts_with(RESERVED) {
+            let message = format!(
+                "names of signals with `{RESERVED}` are reserved: use another for `{name}`"
+            );
+            return Err(Arc::new(StoreError::lasting(message)).into());
+        }
         let name = name.to_owned();
         let signal = Write::Signal {
             task,

@@ -544,6 +544,9 @@ pub struct OperatorNote {
 /// number of the child. The triggers of the stores have the same text.
 pub(crate) const CHILD_ENDED: &str = "reattempt:child";
 
+/// With this begin the names of signals that stores send.
+pub(crate) const RESERVED: &str = "reattempt:";
+
 /// A value that was sent to a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signal {

@@ -511,6 +511,40 @@ async fn what_is_too_large_is_named_and_parks_its_task() {
     assert_eq!(message, format!("the signal `word` has 1003 {limit}"));
 }
 
+/// The same in each store, and before anything is stored.
+#[tokio::test(start_paused = true)]
+async fn names_that_no_index_takes_are_refused() {
+    let world = World::new();
+    let client = &world.client;
+    let (long, too_long) = ("x".repeat(1_000), "x".repeat(1_001));
+    let fits = order(0).key(&*long).lane(&*long).queue(&*long);
+    client.submit(fits).await.unwrap();
+    for (what, submission) in [
+        ("key", order(0).key(&*too_long)),
+        ("lane", order(0).lane(&*too_long)),
+        ("queue", order(0).queue(&*too_long)),
+    ] {
+        let message = client.submit(submission).await.map(|_| ()).unwrap_err();
+        assert_eq!(
+            message.to_string(),
+            format!(
+                "the {what} has 1001 bytes, and may have 1000: use a shorter one, such as a hash"
+            )
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_sends_signals_in_the_name_of_the_store() {
+    let world = World::new();
+    let waits = world.client.submit(listens()).await.unwrap();
+    let signal = world.client.signal(waits.id(), "reattempt:child", &7).await;
+    assert_eq!(
+        signal.unwrap_err().to_string(),
+        "names of signals with `reattempt:` are reserved: use another for `reattempt:child`"
+    );
+}
+
 /// A failure that cannot be counted is not a failure of the task.
 #[tokio::test(start_paused = true)]
 async fn trouble_with_the_store_is_nobodys_failure() {

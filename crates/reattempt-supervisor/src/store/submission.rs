@@ -9,6 +9,9 @@ use super::writes::Submitted;
 use crate::task::NewTask;
 use crate::time::Time;
 
+/// How many bytes a key, a lane and a queue may have: PostgreSQL keeps them in indexes, whose entries have at most 2,704.
+const LONGEST_NAME: usize = 1_000;
+
 /// A task that is not submitted yet: the function of a workflow returns it.
 #[must_use = "a submission does nothing before `Client::submit`"]
 pub struct Submission<W> {
@@ -35,13 +38,23 @@ impl<W> Submission<W> {
     ///
     /// # Errors
     ///
-    /// Fails if the arguments cannot be written as JSON, or if the headers are not a JSON object.
+    /// Fails if the arguments cannot be written as JSON, if the key, the lane or the queue is too long, or if the
+    /// headers are not a JSON object.
     pub(crate) fn into_new_task(self) -> Result<NewTask, StoreError> {
         let mut new = self.new.map_err(|error| {
             StoreError::lasting("the arguments cannot be written as JSON").because(error)
         })?;
         if new.key.is_empty() {
             new.key = random_key(Time::of_this_machine());
+        }
+        let lane = new.lane.as_deref().unwrap_or_default();
+        for (what, name) in [("key", &*new.key), ("lane", lane), ("queue", &new.queue)] {
+            if name.len() > LONGEST_NAME {
+                return Err(StoreError::lasting(format!(
+                    "the {what} has {} bytes, and may have {LONGEST_NAME}: use a shorter one, such as a hash",
+                    name.len()
+                )));
+            }
         }
         if let Some(headers) = &new.headers {
             let object =
@@ -116,6 +129,10 @@ impl<W> Submission<W> {
 
     /// Sets the key. Only the first submission of a workflow with a key stores a task; the others
     /// find that task.
+    ///
+    /// # Units and ranges
+    ///
+    /// At most 1,000 bytes; so have the queue and the lane. Submitting fails with a longer one.
     ///
     /// # Default
     ///
