@@ -38,6 +38,7 @@ mod context;
 mod cron;
 pub mod engine;
 mod events;
+mod facts;
 mod generations;
 mod local;
 mod operator;

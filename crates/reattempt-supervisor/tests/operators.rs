@@ -165,6 +165,13 @@ async fn the_program_lists_shows_and_commands() {
             .says(&["show", &bad])
             .contains("error        not today")
     );
+    // What a terminal would obey is shown instead.
+    place.says(&["resubmit", &bad]);
+    place.says(&["park", &bad, "--why", "\u{1b}[2J\nstate  processed"]);
+    let shown = place.says(&["show", &bad]);
+    let why = r"\u{1b}[2J\nstate  processed";
+    assert_eq!(shown.matches(why).count(), 2, "{shown}");
+    assert!(place.says(&["list"]).contains(why) && !shown.contains('\u{1b}'));
 
     for (arguments, said) in [
         (
@@ -416,7 +423,7 @@ async fn the_program_prunes_tasks_and_keeps_their_keys() {
     assert!(browser.get("/").await.contains("<td>key free at <time>20"));
     let page = browser.get(&format!("/tasks/{}", place.good)).await;
     assert!(
-        page.contains("Key free at") && !page.contains("Commands"),
+        page.contains("<dt>key free at") && !page.contains("Commands"),
         "{page}"
     );
     let again = good("other".to_owned()).key("a").strict();

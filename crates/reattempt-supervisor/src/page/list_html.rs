@@ -166,15 +166,14 @@ pub(super) fn list(
         push(
             &mut body,
             format_args!(
-                "<tr><td><a href=\"tasks/{id}\">{id}</a><td>{} {}<td class={state}>{state}<td class=number>{}<td>{}{}<td class=text>{}",
+                "<tr><td><a href=\"tasks/{id}\">{id}</a><td>{} {}<td class={state}>{state}<td class=number>{}<td>{}<td class=text>{}",
                 Text(&task.workflow),
                 task.version,
                 task.failures,
-                match task.state {
-                    State::Pruned => "key free at ",
-                    _ => "",
+                match task.changed() {
+                    ("changed", at) => time(at),
+                    (name, at) => format!("{name} {}", time(at)),
                 },
-                time(task.updated_at),
                 Text(task.error.as_deref().unwrap_or_default()),
                 id = task.id,
                 state = task.state,

@@ -18,74 +18,26 @@ pub(super) fn task(session: &Session, progress: &Progress) -> String {
         "<p><a href=\"../\">All tasks</a></p><h1>Task {}</h1><dl>",
         task.id
     );
-    let optional = |text: &Option<String>| text.clone().unwrap_or_default();
-    let owner = task.owner.as_ref().map(ToString::to_string);
-    let headers = task.headers.as_deref().unwrap_or_default();
-    let output = task.output.as_deref().unwrap_or_default();
     push(
         &mut body,
-        format_args!("<dt>State<dd class={state}>{state}", state = task.state),
+        format_args!("<dt>state<dd class={state}>{state}", state = task.state),
     );
-    for (name, value) in [
-        ("Workflow", format!("{} {}", task.workflow, task.version)),
+    let payload =
+        |text: &Option<String>| private(session, text.as_deref().unwrap_or_default()).to_owned();
+    let more = [
         (
-            "Generation",
-            task.continued_at
-                .map(|at| format!("{}, since {at}", task.generation))
-                .unwrap_or_default(),
-        ),
-        ("Key", task.key.clone()),
-        (
-            "Queue",
-            format!("{}, priority {}", task.queue, task.priority),
-        ),
-        (
-            "Lane",
-            match &task.lane {
-                Some(lane) if task.waits_for_turn() => format!("{lane}, waits for its turn"),
-                lane => optional(lane),
-            },
-        ),
-        (
-            "Failures",
-            format!("{} in a row, at most {}", task.failures, task.max_failures),
-        ),
-        (
-            "Deaths",
-            match task.deaths {
-                0 => String::new(),
-                deaths => format!("{deaths} of its workers in a row"),
-            },
-        ),
-        ("Owner", owner.unwrap_or_default()),
-        ("Submitted", task.created_at.to_string()),
-        (
-            if task.state == State::Pruned {
-                "Key free at"
-            } else {
-                "Changed"
-            },
-            task.updated_at.to_string(),
-        ),
-        (
-            "Complete by",
-            task.complete_by
-                .map(|by| by.to_string())
-                .unwrap_or_default(),
-        ),
-        (
-            "Runs",
+            "runs",
             running
                 .iter()
                 .map(running_text)
                 .collect::<Vec<_>>()
                 .join("; "),
         ),
-        ("Last error", optional(&task.error)),
-        ("Headers", private(session, headers).to_owned()),
-        ("Arguments", private(session, &task.input).to_owned()),
-        ("Result", private(session, output).to_owned()),
-    ] {
+        ("headers", payload(&task.headers)),
+        ("arguments", private(session, &task.input).to_owned()),
+        ("result", payload(&task.output)),
+    ];
+    for (name, value) in task.facts().chain(more) {
         if !value.is_empty() {
             push(&mut body, format_args!("<dt>{name}<dd>{}", Text(&value)));
         }

@@ -19,9 +19,9 @@ pub(crate) fn list(tasks: &[Task], as_json: bool) -> PrintResult {
             format!("{} {}", task.workflow, task.version),
             task.state.to_string(),
             task.failures.to_string(),
-            match task.state {
-                State::Pruned => format!("key free at {}", task.updated_at),
-                _ => task.updated_at.to_string(),
+            match task.changed() {
+                ("changed", at) => at.to_string(),
+                (name, at) => format!("{name} {at}"),
             },
             // `show` has the errors before the success.
             task.error
@@ -126,62 +126,22 @@ pub(crate) fn task(progress: &Progress, as_json: bool) -> PrintResult {
         failures,
         notes,
     } = progress;
-    let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-    for (name, value) in [
-        ("task", task.id.to_string()),
-        ("workflow", format!("{} {}", task.workflow, task.version)),
-        (
-            "generation",
-            match task.continued_at {
-                None => "-".to_owned(),
-                Some(at) => format!("{}, since {at}", task.generation),
-            },
-        ),
-        ("key", task.key.clone()),
-        (
-            "queue",
-            format!("{}, priority {}", task.queue, task.priority),
-        ),
-        ("state", task.state.to_string()),
-        (
-            "failures",
-            format!("{} in a row, at most {}", task.failures, task.max_failures),
-        ),
-        ("deaths", format!("{} of its workers in a row", task.deaths)),
-        (
-            "owner",
-            task.owner
-                .as_ref()
-                .map_or_else(|| "-".to_owned(), ToString::to_string),
-        ),
-        ("submitted", task.created_at.to_string()),
-        (
-            if task.state == State::Pruned {
-                "key free at"
-            } else {
-                "changed"
-            },
-            task.updated_at.to_string(),
-        ),
-        (
-            "lane",
-            match &task.lane {
-                None => "-".to_owned(),
-                Some(lane) if task.waits_for_turn() => format!("{lane}, waits for its turn"),
-                Some(lane) => lane.clone(),
-            },
-        ),
-        ("wakes", task.wake_at.to_string()),
-        (
-            "complete by",
-            task.complete_by
-                .map_or_else(|| "-".to_owned(), |by| by.to_string()),
-        ),
-        ("input", task.input.clone()),
-        ("output", optional(&task.output)),
-        ("error", optional(&task.error)),
-    ] {
-        println!("{name:<12} {value}");
+    let lines = [
+        ("task", Some(task.id.to_string())),
+        ("state", Some(task.state.to_string())),
+    ];
+    let lines = lines
+        .into_iter()
+        .chain(task.facts().map(|(name, value)| (name, Some(value))));
+    let payloads = [
+        ("headers", task.headers.clone()),
+        ("input", Some(task.input.clone())),
+        ("output", task.output.clone()),
+    ];
+    for (name, value) in lines.chain(payloads) {
+        if let Some(value) = value {
+            println!("{name:<12} {}", visible(&value));
+        }
     }
     if !running.is_empty() {
         println!();
@@ -264,10 +224,23 @@ fn json(value: &impl Serialize) -> PrintResult {
     Ok(())
 }
 
+/// Returns a text of a task with its control characters escaped: a terminal obeys them, and a line ends at some.
+fn visible(text: &str) -> String {
+    let escaped = |c: char| {
+        if c.is_control() {
+            c.escape_default().to_string()
+        } else {
+            c.to_string()
+        }
+    };
+    text.chars().map(escaped).collect()
+}
+
 /// Prints columns as wide as their contents; the last one has no padding.
 fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) {
     let rows: Vec<_> = std::iter::once(head.map(str::to_owned))
         .chain(rows)
+        .map(|row| row.map(|cell| visible(&cell)))
         .collect();
     let width = |column: usize| {
         rows.iter()
