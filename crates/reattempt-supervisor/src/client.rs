@@ -400,7 +400,8 @@ impl Client {
             .await
     }
 
-    /// Deletes tasks that ended long ago, at most `limit`, and returns how many. Parked tasks stay, and so does
+    /// Deletes tasks that ended long ago, and keys whose time is over, at most `limit` of each. Returns how many
+    /// both were: call it again until nothing is left. Parked tasks stay, and so does
     /// a child as long as its parent is there and has not continued as new. A [`Duration`] says how long tasks
     /// and their keys stay after their end.
     ///

@@ -222,7 +222,7 @@ async fn frees_keys(bench: &Bench) -> CheckResult {
         submit(bench, new("k")).await?.id,
         id,
     )?;
-    prune(bench, LONG, 0).await?;
+    prune(bench, LONG, 1).await?;
     let task = bench.other.task(id).await.map_err(to_message)?;
     check_equal("the task", task, None)?;
     let again = submit(bench, new("k")).await?;

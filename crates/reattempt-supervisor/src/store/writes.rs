@@ -85,8 +85,8 @@ pub enum Write {
     LimitQueue(String, QueueLimit),
     /// Deletes the data of tasks that ended long ago, at most this many, and of no child whose parent is there and
     /// has not continued as new.
-    /// Where the key stays, the task becomes [`State::Pruned`] and is deleted later: a submission with the key
-    /// finds it until then. Returns [`WriteResult::Pruned`].
+    /// Where the key stays, the task becomes [`State::Pruned`], and a submission with the key finds it. Once its
+    /// time is over, a later `Prune` deletes it, and at most this many. Returns [`WriteResult::Pruned`].
     Prune(Retention, u32),
 }
 
@@ -191,7 +191,7 @@ pub enum WriteResult {
     Signaled(SignalResult),
     /// Whether the schedule was stored; otherwise somebody has written it since it was read.
     Scheduled(bool),
-    /// The number of tasks whose data was deleted.
+    /// How many tasks were pruned or deleted.
     Pruned(u64),
     /// The write is done and has nothing to return.
     Done,

@@ -6,7 +6,8 @@ use crate::task::{State, Task};
 use crate::time::Time;
 
 impl Tables {
-    /// Deletes the data of old tasks that have ended, and keys that have stayed long enough.
+    /// Deletes the data of old tasks that have ended, and keys that have stayed long enough. Returns
+    /// how many both were.
     pub(super) fn prune(&mut self, retention: Retention, limit: u32, now: Time) -> u64 {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let is_free = |task: &&Task| task.state == State::Pruned && task.updated_at <= now;
@@ -55,6 +56,6 @@ impl Tables {
             self.signals.remove(id);
             self.nonces.retain(|(task, _)| task != id);
         }
-        u64::try_from(old.len()).unwrap_or(u64::MAX)
+        u64::try_from(old.len().saturating_add(free.len())).unwrap_or(u64::MAX)
     }
 }

@@ -729,7 +729,7 @@ pub(super) const SIGN: &str = concat!(
     " FROM retry_run WHERE id = $1 AND state = ANY ($5::smallint[])"
 );
 
-/// Deletes the data of tasks that ended $1 ago, at most $2, and keys that have stayed long enough. A key stays
+/// Deletes the data of tasks that ended $1 ago, and keys that have stayed long enough, at most $2 of each. A key stays
 /// for $3 after the end of its task. A task that has ended again since it was found is not old. A child stays as
 /// long as the generation of its parent that has started it.
 pub(super) const PRUNE: &str = concat!(
@@ -761,7 +761,7 @@ pub(super) const PRUNE: &str = concat!(
      ), runs AS (
          DELETE FROM retry_run WHERE id = ANY (ARRAY(SELECT id FROM old WHERE NOT keeps_key UNION ALL SELECT id FROM free))
      )
-     SELECT count(*) FROM old"
+     SELECT (SELECT count(*) FROM old) + (SELECT count(*) FROM free)"
 );
 
 pub(super) const RUN: &str = concat!("SELECT ", columns!(), " FROM retry_run WHERE id = $1");

@@ -5,15 +5,15 @@ use rusqlite::{Connection, params};
 use crate::store::Retention;
 use crate::time::Time;
 
-/// Deletes the data of old tasks that have ended, and keys that have stayed long enough. Returns how many
-/// tasks these were.
+/// Deletes the data of old tasks that have ended, and keys that have stayed long enough. Returns how many both
+/// were.
 pub(super) fn prune(
     connection: &Connection,
     retention: Retention,
     limit: u32,
     now: Time,
 ) -> rusqlite::Result<u64> {
-    connection
+    let free = connection
         .prepare_cached(
             "DELETE FROM retry_run WHERE id IN (
                  SELECT id FROM retry_run WHERE state = 8 AND updated_at <= ?1 ORDER BY updated_at LIMIT ?2)",
@@ -55,5 +55,5 @@ pub(super) fn prune(
             None => delete.execute([id])?,
         };
     }
-    Ok(u64::try_from(old.len()).unwrap_or(u64::MAX))
+    Ok(u64::try_from(old.len().saturating_add(free)).unwrap_or(u64::MAX))
 }
