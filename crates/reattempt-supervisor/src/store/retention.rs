@@ -45,9 +45,15 @@ impl From<Duration> for Retention {
 }
 
 impl Retention {
-    /// Returns until when the key of a task without a parent stays; `None` if it goes with the task.
-    pub(crate) fn key_until(self, ended: Time, key: &str, now: Time) -> Option<Time> {
+    /// Returns until when the key of a task that ended then stays; `None` if it goes with the task.
+    pub(crate) fn key_until(
+        self,
+        ended: Time,
+        key: &str,
+        is_child: bool,
+        now: Time,
+    ) -> Option<Time> {
         let until = ended.after(self.keys);
-        (until > now && !is_random_key(key)).then_some(until)
+        (until > now && !is_child && !is_random_key(key)).then_some(until)
     }
 }

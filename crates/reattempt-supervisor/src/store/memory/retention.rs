@@ -40,12 +40,12 @@ impl Tables {
         for id in &old {
             let is_child = self.parents.remove(id).is_some();
             if let Some(mut task) = self.tasks.remove(id) {
-                match retention.key_until(task.updated_at, &task.key, now) {
-                    Some(until) if !is_child => {
+                match retention.key_until(task.updated_at, &task.key, is_child, now) {
+                    Some(until) => {
                         task.prune(until);
                         self.tasks.insert(*id, task);
                     }
-                    _ => {
+                    None => {
                         self.keys.remove(&(task.workflow, task.key));
                     }
                 }

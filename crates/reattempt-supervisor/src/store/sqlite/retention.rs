@@ -28,9 +28,10 @@ pub(super) fn prune(
     let before = now.as_micros().saturating_sub(age);
     let old = rows.query_map(params![before, limit], |row| {
         let (ended, key) = (Time::from_micros(row.get(1)?), row.get::<_, String>(2)?);
-        let is_child: bool = row.get(3)?;
-        let until = retention.key_until(ended, &key, now);
-        Ok((row.get(0)?, until.filter(|_| !is_child)))
+        Ok((
+            row.get(0)?,
+            retention.key_until(ended, &key, row.get(3)?, now),
+        ))
     })?;
     let old = old.collect::<rusqlite::Result<Vec<(i64, Option<Time>)>>>()?;
     for sql in [
