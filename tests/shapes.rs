@@ -193,6 +193,8 @@ mod future_methods;
 mod futures;
 #[path = "shapes/generics.rs"]
 mod generics;
+#[path = "shapes/held_hooks.rs"]
+mod held_hooks;
 #[path = "shapes/hooks.rs"]
 mod hooks;
 #[path = "shapes/impl_blocks.rs"]

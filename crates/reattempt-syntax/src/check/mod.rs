@@ -23,7 +23,7 @@ use crate::args::{Args, Code, Filter, Given, Predicate, TakeValue, Value};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
-use crate::model::{Model, OperationName, Setting};
+use crate::model::{Model, OperationName, Setting, at};
 use crate::moves::Owned;
 
 /// Checks the arguments of a function.
@@ -250,18 +250,28 @@ fn policy(
         bulkhead: args.bulkhead.and_then(|code| expression(code, faults)),
         throttle: args.throttle.and_then(|code| expression(code, faults)),
         hedge: limits::hedging(args.hedge, &krate_tokens, parameters, faults),
-        on: args.on.and_then(|filter| predicate(filter, faults)),
-        except: args.except.and_then(|filter| predicate(filter, faults)),
-        verify: args.verify.and_then(|code| expression(code, faults)),
-        until: args.until.and_then(|code| expression(code, faults)),
-        retry_after: args.retry_after.and_then(|code| expression(code, faults)),
+        on: args
+            .on
+            .and_then(|filter| predicate(filter, parameters, faults)),
+        except: args
+            .except
+            .and_then(|filter| predicate(filter, parameters, faults)),
+        verify: args.verify.and_then(|code| hook(code, parameters, faults)),
+        until: args.until.and_then(|code| hook(code, parameters, faults)),
+        retry_after: args
+            .retry_after
+            .and_then(|code| hook(code, parameters, faults)),
         fallback: args.fallback.and_then(|code| expression(code, faults)),
         map_err: map_err::mapper(args.map_err, faults),
         history,
         cut_off,
         doc,
-        before_retry: args.before_retry.and_then(|code| expression(code, faults)),
-        on_retry: args.on_retry.and_then(|code| expression(code, faults)),
+        before_retry: args
+            .before_retry
+            .and_then(|code| hook(code, parameters, faults)),
+        on_retry: args
+            .on_retry
+            .and_then(|code| hook(code, parameters, faults)),
         context: args.context.and_then(|binding| keep(binding.0, faults)),
         clone: function::cloned(args.clone, parameters, faults),
         keys: Vec::new(),
@@ -351,8 +361,33 @@ fn expression(code: Code, faults: &mut Diagnostics) -> Option<Expr> {
     keep(code.given, faults)
 }
 
-fn predicate(filter: Filter, faults: &mut Diagnostics) -> Option<Predicate> {
+/// A hook that may run again.
+fn hook(code: Code, parameters: &[(Ident, bool)], faults: &mut Diagnostics) -> Option<Expr> {
+    expression(code, faults).map(|code| called(code, parameters))
+}
+
+/// A function that a parameter or a field holds, as a closure that calls it: the call leaves it in its place.
+fn called(code: Expr, parameters: &[(Ident, bool)]) -> Expr {
+    let is_parameter = |path: &syn::Path| parameters.iter().any(|(name, _)| path.is_ident(name));
+    let span = at(code.span());
+    match code {
+        Expr::Path(path) if is_parameter(&path.path) => {
+            syn::parse_quote_spanned!(span=> |argument| #path(argument))
+        }
+        Expr::Field(field) => syn::parse_quote_spanned!(span=> |argument| (#field)(argument)),
+        Expr::Group(group) => called(*group.expr, parameters),
+        Expr::Paren(paren) => called(*paren.expr, parameters),
+        code => code,
+    }
+}
+
+fn predicate(
+    filter: Filter,
+    parameters: &[(Ident, bool)],
+    faults: &mut Diagnostics,
+) -> Option<Predicate> {
     match filter.given {
+        Given::Literal(Predicate::Code(code), _) => Some(Predicate::Code(called(code, parameters))),
         Given::Literal(predicate, _) => Some(predicate),
         Given::Wrong(fault) => {
             faults.add(fault);
