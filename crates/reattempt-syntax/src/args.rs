@@ -4,6 +4,7 @@
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens as _;
 use retry_runtime::KeyValue;
 use retry_runtime::rules::{Key, RuleId};
 use syn::ext::IdentExt as _;
@@ -466,9 +467,10 @@ impl FromMeta for Filter {
                     ),
                 ))
             }
-            Meta::NameValue(pair) => {
-                Given::Literal(Predicate::Code(pair.value.clone()), Place::of(&pair.value))
-            }
+            Meta::NameValue(pair) => match bare_pattern(&word, &pair.value) {
+                Some(fault) => Given::Wrong(fault),
+                None => Given::Literal(Predicate::Code(pair.value.clone()), Place::of(&pair.value)),
+            },
             Meta::List(list) if closure(&list.tokens).is_some() => Given::Wrong(Diagnostic::new(
                 Place::of(&list.tokens),
                 RuleId::Syntax,
@@ -583,6 +585,37 @@ fn separated(tokens: &TokenStream) -> Option<String> {
         .parse()
         .is_ok_and(|tokens| pattern.parse2(tokens).is_ok());
     fits.then_some(text)
+}
+
+/// What is wrong with `on = Error::Timeout`: a pattern, which no function is.
+fn bare_pattern(key: &str, value: &Expr) -> Option<Diagnostic> {
+    let tokens = value.to_token_stream();
+    let pattern = Pat::parse_multi.parse2(tokens.clone()).ok()?;
+    names_errors(&pattern).then(|| {
+        Diagnostic::new(
+            Place::of(value),
+            RuleId::Syntax,
+            format!(
+                "a pattern stands in parentheses; write `{key}({})`",
+                written(&tokens)
+            ),
+        )
+    })
+}
+
+/// Whether it is `_`, or names variants.
+fn names_errors(pattern: &Pat) -> bool {
+    let is_variant =
+        |path: &Path| (path.segments.last()).is_some_and(|last| is_camel_case(&last.ident));
+    match pattern {
+        Pat::Wild(_) => true,
+        Pat::Ident(name) => is_camel_case(&name.ident),
+        Pat::Path(path) => is_variant(&path.path),
+        Pat::TupleStruct(variant) => is_variant(&variant.path),
+        Pat::Struct(variant) => is_variant(&variant.path),
+        Pat::Or(or) => or.cases.iter().all(names_errors),
+        _ => false,
+    }
 }
 
 /// The name, if a pattern is nothing but a binding.

@@ -82,6 +82,39 @@ fn a_closure_stands_after_the_sign() {
 }
 
 #[test]
+fn a_pattern_stands_in_parentheses() {
+    for pattern in [
+        "_",
+        "Shop::Busy",
+        "Shop::Status(503)",
+        "Shop::Busy | Shop::Status(_)",
+        "Shop::Status { code: 3 }",
+    ] {
+        for word in ["on", "except"] {
+            let patterns = messages(&format!("{word} = {pattern}"), FUNCTION);
+            let fix = format!("a pattern stands in parentheses; write `{word}({pattern})`");
+            assert_eq!(patterns.len(), 1, "{pattern}: {patterns:?}");
+            assert!(patterns[0].starts_with(&fix), "{patterns:?}");
+        }
+    }
+    for function in [
+        "is_busy",
+        "Shop::is_busy",
+        "IS_BUSY",
+        "Shop::IS_BUSY",
+        "is_busy::<Shop>",
+        "Judge::new(3)",
+        "chain![Shop]",
+    ] {
+        assert_eq!(
+            messages(&format!("on = {function}"), FUNCTION),
+            [""; 0],
+            "{function}"
+        );
+    }
+}
+
+#[test]
 fn words_stand_in_quotes() {
     for (written, key) in [
         ("backoff = exp", "exp"),
