@@ -28,9 +28,9 @@ use reattempt_rules::duration::Nanos;
 /// assert_eq!(POLICY.jitter(Jitter::None).sample_delay(3, None, || 0), Duration::from_millis(9));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a backoff",
-    label = "neither a kind of backoff nor `Fn(u32) -> Duration`",
-    note = "name a kind, as in `backoff = \"exp\"`, or give a closure `|retry: u32| -> Duration`",
+    message = "`backoff` must be the name of a kind, such as `\"exp\"`, or a function, but is a `{Self}`",
+    label = "expected a name, or `Fn(u32) -> Duration`",
+    note = "write `backoff = \"exp\"` (for `Backoff::Exp`), or a closure `|retry: u32| -> Duration`",
     note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait BackoffFn {

@@ -1,4 +1,4 @@
-use reattempt::retry;
+use reattempt::{Backoff, retry};
 
 const MAX: &str = "3";
 
@@ -22,9 +22,15 @@ fn fetch_d() -> Result<u32, String> {
     Ok(1)
 }
 
+#[retry(backoff = Backoff::Fixed, on(_))]
+fn fetch_e() -> Result<u32, String> {
+    Ok(1)
+}
+
 fn main() {
     let _ = fetch_a();
     let _ = fetch_b();
     let _ = fetch_c();
     let _ = fetch_d();
+    let _ = fetch_e();
 }
