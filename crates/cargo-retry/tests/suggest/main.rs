@@ -168,6 +168,21 @@ fn an_attempt_is_made_of_what_each_turn_makes() {
             .contains("what is tried can leave the loop"),
         "{found}"
     );
+    // So do macros that return an error.
+    for end in [
+        "bail!(\"over\")",
+        "ensure!(is_open())",
+        "anyhow::bail!(\"over\")",
+    ] {
+        let (found, _) = only(
+            "suggest-bail",
+            &format!(
+                "loop {{ let it = if is_over() {{ {end}; }} else {{ ask() }}; match it {{ Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) }} }}"
+            ),
+        );
+        let said = found.to_string();
+        assert!(said.contains("can leave the loop"), "{said}");
+    }
     // Part of a pattern is made, too.
     let (_, code) = only(
         "suggest-parts",
@@ -221,6 +236,55 @@ fn a_turn_that_is_counted_is_a_context_and_another_place_is_not_a_retry() {
         found.to_string().contains("each turn tries another `it`"),
         "{found}"
     );
+}
+
+#[test]
+fn a_count_in_the_condition_bounds_the_attempts() {
+    let of = |name: &str, condition: &str| {
+        let body = format!(
+            "while {condition} {{ match ask() {{ Ok(it) => return Ok(it), Err(_) => {{ attempt += 1; sleep(PAUSE); }} }} }} fail()"
+        );
+        only(name, &body)
+    };
+    for (number, (condition, max)) in [("attempt < 4", 4), ("!is_over() && attempt <= 4", 5)]
+        .into_iter()
+        .enumerate()
+    {
+        let (_, code) = of(&format!("suggest-while-{number}"), condition);
+        assert!(code.contains(&format!("max = {max},")), "{code}");
+    }
+    let (found, _) = of("suggest-while-named", "attempt < self.attempts");
+    let said = found.to_string();
+    assert!(
+        said.contains("the loop compares with `self.attempts`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_count_of_what_is_left_says_nothing_of_its_start() {
+    for (number, body) in [
+        "while retries > 0 { match ask() { Ok(it) => return Ok(it), Err(_) => { retries -= 1; sleep(PAUSE); } } } fail()",
+        "loop { match ask() { Ok(it) => return Ok(it), Err(it) if retries == 0 => return Err(it), Err(_) => { retries -= 1; sleep(PAUSE); } } }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("suggest-left-{number}"), body);
+        assert!(!code.contains("max"), "{code}");
+        let said = found.to_string();
+        assert!(said.contains("what `retries` begins with: write it as `max`"), "{said}");
+    }
+    let body = "loop { if attempt == 0 { hello(); } match ask() { Ok(it) => return Ok(it), Err(it) if attempt >= 3 => return Err(it), Err(_) => { attempt += 1; sleep(PAUSE); } } }";
+    let (_, code) = only("suggest-first", body);
+    assert!(code.contains("max = 4"), "{code}");
+}
+
+#[test]
+fn a_result_that_is_looked_at_is_tried_as_it_is() {
+    let body = "loop { let result = ask(); if let Err(it) = &result { log(it) } else { return result; } sleep(PAUSE); }";
+    let (_, code) = only("suggest-reference", body);
+    assert!(code.contains("{ ask() }"), "{code}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) fn exits(expr: &Expr) -> bool {
 #[derive(Default)]
 pub(super) struct Exit {
     pub(super) leaves: bool,
-    /// By `?`, whose error nothing retries.
+    /// By `?` or `bail!`, whose error nothing retries.
     pub(super) fails: bool,
 }
 
@@ -42,6 +42,11 @@ impl<'ast> Visit<'ast> for Exit {
             }
         }
     }
+
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        let name = mac.path.segments.last();
+        self.fails |= name.is_some_and(|it| it.ident == "bail" || it.ident == "ensure");
+    }
 }
 
 /// What the body of a loop says.
@@ -54,6 +59,8 @@ pub(super) struct Facts {
     pub(super) leaves_on_success: bool,
     /// What a number of attempts is compared with.
     limit: Option<(String, Option<u64>)>,
+    /// What counts the attempts that are left.
+    left: Option<String>,
     /// Whether the attempt was counted before that.
     pub(super) is_counted: bool,
     /// Whether an iterator gives the delays, and ends.
@@ -61,6 +68,32 @@ pub(super) struct Facts {
     /// Whether the delays grow.
     grows: bool,
     jitter: bool,
+}
+
+impl Facts {
+    /// What the condition of a `while` says: it is asked before each attempt, also before the first.
+    pub(super) fn of_condition(condition: &Expr) -> Self {
+        match condition {
+            Expr::Binary(it) if matches!(it.op, BinOp::And(_)) => {
+                let (left, right) = (Self::of_condition(&it.left), Self::of_condition(&it.right));
+                let limit = left.limit.or(right.limit);
+                Self {
+                    limit,
+                    ..Self::default()
+                }
+            }
+            Expr::Binary(it) if matches!(it.op, BinOp::Lt(_) | BinOp::Le(_)) => {
+                let mut facts = Self {
+                    is_counted: true,
+                    ..Self::default()
+                };
+                facts.visit_expr_binary(it);
+                facts.is_counted = false;
+                facts
+            }
+            _ => Self::default(),
+        }
+    }
 }
 
 impl<'ast> Visit<'ast> for Facts {
@@ -103,12 +136,14 @@ impl<'ast> Visit<'ast> for Facts {
     }
 
     fn visit_expr_binary(&mut self, it: &'ast syn::ExprBinary) {
-        let is_counted = written(&it.left).to_lowercase();
-        let is_counted = ["attempt", "retr", "tries", "count", "fail"]
-            .iter()
-            .any(|word| is_counted.contains(word));
+        let name = written(&it.left);
+        let is_counted = has_word(&name, &["attempt", "retr", "tries", "count", "fail"]);
         if matches!(it.op, BinOp::AddAssign(_)) {
             self.is_counted |= is_counted;
+        }
+        let is_left = is_counted || has_word(&name, &["left", "remain"]);
+        if matches!(it.op, BinOp::SubAssign(_)) && is_left {
+            self.left = Some(name);
         }
         let limit = match it.op {
             BinOp::Ge(_) | BinOp::Lt(_) | BinOp::Eq(_) => Some(0),
@@ -119,10 +154,13 @@ impl<'ast> Visit<'ast> for Facts {
             }
             _ => None,
         };
-        if let Some(more) = limit.filter(|_| is_counted && self.limit.is_none()) {
+        let number = integer(&it.right);
+        // How many are left, or whether it is the first.
+        let is_other = number == Some(0) || self.limit.is_some();
+        if let Some(more) = limit.filter(|_| is_counted && !is_other) {
             // What is compared before it is counted is a number of retries.
             let more = u64::from(!self.is_counted).saturating_add(more);
-            let number = integer(&it.right).map(|it| it.saturating_add(more));
+            let number = number.map(|it| it.saturating_add(more));
             self.limit = Some((written(&it.right), number));
         }
         syn::visit::visit_expr_binary(self, it);
@@ -149,6 +187,11 @@ impl<'ast> Visit<'ast> for Facts {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
+fn has_word(name: &str, words: &[&str]) -> bool {
+    let name = name.to_lowercase();
+    words.iter().any(|word| name.contains(word))
+}
+
 fn is_sleep(name: &str) -> bool {
     matches!(
         name,
@@ -167,19 +210,22 @@ pub(super) fn keys(turns: Option<&Expr>, facts: &Facts, sleep: &Expr) -> Keys {
         Some(None) => keys.unknown.push(sequence),
         None if facts.is_sequence && facts.limit.is_none() => keys.unknown.push(sequence),
         None => {
-            match &facts.limit {
-                Some((_, Some(number))) => {
+            match (&facts.limit, &facts.left) {
+                (Some((_, Some(number))), _) => {
                     keys.max = Some(number.to_string());
                     keys.unknown.push(
                         "what the counter begins with: `max` is right where that is 0".to_owned(),
                     );
                 }
-                Some((limit, None)) => {
+                (Some((limit, None)), _) => {
                     keys.unknown.push(format!("the loop compares with `{limit}`: write it as `max`, plus one if it counts retries"));
                 }
-                None => {
+                (None, Some(left)) => {
+                    keys.unknown.push(format!("what `{left}` begins with: write it as `max`, plus one if it counts retries"));
+                }
+                (None, None) => {
                     keys.unlimited();
-                    keys.unknown.push("no count ends the loop: `max = \"unlimited\"`; a `deadline` or a `max` would".to_owned());
+                    keys.unknown.push("what ends the loop when nothing succeeds: it compares no count, so `max` is `\"unlimited\"`; write a number or a `deadline`".to_owned());
                 }
             }
         }

@@ -38,7 +38,7 @@ pub(super) fn of(expr: &Expr) -> Option<Loop<'_>> {
         Expr::ForLoop(it) => (&it.body, Some((&*it.pat, &*it.expr)), None),
         _ => return None,
     };
-    let mut facts = Facts::default();
+    let mut facts = condition.map_or_else(Facts::default, Facts::of_condition);
     facts.visit_block(body);
     let sleep = facts.sleep.as_ref()?;
     let mut statements = body.stmts.iter().enumerate();
@@ -205,7 +205,10 @@ fn does_more(body: &Block, place: usize, sleep: &Expr) -> bool {
 }
 
 /// The variable that is asked, and what it is set to before.
-fn through_variable<'a>(body: &'a Block, place: usize, asked: Asked<'a>) -> (usize, Asked<'a>) {
+fn through_variable<'a>(body: &'a Block, place: usize, mut asked: Asked<'a>) -> (usize, Asked<'a>) {
+    if let Expr::Reference(it) = asked.operation {
+        asked.operation = &it.expr;
+    }
     match variable(body, place, asked.operation) {
         Some((place, operation)) => (place, Asked { operation, ..asked }),
         None => (place, asked),
