@@ -506,7 +506,22 @@ async fn cancels_parked(bench: &Bench) -> CheckResult {
     let (task, left) = command_for_parked(bench, Direction::Forward, AdminCommand::Cancel).await?;
     check_that("its worker gets the request", task.task.cancel_requested)?;
     check_equal("its direction", task.task.direction, Direction::Forward)?;
-    check_equal("its history", left, PARKED.to_vec())
+    check_equal("its history", left, PARKED.to_vec())?;
+    let held = bench.claim_new("a").await?;
+    let failed = Change {
+        failing_step: Some(FailingStep {
+            direction: Direction::Forward,
+            seq: 1,
+            failures: 1,
+            error: "down".to_owned(),
+            at: Time::default(),
+        }),
+        ..change_to(State::Parked)
+    };
+    bench.write_held(change(lease(&held), failed)).await?;
+    bench.command(held.task.id, AdminCommand::Cancel).await?;
+    let failures = bench.failures(held.task.id).await?;
+    check_equal("its failures", failures, Vec::new())
 }
 
 async fn drops_past_limit(bench: &Bench) -> CheckResult {

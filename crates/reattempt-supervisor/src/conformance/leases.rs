@@ -480,6 +480,21 @@ async fn keeps_failing_steps(bench: &Bench) -> CheckResult {
         bench.failures(id).await?,
         wanted.clone(),
     )?;
+    let last = Change {
+        failing_step: wanted.first().cloned(),
+        ..change_to(State::Pending)
+    };
+    let status = bench.write_held(change(lease(&held), last.clone())).await?;
+    if let Some(first) = wanted.first_mut() {
+        first.at = status.now;
+    }
+    bench.wait_until_past(status.now).await?;
+    bench.write_held(change(lease(&held), last)).await?;
+    check_equal(
+        "the failing steps after a repetition",
+        bench.failures(id).await?,
+        wanted.clone(),
+    )?;
     let strange = Lease {
         fence: Fence(9),
         ..lease(&held)

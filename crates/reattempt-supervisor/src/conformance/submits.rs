@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::bench::{Bench, CheckResult, check_equal, new, sentences, to_message, write_at_last};
+use super::bench::{
+    Bench, CheckResult, LONG, check_equal, new, sentences, to_message, write_at_last,
+};
 use crate::store::{Submitted, Write, WriteResult};
 use crate::task::{Direction, Fence, NewTask, OnFailure, State, Task};
 use crate::time::Time;
@@ -329,5 +331,19 @@ async fn bounded_list(bench: &Bench) -> CheckResult {
         "which are new",
         bench.write(again).await?.iter().map(is_new).collect(),
         vec![Some(false), Some(false), Some(true), None],
+    )?;
+    // Neither do those that start later.
+    let later = [LONG, LONG, Duration::ZERO, Duration::ZERO].map(|delay| {
+        Write::Submit(Box::new(NewTask {
+            queue: "s".to_owned(),
+            max_pending: Some(1),
+            delay,
+            ..new(&format!("later {}", rand::random::<u64>()))
+        }))
+    });
+    check_equal(
+        "which are new",
+        bench.write(later).await?.iter().map(is_new).collect(),
+        vec![Some(true), Some(true), Some(true), None],
     )
 }

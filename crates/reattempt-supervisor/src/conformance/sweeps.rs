@@ -30,6 +30,7 @@ sentences! {
     "a sweep judges no held task before its worker could record what has ended, either" => steps_after_outage,
     "a step whose worker says that it has ended does not expire, although its record is not there" => unrecorded,
     "the silence of one worker is not an outage" => silent_worker,
+    "a sweep reclaims a task once, whatever of it has expired" => once,
     "a sweep reclaims at most `limit` tasks" => at_most,
     "sweeps at the same time reclaim different tasks" => at_once,
     "a sweep leaves tasks that have ended, wait or have a live owner" => leaves_alone,
@@ -166,6 +167,25 @@ async fn ended_steps(bench: &Bench) -> CheckResult {
     bench.command(own.task, AdminCommand::Resubmit).await?;
     bench.claim_one("a").await?;
     check_equal("under a later fence", bench.sweep(9).await?.len(), 0)
+}
+
+async fn once(bench: &Bench) -> CheckResult {
+    bench.heartbeat("a", SHORT).await?;
+    bench
+        .submit(NewTask {
+            complete_by: Some(SHORT),
+            ..new("k")
+        })
+        .await?;
+    let held = bench.claim_one("a").await?;
+    let over = held.task.complete_by.unwrap_or_default();
+    bench.wait_until_past(over).await?;
+    let reclaimed = bench.sweep_until_found().await?;
+    check_equal(
+        "what had expired",
+        reclaimed.iter().map(|one| one.expiry).collect(),
+        vec![Expiry::Owner],
+    )
 }
 
 async fn task(bench: &Bench) -> CheckResult {

@@ -101,6 +101,7 @@ async fn gives_back(bench: &Bench) -> CheckResult {
         other,
         with(TaskId(1_000_000), 1),
         ended,
+        with(given.task, given.fence.0 - 1),
         given,
         with(kept.task, kept.fence.0 + 1),
     ];

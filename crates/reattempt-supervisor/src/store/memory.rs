@@ -493,7 +493,7 @@ impl Tables {
             task.updated_at = now;
             claimed.push(ClaimedTask {
                 task: task.clone(),
-                has_signals: self.signals.contains_key(&id),
+                has_signals: self.signals.get(&id).is_some_and(|all| !all.is_empty()),
                 now,
             });
         }
@@ -577,23 +577,19 @@ impl Tables {
         }
         let must_cancel = task.cancel_requested && change.direction == Direction::Forward;
         self.awaits.remove(&task.id);
+        if let Wake::Children { seen, ends, .. } = change.wake {
+            let new = self.signals_after(task.id, seen).count();
+            let left = ends.saturating_sub(u32::try_from(new).unwrap_or(u32::MAX));
+            self.awaits.insert(task.id, left);
+        }
         task.wake_at = match change.wake {
             _ if must_cancel => now,
             Wake::In(delay) => now.after(delay),
             Wake::At(_, seen) | Wake::Children { seen, .. } if self.has_signal(task.id, seen) => {
                 now
             }
-            Wake::At(time, _) => time,
-            Wake::Children { at, seen, ends } => {
-                let new = self.signals_after(task.id, seen).count();
-                match ends.saturating_sub(u32::try_from(new).unwrap_or(u32::MAX)) {
-                    0 => now,
-                    left => {
-                        self.awaits.insert(task.id, left);
-                        at
-                    }
-                }
-            }
+            Wake::Children { .. } if self.awaits.get(&task.id) == Some(&0) => now,
+            Wake::At(at, _) | Wake::Children { at, .. } => at,
         };
     }
 

@@ -60,10 +60,10 @@ impl Tables {
             && let Some(left) = self.awaits.get_mut(&parent)
         {
             *left = left.saturating_sub(1);
+            task.updated_at = now;
             if *left == 0 {
                 task.state = State::Pending;
                 task.wake_at = now;
-                task.updated_at = now;
                 self.has_woken_a_parent = true;
             }
         }

@@ -83,6 +83,7 @@ impl Tables {
             }
             (AdminCommand::Cancel, State::Parked) => {
                 task.cancel_requested = true;
+                self.failing.remove(&id);
                 restart(task, now);
             }
             (AdminCommand::GiveUp, State::Parked) => {

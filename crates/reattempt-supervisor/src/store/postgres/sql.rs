@@ -164,11 +164,11 @@ pub(super) use submit;
 pub(super) const SUBMIT: &str = submit!("");
 
 /// Stores tasks, and leaves out those whose queue has no room for them: $14 is how many tasks of it may
-/// wait. Tasks that are there already need none. It walks the workflows, versions and priorities of these
+/// wait. Tasks that are there already need none, and those that start later take none yet, unless they may wait for a turn. It walks the workflows, versions and priorities of these
 /// queues, and counts the tasks that could run or wait for their turn, up to that number.
 pub(super) const SUBMIT_BOUNDED: &str = concat!(
     "WITH RECURSIVE bound (queue, most) AS (
-         SELECT queue, min(most) FROM unnest($3::text[], $14::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue
+         SELECT queue, max(most) FROM unnest($3::text[], $14::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue
      ), level (queue, workflow, version, priority) AS (
          SELECT bound.queue, head.* FROM bound CROSS JOIN LATERAL (
              SELECT workflow, version, priority FROM retry_ready AS ready WHERE NOT is_suspect AND ready.queue = bound.queue
@@ -181,8 +181,8 @@ pub(super) const SUBMIT_BOUNDED: &str = concat!(
                  AND (ready.workflow, ready.version, ready.priority) > (level.workflow, level.version, level.priority)
              ORDER BY ready.queue, ready.workflow, ready.version, ready.priority LIMIT 1
          ) AS next
-     ), room (queue, left_over) AS MATERIALIZED (
-         SELECT queue, most - (SELECT count(*) FROM (
+     ), room (queue, pending) AS MATERIALIZED (
+         SELECT queue, (SELECT count(*) FROM (
              SELECT FROM level CROSS JOIN LATERAL (
                  SELECT FROM retry_ready AS ready WHERE NOT is_suspect AND ready.queue = level.queue AND ready.workflow = level.workflow
                      AND ready.version = level.version AND ready.priority = level.priority AND wake_at <= ", now!(), "
@@ -194,10 +194,13 @@ pub(super) const SUBMIT_BOUNDED: &str = concat!(
          ) AS line) FROM bound
      ), refused (n) AS MATERIALIZED (
          SELECT n FROM (
-             SELECT n, left_over, row_number() OVER (PARTITION BY queue ORDER BY n) AS nth
-             FROM room JOIN unnest($3::text[], $1::text[], $5::text[]) WITH ORDINALITY AS given (queue, workflow, key, n) USING (queue)
+             SELECT n, most, pending + count(*) FILTER (WHERE delay = 0 OR lane IS NOT NULL) OVER (
+                 PARTITION BY queue ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+             ) AS before
+             FROM room JOIN unnest($3::text[], $1::text[], $5::text[], $6::bigint[], $13::text[], $14::bigint[]) WITH ORDINALITY
+                 AS given (queue, workflow, key, delay, lane, most, n) USING (queue)
              WHERE NOT EXISTS (SELECT FROM retry_run AS old WHERE old.workflow = given.workflow AND idem_key = key OFFSET 0)
-         ) AS numbered WHERE nth > left_over
+         ) AS numbered WHERE before >= most
      ) ",
     submit!("", "NULL", "WHERE n <> ALL (ARRAY(SELECT n FROM refused))")
 );
@@ -540,13 +543,13 @@ pub(super) const CHANGED_BEFORE: &str = concat!(
      ) AS earlier"
 );
 
-/// Stores the failures of steps whose tasks a change has reached.
+/// Stores the failures of steps whose tasks the change after it will reach: one that is repeated changes nothing.
 pub(super) const FAIL: &str = concat!(
     "INSERT INTO retry_failure (run_id, direction, seq, failures, error, at)
      SELECT run_id, direction, seq, failures, error, ", now!(), "
      FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::int[], $5::int[], $6::text[])
          AS given (run_id, fence, direction, seq, failures, error)
-     CROSS JOIN LATERAL (SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence OFFSET 0) AS changed
+     CROSS JOIN LATERAL (SELECT FROM retry_run WHERE id = given.run_id AND fence = given.fence AND state + 0 = 1 OFFSET 0) AS held
      ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at"
 );
 
@@ -580,8 +583,9 @@ pub(super) const DISOWN: &str = give_back!(
 
 /// Gives back tasks by their leases.
 pub(super) const GIVE_BACK: &str = give_back!(
-    "SELECT id FROM retry_run
-     WHERE id = ANY ($1::bigint[]) AND fence = ($2::bigint[])[array_position($1, id)] AND state + 0 = 1"
+    "SELECT id FROM retry_run AS run
+     WHERE id = ANY ($1::bigint[]) AND state + 0 = 1
+         AND EXISTS (SELECT FROM unnest($1, $2::bigint[]) AS given (run_id, fence) WHERE run_id = run.id AND given.fence = run.fence)"
 );
 
 pub(super) const FORGET: &str = "DELETE FROM retry_worker WHERE id = $1";

@@ -75,8 +75,8 @@ pub(super) fn statement<'a>(
                 None => change,
                 Some(failures) => {
                     let fail = send(live, sql::FAIL, failures, None);
-                    let both = pipeline::together(vec![change, fail]);
-                    Box::pin(async move { Ok(both.await?.into_iter().next().unwrap_or_default()) })
+                    let both = pipeline::together(vec![fail, change]);
+                    Box::pin(async move { Ok(both.await?.pop().unwrap_or_default()) })
                 }
             }
         }

@@ -187,14 +187,14 @@ fn resolve(
     }
     if let Some(result) = verdict.result() {
         execute(
-            "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2 AND kind BETWEEN 1 AND 2",
-            &[&task.0, seq],
-        )?;
-        execute(
-            "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args)
-             SELECT ?1, ?2, 1, (SELECT coalesce(max(ord) + 1, 0) FROM retry_step WHERE run_id = ?1), ?3, 0, ?4, ?5, fence, ?6, ?7
+            "INSERT OR REPLACE INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args)
+             SELECT ?1, ?2, 1, (SELECT max(ord) + 1 FROM retry_step WHERE run_id = ?1), ?3, 0, ?4, ?5, fence, ?6, ?7
              FROM retry_run WHERE id = ?1",
             &[&task.0, seq, &name, &result, &now, &args_hash, &args],
+        )?;
+        execute(
+            "DELETE FROM retry_step WHERE run_id = ?1 AND seq = ?2 AND kind = 2",
+            &[&task.0, seq],
         )?;
     }
     let at = Time::from_micros(now);

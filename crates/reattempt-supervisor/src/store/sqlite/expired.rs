@@ -111,6 +111,10 @@ pub(super) fn reclaim_all(
         let mut rows = transaction.prepare_cached(&sql)?;
         let tasks = rows.query_map([now.as_micros(), left], queries::task_of)?;
         for task in tasks.collect::<rusqlite::Result<Vec<_>>>()? {
+            // A task may have several reasons to expire.
+            if reclaimed.iter().any(|one: &Reclaimed| one.task == task.id) {
+                continue;
+            }
             let owner = task.owner.as_ref().map(|owner| &owner.0);
             let sql = "SELECT 1 FROM retry_worker WHERE id = ?1 AND lease_until > ?2";
             let owner_row = query_one(&transaction, sql, params![owner, now.as_micros()], |_| {
