@@ -1,0 +1,262 @@
+//! A store, its clock, and what it returns and keeps.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use reattempt::{Jitter, Policy};
+use reattempt_supervisor::store::{ClaimedTask, Filter, Store, StoreError, Sweep, WriteResult};
+use reattempt_supervisor::{Lease, Memory, Postgres, Sqlite, State, Time, WorkerId};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::draw::Act;
+use crate::ids::Ids;
+use crate::{s, servers};
+
+/// A clock of PostgreSQL that stands still: its sessions find this `now` before the one of `pg_catalog`.
+const CLOCK: &str = "CREATE SCHEMA IF NOT EXISTS sim; CREATE TABLE IF NOT EXISTS sim.clock AS SELECT 0::bigint AS micros;
+    CREATE OR REPLACE FUNCTION sim.now() RETURNS timestamptz STABLE LANGUAGE sql AS 'SELECT to_timestamp(micros / 1000000.0) FROM sim.clock'";
+
+/// What an act returned, and what the store keeps.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) lines: Vec<String>,
+    /// The leases of the tasks that were claimed.
+    pub(crate) leases: Vec<Lease>,
+    /// How many tasks there ever were.
+    pub(crate) tasks: usize,
+    /// The signals that there are.
+    pub(crate) signals: Vec<i64>,
+}
+
+/// What sets the clock of a store.
+enum Clock {
+    /// The paused one of tokio.
+    Paused,
+    Shared(Arc<AtomicI64>),
+    Table(tokio_postgres::Client),
+}
+
+pub(crate) struct Place {
+    store: Arc<dyn Store>,
+    clock: Clock,
+    runtime: Arc<Runtime>,
+    now: Time,
+    ids: Ids,
+    _folder: Option<Folder>,
+}
+
+/// A folder that is deleted.
+struct Folder(std::path::PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Place {
+    /// Returns the stores: memory, SQLite, and PostgreSQL where that is installed.
+    pub(crate) fn all(
+        runtime: &Arc<Runtime>,
+        server: Option<&servers::Server>,
+        nth: usize,
+    ) -> Vec<Self> {
+        let paused = Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build();
+        let paused = Arc::new(paused.unwrap());
+        let memory: Arc<dyn Store> = paused.block_on(async { Arc::new(Memory::new()) });
+        let now = paused.block_on(async { memory.schedules(None).await.unwrap().now });
+        let place = |store, clock, runtime: &Arc<Runtime>, folder| Self {
+            store,
+            clock,
+            runtime: Arc::clone(runtime),
+            now,
+            ids: Ids::default(),
+            _folder: folder,
+        };
+        let mut all = vec![place(memory, Clock::Paused, &paused, None)];
+        let folder = Folder(servers::folder("agree"));
+        let micros = Arc::new(AtomicI64::new(now.as_micros()));
+        let clock = Arc::clone(&micros);
+        let sqlite = runtime.block_on(Sqlite::open_with_clock(
+            folder.0.join("tasks.db"),
+            move || Time::from_micros(clock.load(Ordering::Relaxed)),
+        ));
+        let sqlite: Arc<dyn Store> = Arc::new(sqlite.unwrap());
+        all.push(place(sqlite, Clock::Shared(micros), runtime, Some(folder)));
+        if let Some(server) = server {
+            let (store, client) = runtime.block_on(async {
+                let (client, connection) =
+                    tokio_postgres::connect(&server.url(), tokio_postgres::NoTls)
+                        .await
+                        .unwrap();
+                tokio::spawn(connection);
+                let schema = format!(
+                    "{CLOCK}; UPDATE sim.clock SET micros = {}; CREATE SCHEMA s{nth}",
+                    now.as_micros()
+                );
+                client.batch_execute(&schema).await.unwrap();
+                let url = format!(
+                    "{}?options=-csearch_path%3Ds{nth},sim,pg_catalog",
+                    server.url()
+                );
+                (Postgres::connect(&url).await.unwrap(), client)
+            });
+            all.push(place(Arc::new(store), Clock::Table(client), runtime, None));
+        }
+        all
+    }
+
+    pub(crate) const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Carries out an act.
+    pub(crate) fn run(&mut self, act: &Act) -> Seen {
+        let runtime = Arc::clone(&self.runtime);
+        runtime.block_on(async {
+            let mut seen = Seen::default();
+            self.act(act, &mut seen).await;
+            self.look(&mut seen).await;
+            seen
+        })
+    }
+
+    async fn act(&mut self, act: &Act, seen: &mut Seen) {
+        match act {
+            Act::Pass(time) => self.pass(*time).await,
+            Act::Write(writes) => {
+                let writes: Vec<_> = writes.iter().map(|write| self.ids.write(write)).collect();
+                match self.store.write(Arc::from(writes)).await {
+                    Ok(results) => {
+                        for result in results {
+                            let result = self.ids.result(result);
+                            if let WriteResult::Claimed(claimed, _) = &result {
+                                seen.leases.extend(claimed.iter().map(lease));
+                            }
+                            seen.add("result", &result);
+                        }
+                    }
+                    Err(error) => panic!("{act:?}\n{error:?}"),
+                }
+            }
+            Act::Heartbeat(worker, time) => {
+                let held = self
+                    .store
+                    .heartbeat(WorkerId((*worker).to_owned()), *time)
+                    .await;
+                let mut held: Vec<_> = held
+                    .unwrap()
+                    .into_iter()
+                    .map(|one| self.ids.held(one))
+                    .collect();
+                held.sort_by_key(|one| one.lease.task);
+                seen.add("held", &held);
+            }
+            Act::Sweep => {
+                let sweep = Sweep {
+                    limit: 1_000,
+                    every: s(10),
+                    delays: Policy::new()
+                        .base(s(1))
+                        .cap(s(60))
+                        .jitter(Jitter::None)
+                        .unlimited(),
+                };
+                let reclaimed = self.store.sweep(sweep).await.unwrap();
+                let mut reclaimed: Vec<_> = reclaimed
+                    .into_iter()
+                    .map(|one| self.ids.reclaimed(one))
+                    .collect();
+                reclaimed.sort_by_key(|one| one.task);
+                seen.add("reclaimed", &reclaimed);
+            }
+        }
+    }
+
+    async fn pass(&mut self, time: Duration) {
+        self.now = self.now.after(time);
+        let micros = self.now.as_micros();
+        match &self.clock {
+            Clock::Paused => tokio::time::advance(time).await,
+            Clock::Shared(clock) => clock.store(micros, Ordering::Relaxed),
+            Clock::Table(client) => {
+                let sql = format!("UPDATE sim.clock SET micros = {micros}");
+                client.batch_execute(&sql).await.unwrap();
+            }
+        }
+    }
+
+    /// Adds all that the store keeps.
+    async fn look(&mut self, seen: &mut Seen) {
+        let store = Arc::clone(&self.store);
+        let filter = Filter {
+            limit: 1_000,
+            ..Filter::default()
+        };
+        for task in store.list(filter).await.unwrap() {
+            let task = self.ids.task(task);
+            seen.add("task", &task);
+        }
+        for task in self.ids.all() {
+            let place = self.ids.place(task);
+            seen.tasks += 1;
+            let mut records = store.history(task).await.unwrap();
+            records.sort_by_key(|record| (record.seq, record.kind));
+            for record in records {
+                seen.add(&format!("record of {place}"), &self.ids.record(record));
+            }
+            for signal in store.signals(task).await.unwrap() {
+                // It stands for one that was heard, so that a repetition of that is none.
+                if signal.name == "reattempt:heard" {
+                    continue;
+                }
+                let signal = self.ids.signal_of(task, signal);
+                seen.signals.push(signal.id);
+                seen.add(&format!("signal of {place}"), &signal);
+            }
+            seen.add_all(&format!("failure of {place}"), store.failures(task).await);
+            seen.add_all(&format!("note of {place}"), store.notes(task).await);
+            let running = store.running(task).await;
+            let running =
+                running.map(|all| all.into_iter().map(|one| self.ids.running(one)).collect());
+            seen.add_all(&format!("running of {place}"), running);
+        }
+        let mut counts = store.counts().await.unwrap();
+        counts.retain(|(_, count)| *count > 0);
+        counts.sort_by_key(|(state, _): &(State, u64)| state.number());
+        seen.add("counts", &counts);
+        seen.add_all("queue", store.queues().await);
+        let (queues, known) = (
+            vec!["q".to_owned(), "r".to_owned()],
+            vec![("w".to_owned(), 1)],
+        );
+        seen.add_all(
+            "unknown",
+            store.unknown_workflows(queues, known, s(2)).await,
+        );
+    }
+}
+
+impl Seen {
+    fn add(&mut self, what: &str, value: &impl Debug) {
+        self.lines.push(format!("{what}: {value:?}"));
+    }
+
+    fn add_all(&mut self, what: &str, values: Result<Vec<impl Debug>, StoreError>) {
+        for value in values.unwrap() {
+            self.add(what, &value);
+        }
+    }
+}
+
+const fn lease(claimed: &ClaimedTask) -> Lease {
+    Lease {
+        task: claimed.task.id,
+        fence: claimed.task.fence,
+    }
+}
