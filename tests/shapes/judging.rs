@@ -70,6 +70,12 @@ fn until_failed(script: &Script) -> Result<u32, reattempt::RetryError<Fault>> {
     Ok(script.step().unwrap_or(0))
 }
 
+// Another poll is not a retry, so a `None` has nothing to show.
+#[retry(max = 3, backoff = "none", idempotent = false, until = Option::is_some)]
+fn until_found(script: &Script) -> Option<u32> {
+    script.step().ok()
+}
+
 // `until` on an `Option`, async.
 #[retry(max = 3, until = Option::is_some)]
 async fn async_until(script: &Script) -> Option<u32> {
@@ -77,6 +83,7 @@ async fn async_until(script: &Script) -> Option<u32> {
 }
 
 shapes! {
+    until_found,
     until => |script| until(script).map_err(|polled| polled.0.unwrap_or(Fault(3))),
     until_failed => |script| until_failed(script).map_err(|failed| failed.into_last().unwrap_or(Fault(3))),
 }

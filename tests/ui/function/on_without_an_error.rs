@@ -11,6 +11,12 @@ fn ready() -> bool {
     true
 }
 
+// Nothing asks them: a `None` that is not final is a value.
+#[retry(except = |_| true, until = Option::is_some)]
+fn found() -> Option<u32> {
+    None
+}
+
 #[retry(on(_))]
 fn no_value() {}
 
@@ -23,5 +29,5 @@ fn main() {
     nothing();
     let _ = nothing_later();
     no_value();
-    let _ = (ready(), value());
+    let _ = (ready(), found(), value());
 }

@@ -58,11 +58,15 @@ pub(super) fn signature(
                 ),
             );
         }
-        Answer::Option(ty) if args.on.is_none() && super::together::wants_proof(args) => faults.push(
-            ty.span(),
-            RuleId::S1,
-            "`None` cannot show that nothing ran, so `idempotent = false` would retry nothing; return a `Result`, or add `verify`",
-        ),
+        Answer::Option(ty)
+            if args.on.is_none() && args.until.is_none() && super::together::wants_proof(args) =>
+        {
+            faults.push(
+                ty.span(),
+                RuleId::S1,
+                "`None` cannot show that nothing ran, so `idempotent = false` would retry nothing; return a `Result`, or add `verify`",
+            );
+        }
         _ => {}
     }
     if matches!(flow, Flow::Sync) {
@@ -118,10 +122,8 @@ fn without_error(args: &Args, function: &Function, answer: &Answer, faults: &mut
     if args.until.is_none() {
         return;
     }
-    // A `None` that is not final is judged as an error is.
-    let is_judged = matches!(answer, Answer::Option(_));
     for (key, filter) in [("on", &args.on), ("except", &args.except)] {
-        if let Some(filter) = filter.as_ref().filter(|_| !is_judged) {
+        if let Some(filter) = filter {
             faults.push(
                 filter.key,
                 RuleId::X17,
