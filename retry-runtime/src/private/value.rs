@@ -170,7 +170,7 @@ impl<T> WrongValue<T> for ValueOf<T> {}
 #[diagnostic::on_unimplemented(
     message = "this key must be a `Duration`, but `{Self}` has no unit or is another type",
     label = "expected a `Duration`",
-    note = "write a text with a unit, such as `\"100ms\"`, or `Duration::from_millis(..)` around a number",
+    note = "write a string with a unit, such as `\"100ms\"`, `Duration::from_millis(..)` around a number, or `.unwrap_or(..)` behind an `Option`",
     note = "rule R17: https://reattempt.github.io/reattempt/errors.html#r17"
 )]
 pub trait IsDuration {}
@@ -197,7 +197,7 @@ pub trait IsJitter {}
 #[diagnostic::on_unimplemented(
     message = "`max` must be a whole number, such as a `u32` or a `usize`, but is a `{Self}`",
     label = "expected a `u32` or a `usize`",
-    note = "write `max = 3`, or `max = \"unlimited\"`",
+    note = "write `max = 3`, `max = \"unlimited\"`, or `.unwrap_or(3)` behind an `Option`",
     note = "rule R1: https://reattempt.github.io/reattempt/errors.html#r1"
 )]
 pub trait IsNumber: Copy {}
