@@ -110,6 +110,7 @@ impl Own { fn again(&self) { self.queue.retry(3); } }
 fn poll() { loop { if done() { break; } std::thread::sleep(PAUSE); } }
 fn each() { for it in all() { match it { Ok(it) => use_it(it), Err(it) => log(it) } std::thread::sleep(PAUSE); } }
 fn states() { loop { let state = ask(); if state.is_done() { return state; } std::thread::sleep(PAUSE); } }
+fn counted() { loop { tries += 1; let state = ask(); if state.is_done() || tries >= 3 { return state; } std::thread::sleep(PAUSE); } }
 fn refresh() { loop { if let Ok(token) = fetch() { set(token); } else { break; } std::thread::sleep(PAUSE); } }
 ";
     assert_eq!(findings("suggest-none", code), Vec::<Value>::new());
@@ -200,6 +201,8 @@ fn a_loop_that_does_more_is_a_pattern() {
         "loop { match ask() { Ok(it) => return Ok(it), Err(error) => { node = error.node(); sleep(PAUSE); } } }",
         "loop { match ask() { Ok(it) => return Ok(it), Err(_) => { refresh()?; sleep(PAUSE); } } }",
         "loop { if is_over() { return Err(over()); } match ask() { Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) } }",
+        // One way out for a success, a final error and the last one.
+        "loop { tries += 1; let it = ask(); let is_final = matches!(it, Ok(_) | Err(Error::Gone)); if is_final || tries >= 3 { break it; } sleep(PAUSE); }",
         // The last result is that of the call.
         "loop { let it = ask(); if !is_transient(&it) { return it; } match delays.next() { Some(pause) => sleep(pause), None => return it } }",
     ]

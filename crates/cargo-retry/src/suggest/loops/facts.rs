@@ -71,6 +71,11 @@ pub(super) struct Facts {
 }
 
 impl Facts {
+    /// Whether a number of attempts ends the loop.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limit.is_some() || self.left.is_some()
+    }
+
     /// What the condition of a `while` says: it is asked before each attempt, also before the first.
     pub(super) fn of_condition(condition: &Expr) -> Self {
         match condition {

@@ -44,7 +44,7 @@ pub(super) fn of(expr: &Expr) -> Option<Loop<'_>> {
     let mut statements = body.stmts.iter().enumerate();
     let asked = statements.find_map(|(place, it)| Some((place, asked(it)?)));
     let asked = asked.map(|(place, it)| through_variable(body, place, it));
-    let asked = asked.or_else(|| handed_on(body));
+    let asked = asked.or_else(|| handed_on(body, &facts));
     let (asked, turn, is_whole) = match (asked, condition.and_then(failing)) {
         (Some((place, asked)), _) => {
             let turn = before(body, place, asked.operation);
@@ -237,9 +237,9 @@ fn set(statement: &Stmt) -> Option<(&syn::Ident, &Expr)> {
     }
 }
 
-/// A result that the loop returns in more than one place: after a success, and when it gives up. A loop that polls
-/// returns what it asked for in one.
-fn handed_on(body: &Block) -> Option<(usize, Asked<'_>)> {
+/// A result that the loop returns in more than one place: after a success, and when it gives up; or in one, where it
+/// counts and tells successes from failures. A loop that polls returns what it asked for in one.
+fn handed_on<'a>(body: &'a Block, facts: &Facts) -> Option<(usize, Asked<'a>)> {
     struct Count<'a>(&'a syn::Ident, u32);
     impl<'ast> Visit<'ast> for Count<'_> {
         fn visit_expr(&mut self, expr: &'ast Expr) {
@@ -255,12 +255,21 @@ fn handed_on(body: &Block) -> Option<(usize, Asked<'_>)> {
             syn::visit::visit_expr(self, expr);
         }
     }
+    let words = names(body);
+    let is_result = ["Ok", "Err", "is_ok", "is_err"]
+        .iter()
+        .any(|it| words.contains(*it));
+    let enough = if facts.is_limited() && is_result {
+        1
+    } else {
+        2
+    };
     let mut statements = body.stmts.iter().enumerate();
     statements.find_map(|(place, it)| {
         let (name, operation) = set(it)?;
         let mut count = Count(name, 0);
         count.visit_block(body);
-        (count.1 > 1).then(|| (place, Asked::part(operation)))
+        (count.1 >= enough).then(|| (place, Asked::part(operation)))
     })
 }
 
