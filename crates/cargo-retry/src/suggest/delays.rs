@@ -22,8 +22,14 @@ pub(super) fn keys(library: Library, expr: &Expr, named: &Named<'_>) -> Keys {
     let mut keys = Keys::default();
     if !read(library, expr, named, &mut keys, 0) {
         keys = defaults(library);
+        let above = match library {
+            Library::Backon => "the keys above are the defaults of backon",
+            Library::Backoff => "the keys above are the defaults of backoff",
+            Library::TokioRetry => "tokio-retry has no default, so the keys above are an example",
+            Library::Retry => "the library has no default, so the keys above are an example",
+        };
         keys.unknown.push(format!(
-            "the policy `{}` is made elsewhere: the keys above are the defaults of the library; write its values, or `policy = {}` once that is a `reattempt::Policy`",
+            "the policy `{}` is made elsewhere: {above}; write its values, or `policy = {}` once that is a `reattempt::Policy`",
             written(expr),
             written(expr),
         ));

@@ -291,6 +291,25 @@ fn a_result_that_is_looked_at_is_tried_as_it_is() {
 }
 
 #[test]
+fn a_policy_from_elsewhere_is_the_default_of_a_library_that_has_one() {
+    for (name, call, said) in [
+        (
+            "suggest-elsewhere",
+            "(|| ask()).retry(mine())",
+            "the keys above are the defaults of backon",
+        ),
+        (
+            "suggest-no-default",
+            "tokio_retry::Retry::start(mine(), || ask())",
+            "tokio-retry has no default, so the keys above are an example",
+        ),
+    ] {
+        let (found, _) = only(name, &format!("{call}.await"));
+        assert!(found.to_string().contains(said), "{found}");
+    }
+}
+
+#[test]
 fn a_suggestion_keeps_the_rules() {
     for (name, policy) in [
         ("suggest-max", ".retries(u32::MAX).custom_backoff(mine)"),
