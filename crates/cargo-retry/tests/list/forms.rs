@@ -183,6 +183,25 @@ fn in_a_terminal_of_60_columns() {
 
 /// Policies without an attribute: those that an expression makes, and those of durable steps.
 #[test]
+fn a_runner_is_listed_once_and_with_its_policy() {
+    let text = r#"use reattempt::Policy;
+const SLOW: Policy = Policy::new().max(7);
+fn by_hand(judge: fn(&()) -> bool) {
+    _ = SLOW.on(judge).run(fetch);
+    _ = SLOW.max(6).on(judge).name("five").try_run(fetch);
+    _ = Policy::new().max(4).runner().history().try_run_async(fetch_later);
+    let kept = SLOW.max(5).on(judge);
+    _ = kept.run(fetch);
+}
+"#;
+    let folder = written("runners", &[("src/lib.rs", text)]);
+    let log = json(&folder, &[]);
+    let all = log["policies"].as_array().expect("policies").iter();
+    let attempts: Vec<_> = all.map(|it| it["schedule"]["attempts"].as_u64()).collect();
+    assert_eq!(attempts, [7, 6, 4, 5].map(Some));
+}
+
+#[test]
 fn policies_without_an_attribute() {
     let text = r#"use reattempt::{Policy, tower::RetryLayer};
 use reattempt_supervisor::step;

@@ -11,6 +11,7 @@ use syn::{
 };
 
 use super::{Function, Owner, Visitor, loops};
+use crate::code::Place;
 use crate::code::conditions;
 use crate::code::loose;
 use crate::code::names::Path;
@@ -205,8 +206,10 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
                 .and_then(|it| it.bounds.get(&ty).cloned());
             self.call(Callee::Method(bound.unwrap_or(ty), name.clone()));
         }
-        if ["run", "run_async", "runner"].contains(&name.as_str()) && self.is_policy(&call.receiver)
-        {
+        let runs = ["run", "run_async", "try_run", "try_run_async"];
+        if runs.contains(&name.as_str()) {
+            self.run(call);
+        } else if makes_runner(call) && self.is_policy(&call.receiver) {
             self.by_expression(call.method.span(), Form::Run, &call.receiver);
         }
         self.visit_expr(&call.receiver);
@@ -252,4 +255,33 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             None => self.call(Callee::Path(Path::of(&path.path))),
         }
     }
+}
+
+impl Visitor<'_> {
+    /// `policy.run(..)`, or the same of a runner: `policy.on(..).name(..).run(..)`.
+    fn run(&mut self, call: &ExprMethodCall) {
+        let mut maker = &*call.receiver;
+        while let Expr::MethodCall(inner) = maker
+            && !makes_runner(inner)
+        {
+            maker = &inner.receiver;
+        }
+        let policy = match maker {
+            Expr::MethodCall(runner) => &*runner.receiver,
+            _ => &*call.receiver,
+        };
+        if !self.is_policy(policy) {
+            return;
+        }
+        self.by_expression(call.method.span(), Form::Run, policy);
+        if let Expr::MethodCall(runner) = maker {
+            self.known
+                .insert(Place::of(&self.file, runner.method.span()));
+        }
+    }
+}
+
+/// `policy.on(judge)`, `policy.runner()`
+fn makes_runner(call: &ExprMethodCall) -> bool {
+    call.method == "on" || call.method == "runner"
 }
