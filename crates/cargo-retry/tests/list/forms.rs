@@ -193,12 +193,23 @@ fn by_hand(judge: fn(&()) -> bool) {
     let kept = SLOW.max(5).on(judge);
     _ = kept.run(fetch);
 }
+struct Client { policy: Policy }
+impl Client {
+    fn fetch(&self, policy: &Policy) {
+        _ = policy.run(fetch);
+        _ = self.policy.on(judge).run(fetch);
+    }
+}
 "#;
     let folder = written("runners", &[("src/lib.rs", text)]);
     let log = json(&folder, &[]);
     let all = log["policies"].as_array().expect("policies").iter();
     let attempts: Vec<_> = all.map(|it| it["schedule"]["attempts"].as_u64()).collect();
-    assert_eq!(attempts, [7, 6, 4, 5].map(Some));
+    let running = [None, None];
+    assert_eq!(
+        attempts,
+        [[7, 6, 4, 5].map(Some).as_slice(), &running].concat()
+    );
 }
 
 #[test]

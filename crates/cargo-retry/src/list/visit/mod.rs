@@ -352,29 +352,6 @@ impl Visitor<'_> {
         self.site(span, form, names, conditions, reading);
     }
 
-    /// Whether `expr` is `Policy::new().max(3)`, or a constant that is set to one.
-    fn is_policy(&self, expr: &syn::Expr) -> bool {
-        match expr {
-            syn::Expr::MethodCall(call) => self.is_policy(&call.receiver),
-            syn::Expr::Paren(it) => self.is_policy(&it.expr),
-            syn::Expr::Reference(it) => self.is_policy(&it.expr),
-            syn::Expr::Call(call) => match &*call.func {
-                syn::Expr::Path(path) => self.is_made_by(&path.path, "Policy"),
-                _ => false,
-            },
-            syn::Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
-                let name = name.unraw().to_string();
-                let module = self.code.modules.get(self.module);
-                let constants = module.and_then(|it| it.constants.get(&name));
-                let own = self.scope.constant(&name);
-                own.into_iter()
-                    .chain(constants.into_iter().flatten())
-                    .any(|it| !matches!(it, syn::Expr::Path(_)) && self.is_policy(it))
-            }),
-            _ => false,
-        }
-    }
-
     /// Whether a path is `Type::function` of a type of ours.
     fn is_made_by(&self, path: &syn::Path, ty: &str) -> bool {
         let mut path = path.clone();

@@ -279,6 +279,38 @@ impl Visitor<'_> {
                 .insert(Place::of(&self.file, runner.method.span()));
         }
     }
+
+    /// Whether `expr` is `Policy::new().max(3)`, or a constant that is set to one.
+    fn is_policy(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::MethodCall(call) => self.is_policy(&call.receiver),
+            Expr::Paren(it) => self.is_policy(&it.expr),
+            Expr::Reference(it) => self.is_policy(&it.expr),
+            Expr::Call(call) => match &*call.func {
+                Expr::Path(path) => self.is_made_by(&path.path, "Policy"),
+                _ => false,
+            },
+            Expr::Field(_) => self.holds_policy(expr),
+            Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
+                let name = name.unraw().to_string();
+                let module = self.code.modules.get(self.module);
+                let constants = module.and_then(|it| it.constants.get(&name));
+                let own = self.scope.constant(&name);
+                own.into_iter()
+                    .chain(constants.into_iter().flatten())
+                    .any(|it| !matches!(it, Expr::Path(_)) && self.is_policy(it))
+                    || self.holds_policy(expr)
+            }),
+            _ => false,
+        }
+    }
+
+    /// Whether a variable or a field has the type `Policy`, as it is written there.
+    fn holds_policy(&self, expr: &Expr) -> bool {
+        let owner = self.owner.as_ref().and_then(|owner| owner.name.as_deref());
+        let ty = self.types.expression(expr, &self.variables, owner);
+        ty.is_some_and(|ty| ty == "Policy" && self.is_ours(&syn::parse_quote!(Policy), "Policy"))
+    }
 }
 
 /// `policy.on(judge)`, `policy.runner()`
