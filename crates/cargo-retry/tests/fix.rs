@@ -62,7 +62,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A package of its own with this code.
+/// A package of its own with this code. Its name is another one, too: cargo takes packages of one name for one.
 fn project(name: &str, code: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(folder.join("src")).unwrap();
@@ -70,7 +70,7 @@ fn project(name: &str, code: &str) -> PathBuf {
     let root = root.display();
     let manifest = format!(
         r#"[package]
-name = "refused"
+name = "{name}"
 version = "0.1.0"
 edition = "2024"
 [dependencies]
@@ -129,6 +129,31 @@ fn every_refused_example_compiles_afterwards() {
         "{}",
         String::from_utf8_lossy(&check.stderr)
     );
+}
+
+/// What stands there is meant, though it is written in the form of another key.
+#[test]
+fn a_key_in_another_form_is_kept() {
+    let code = "use reattempt::retry;
+pub enum Fault { Busy, Status(u16) }
+#[retry(max(4), on = Fault::Busy | Fault::Status(503))]
+pub fn one() -> Result<(), Fault> { Ok(()) }
+#[retry(on(|fault| matches!(fault, Fault::Busy)), jitter)]
+pub fn two() -> Result<(), Fault> { Ok(()) }
+#[retry(on(Fault::Busy, Fault::Status(_)))]
+pub fn three() -> Result<(), Fault> { Ok(()) }
+";
+    let folder = project("fix-forms", code);
+    let (status, said) = fix(&folder, &["--write", "--allow-dirty"]);
+    assert_eq!(status, Some(0), "{said}");
+    let fixed = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+    for kept in [
+        "(max = 4, on(Fault::Busy | Fault::Status(503)))",
+        "(on = |fault| matches!(fault, Fault::Busy), jitter = 0.2)",
+        "(on(Fault::Busy | Fault::Status(_)))",
+    ] {
+        assert!(fixed.contains(kept), "{said}\n{fixed}");
+    }
 }
 
 #[test]

@@ -55,7 +55,8 @@ impl Place<'_> {
             "R10" | "X10" => self.setting(),
             "X2" => self.set("deadline", &self.multiple(0, 4)?),
             "X3" => self.set("timeout", &self.half(1)?),
-            "R16" | "X9" | "X12" | "syntax" => Some(vec![self.without(self.item_here()?)?]),
+            "R16" | "X9" | "X12" => Some(vec![self.without(self.item_here()?)?]),
+            "syntax" => Some(vec![self.written_otherwise()?]),
             "S1" => self.set("until", "|_| true"),
             "S2" => Some(vec![(
                 self.key("timeout")?.all.start
@@ -254,6 +255,21 @@ impl Place<'_> {
             keys.inside.start.saturating_add(before.len())..item.all.end,
             String::new(),
         ))
+    }
+
+    /// The key as the message writes it; without that the key goes.
+    fn written_otherwise(&self) -> Option<Edit> {
+        let item = self.item_here()?;
+        let named = self.fault.message.split_once("write ");
+        let code = named.and_then(|(_, behind)| snippet(behind));
+        let is_same = |code: &&str| {
+            let rest = code.strip_prefix(item.key.as_str());
+            !code.contains("...") && rest.is_some_and(|it| it.starts_with([' ', '(']))
+        };
+        match code.filter(is_same) {
+            Some(code) => Some((item.all.clone(), code.to_owned())),
+            None => self.without(item),
+        }
     }
 
     /// `on(_)` in place of `on()`, `clone(x)`.
