@@ -48,12 +48,12 @@ fn a_refusal_says_that_nothing_was_executed() {
 fn refusals(bulkhead: &Bulkhead, threads: usize) -> u32 {
     let running = AtomicU32::new(0);
     let work = || {
-        let mut refused = 0;
+        let mut refused = 0_u32;
         for _ in 0..10_000 {
             let _permit = loop {
                 match bulkhead.permit() {
                     Ok(permit) => break permit,
-                    Err(Full) => refused += 1,
+                    Err(Full) => refused = refused.saturating_add(1),
                 }
                 thread::yield_now();
             };
@@ -64,7 +64,7 @@ fn refusals(bulkhead: &Bulkhead, threads: usize) -> u32 {
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let refused = threads.into_iter().map(|thread| thread.join());
+        let refused = threads.into_iter().map(thread::ScopedJoinHandle::join);
         refused
             .map(|refused| refused.expect("it does not panic"))
             .sum()
