@@ -1,30 +1,30 @@
-//! Drawn writes, sweeps and pauses on three stores with one clock: what they return and what they keep is the
-//! same. The store in memory, which is the shortest, says what the others should do.
+//! A differential test: random operations on the three stores, with the same clock. Each store must return and
+//! keep the same. The store in memory is the model, because it is the simplest.
 //!
 //! * `cargo test -p reattempt-supervisor --test agree` takes seconds, with seeds of its own that it prints.
-//! * `-- --seed 17` runs one seed again, `-- --runs 1000` draws as many.
+//! * `-- --seed 17` runs one seed again, `-- --runs 1000` tries as many.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
     reason = "what goes wrong here is the result"
 )]
 
-mod draw;
+mod generator;
 mod ids;
-mod place;
 #[path = "../../../../examples/servers/mod.rs"]
 mod servers;
+mod subject;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use draw::{Act, Draw};
-use place::Place;
+use generator::{Generator, Operation};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
+use subject::Subject;
 
 /// How many acts a run has.
-const ACTS: usize = 120;
+const OPERATIONS: usize = 120;
 
 fn main() {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -49,22 +49,26 @@ fn main() {
     let server = servers::Server::postgres();
     for (nth, seed) in seeds.into_iter().enumerate() {
         println!("seed {seed}");
-        let stores = Place::all(&runtime, server.as_ref(), nth);
+        let stores = Subject::all(&runtime, server.as_ref(), nth);
         run(stores, StdRng::seed_from_u64(seed));
     }
 }
 
-/// Lets the stores do the same, until what one returns or keeps is something else.
-fn run(mut stores: Vec<Place>, random: StdRng) {
-    let mut draw = Draw::new(random, stores[0].now());
+/// Carries out random operations on all stores.
+///
+/// # Panics
+///
+/// Panics with the latest operations when a store returns or keeps something else than the first one.
+fn run(mut stores: Vec<Subject>, random: StdRng) {
+    let mut generator = Generator::new(random, stores[0].now());
     let mut log = Vec::new();
-    for nth in 0..ACTS {
-        let act = draw.act();
-        log.push(format!("act {nth}: {act:?}"));
-        if let Act::Pass(time) = act {
-            draw.now = draw.now.after(time);
+    for nth in 0..OPERATIONS {
+        let operation = generator.next();
+        log.push(format!("operation {nth}: {operation:?}"));
+        if let Operation::Pass(time) = operation {
+            generator.now = generator.now.after(time);
         }
-        let mut seen = stores.iter_mut().map(|store| store.run(&act));
+        let mut seen = stores.iter_mut().map(|store| store.run(&operation));
         let first = seen.next().unwrap();
         let others: Vec<_> = seen.zip(["sqlite", "postgres"]).collect();
         let differs = others
@@ -77,7 +81,7 @@ fn run(mut stores: Vec<Place>, random: StdRng) {
             let from = log.len().saturating_sub(12);
             panic!("{}\n{}", log[from..].join("\n"), differences.join("\n"));
         }
-        draw.learn(first);
+        generator.learn(first);
     }
 }
 

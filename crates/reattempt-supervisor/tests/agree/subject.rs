@@ -10,7 +10,7 @@ use reattempt_supervisor::store::{ClaimedTask, Filter, Store, StoreError, Sweep,
 use reattempt_supervisor::{Lease, Memory, Postgres, Sqlite, State, Time, WorkerId};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::draw::Act;
+use crate::generator::Operation;
 use crate::ids::Ids;
 use crate::{s, servers};
 
@@ -18,7 +18,7 @@ use crate::{s, servers};
 const CLOCK: &str = "CREATE SCHEMA IF NOT EXISTS sim; CREATE TABLE IF NOT EXISTS sim.clock AS SELECT 0::bigint AS micros;
     CREATE OR REPLACE FUNCTION sim.now() RETURNS timestamptz STABLE LANGUAGE sql AS 'SELECT to_timestamp(micros / 1000000.0) FROM sim.clock'";
 
-/// What an act returned, and what the store keeps.
+/// What an operation returned, and what the store keeps.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) lines: Vec<String>,
@@ -38,7 +38,8 @@ enum Clock {
     Table(tokio_postgres::Client),
 }
 
-pub(crate) struct Place {
+/// A store under test.
+pub(crate) struct Subject {
     store: Arc<dyn Store>,
     clock: Clock,
     runtime: Arc<Runtime>,
@@ -56,7 +57,7 @@ impl Drop for Folder {
     }
 }
 
-impl Place {
+impl Subject {
     /// Returns the stores: memory, SQLite, and PostgreSQL where that is installed.
     pub(crate) fn all(
         runtime: &Arc<Runtime>,
@@ -115,21 +116,21 @@ impl Place {
         self.now
     }
 
-    /// Carries out an act.
-    pub(crate) fn run(&mut self, act: &Act) -> Seen {
+    /// Carries out an operation.
+    pub(crate) fn run(&mut self, operation: &Operation) -> Seen {
         let runtime = Arc::clone(&self.runtime);
         runtime.block_on(async {
             let mut seen = Seen::default();
-            self.act(act, &mut seen).await;
+            self.carry_out(operation, &mut seen).await;
             self.look(&mut seen).await;
             seen
         })
     }
 
-    async fn act(&mut self, act: &Act, seen: &mut Seen) {
-        match act {
-            Act::Pass(time) => self.pass(*time).await,
-            Act::Write(writes) => {
+    async fn carry_out(&mut self, operation: &Operation, seen: &mut Seen) {
+        match operation {
+            Operation::Pass(time) => self.pass(*time).await,
+            Operation::Write(writes) => {
                 let writes: Vec<_> = writes.iter().map(|write| self.ids.write(write)).collect();
                 match self.store.write(Arc::from(writes)).await {
                     Ok(results) => {
@@ -141,10 +142,10 @@ impl Place {
                             seen.add("result", &result);
                         }
                     }
-                    Err(error) => panic!("{act:?}\n{error:?}"),
+                    Err(error) => panic!("{operation:?}\n{error:?}"),
                 }
             }
-            Act::Heartbeat(worker, time) => {
+            Operation::Heartbeat(worker, time) => {
                 let held = self
                     .store
                     .heartbeat(WorkerId((*worker).to_owned()), *time)
@@ -157,7 +158,7 @@ impl Place {
                 held.sort_by_key(|one| one.lease.task);
                 seen.add("held", &held);
             }
-            Act::Sweep => {
+            Operation::Sweep => {
                 let sweep = Sweep {
                     limit: 1_000,
                     every: s(10),

@@ -1,4 +1,4 @@
-//! Draws what happens: mostly what workers, clients and operators do, sometimes too late.
+//! Random operations: what workers, clients and operators do, sometimes too late.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use reattempt_supervisor::{
 };
 
 use crate::ids::{CHILD, signed};
-use crate::place::Seen;
 use crate::s;
+use crate::subject::Seen;
 
 const WORKERS: [&str; 3] = ["a", "b", "c"];
 
-/// What happens to all stores.
+/// What happens to each store.
 #[derive(Debug)]
-pub(crate) enum Act {
+pub(crate) enum Operation {
     /// Time passes.
     Pass(Duration),
     /// One transaction.
@@ -30,7 +30,7 @@ pub(crate) enum Act {
     Sweep,
 }
 
-pub(crate) struct Draw {
+pub(crate) struct Generator {
     random: StdRng,
     pub(crate) now: Time,
     leases: Vec<Lease>,
@@ -42,7 +42,7 @@ pub(crate) struct Draw {
     last: Vec<(Lease, Change)>,
 }
 
-impl Draw {
+impl Generator {
     pub(crate) const fn new(random: StdRng, now: Time) -> Self {
         Self {
             random,
@@ -55,19 +55,19 @@ impl Draw {
         }
     }
 
-    /// Takes what an act has shown.
+    /// Learns what there is now.
     pub(crate) fn learn(&mut self, seen: Seen) {
         self.leases.extend(seen.leases);
         (self.tasks, self.signals) = (seen.tasks, seen.signals);
     }
 
-    pub(crate) fn act(&mut self) -> Act {
+    pub(crate) fn next(&mut self) -> Operation {
         match self.below(20) {
-            0..3 => Act::Pass(Duration::from_millis(1 + self.below(9_000))),
-            3 => Act::Pass(s(self.below(60))),
-            4..6 => Act::Heartbeat(self.one_of(&WORKERS), s(10)),
-            6 if self.is(6) => Act::Write(vec![self.prune()]),
-            6 => Act::Sweep,
+            0..3 => Operation::Pass(Duration::from_millis(1 + self.below(9_000))),
+            3 => Operation::Pass(s(self.below(60))),
+            4..6 => Operation::Heartbeat(self.one_of(&WORKERS), s(10)),
+            6 if self.is(6) => Operation::Write(vec![self.prune()]),
+            6 => Operation::Sweep,
             7 => {
                 let mut all: Vec<_> = (0..3).filter_map(|_| self.write_beside_others()).collect();
                 // PostgreSQL looks after the transaction whether a change was there before, and a claim would
@@ -75,9 +75,9 @@ impl Draw {
                 if all.iter().any(|write| matches!(write, Write::Change(..))) {
                     all.retain(|write| !matches!(write, Write::Claim(_)));
                 }
-                Act::Write(all)
+                Operation::Write(all)
             }
-            _ => Act::Write(vec![self.write()]),
+            _ => Operation::Write(vec![self.write()]),
         }
     }
 
