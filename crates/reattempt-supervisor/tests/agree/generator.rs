@@ -6,7 +6,7 @@ use std::time::Duration;
 use rand::RngExt as _;
 use rand::rngs::StdRng;
 use reattempt_supervisor::store::{
-    AdminCommand, Change, Claim, Counts, NextGeneration, Resolution, Verdict, Wake, Write,
+    AdminCommand, Change, Claim, Counts, Filter, NextGeneration, Resolution, Verdict, Wake, Write,
 };
 use reattempt_supervisor::{
     Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, Retention,
@@ -19,6 +19,16 @@ use crate::subject::Seen;
 
 const WORKERS: [&str; 3] = ["a", "b", "c"];
 
+/// Names and values of headers, also such that only look alike in SQL.
+const HEADERS: [&str; 6] = [
+    "tenant 7",
+    "tenant true",
+    "% 7",
+    "a.b null",
+    "a_b [1,2]",
+    "$ {\"x\":1}",
+];
+
 /// What happens to each store.
 #[derive(Debug)]
 pub(crate) enum Operation {
@@ -28,6 +38,7 @@ pub(crate) enum Operation {
     Write(Vec<Write>),
     Heartbeat(&'static str, Duration),
     Sweep,
+    List(Filter),
 }
 
 pub(crate) struct Generator {
@@ -66,6 +77,7 @@ impl Generator {
             0..3 => Operation::Pass(Duration::from_millis(1 + self.below(9_000))),
             3 => Operation::Pass(s(self.below(60))),
             4..6 => Operation::Heartbeat(self.one_of(&WORKERS), s(10)),
+            6 if self.is(4) => Operation::List(self.filter()),
             6 if self.is(6) => Operation::Write(vec![self.prune()]),
             6 => Operation::Sweep,
             7 => {
@@ -219,7 +231,11 @@ impl Generator {
                 n => format!("k{n}"),
             },
             input: self.one_of(&["[]", "[1]"]).to_owned(),
-            headers: self.is(4).then(|| r#"{"tenant":"7"}"#.to_owned()),
+            headers: self.is(3).then(|| {
+                let (name, value) = self.one_of(&HEADERS).split_once(' ').unwrap();
+                let value = self.one_of(&[value.to_owned(), format!("{value:?}")]);
+                format!("{{{name:?}: {value}}}")
+            }),
             delay: s(self.one_of(&[0, 0, 0, 3])),
             complete_by: self.one_of(&[None, None, Some(s(20))]),
             max_failures: 3,
@@ -229,6 +245,28 @@ impl Generator {
             lane: self
                 .one_of(&[None, None, Some("l"), Some("m")])
                 .map(str::to_owned),
+        }
+    }
+
+    fn filter(&mut self) -> Filter {
+        let maybe = |is: bool, text: &str| is.then(|| text.to_owned());
+        let header = self.one_of(&HEADERS).split_once(' ').unwrap();
+        Filter {
+            state: self.is(3).then(|| self.one_of(&State::ALL)),
+            workflow: maybe(self.is(3), "w"),
+            queue: maybe(self.is(3), "q"),
+            key: maybe(self.is(4), "k1"),
+            header: self
+                .is(3)
+                .then(|| (header.0.to_owned(), header.1.to_owned())),
+            error: self.is(3).then(|| {
+                self.one_of(&["down", "%", "_", "\\", "'", "OWN", ""])
+                    .to_owned()
+            }),
+            since: self.is(4).then_some(self.now),
+            until: self.is(4).then_some(self.now),
+            before: self.is(3).then(|| self.task()),
+            limit: self.one_of(&[0, 1, 3]),
         }
     }
 
@@ -385,7 +423,10 @@ impl Generator {
             },
             5 => Change {
                 state: State::Parked,
-                error: Some("it is unknown".to_owned()),
+                error: Some(
+                    self.one_of(&["it is unknown", "100 % of it_s \\ it's", "DOWN"])
+                        .to_owned(),
+                ),
                 failed_seq: self.is(2).then_some(1),
                 ..plain
             },

@@ -158,6 +158,16 @@ impl Subject {
                 held.sort_by_key(|one| one.lease.task);
                 seen.add("held", &held);
             }
+            Operation::List(filter) => {
+                let filter = Filter {
+                    before: filter.before.map(|task| self.ids.real(task)),
+                    ..filter.clone()
+                };
+                for task in self.store.list(filter).await.unwrap() {
+                    let task = self.ids.task(task);
+                    seen.add("listed", &task);
+                }
+            }
             Operation::Sweep => {
                 let sweep = Sweep {
                     limit: 1_000,
