@@ -3,6 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::panic_in_result_fn,
     clippy::unused_async,
     reason = "a test that panics has failed; steps are async, also those that wait for nothing"
 )]
@@ -627,6 +628,46 @@ async fn a_step_is_a_transaction_of_the_file() {
             assert_eq!(attempts, [2]);
         }
     }
+    running.stop(Duration::from_secs(1)).await;
+    let _ = std::fs::remove_file(&file);
+}
+
+/// A value that cannot become JSON without a panic.
+#[derive(serde::Deserialize)]
+struct Unwritable;
+
+impl serde::Serialize for Unwritable {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("no JSON")
+    }
+}
+
+#[step(transaction)]
+async fn write_badly(step: &Step, #[with] store: &Sqlite) -> Result<Committed<Unwritable>, Error> {
+    step.commit_on(store, |_| Ok(Unwritable)).await
+}
+
+#[workflow(max_failures = 0, on_failure = "keep")]
+async fn unwritable(context: &WorkflowContext, _input: ()) -> Result<(), StepError> {
+    write_badly(context).await.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_value_that_panics_ends_its_step_and_not_the_store() {
+    let file = std::env::temp_dir().join(format!("retry-unwritable-{}.db", std::process::id()));
+    let _ = std::fs::remove_file(&file);
+    let store = Sqlite::open(&file).await.unwrap();
+    let client = Client::new(store.clone());
+    let running = Scheduler::new(&client)
+        .register(unwritable)
+        .with(store)
+        .start()
+        .unwrap();
+    let task = client.submit(unwritable(())).await.unwrap();
+    let end = task.follow(|_| {}).await.unwrap();
+    assert_eq!(end.state, State::Error);
+    let error = end.error.unwrap();
+    assert!(error.contains("its code panicked: no JSON"), "{error}");
     running.stop(Duration::from_secs(1)).await;
     let _ = std::fs::remove_file(&file);
 }

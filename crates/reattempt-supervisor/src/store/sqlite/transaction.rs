@@ -93,9 +93,11 @@ fn run<T, E, R>(
         let message = "the transaction of the step was rolled back before its end".to_owned();
         return Err(rusqlite::Error::SqliteFailure(code, Some(message)));
     }
-    let record = match record(&value) {
-        Ok(record) => record,
-        Err(refused) => return Ok(Recorded::Refused(refused)),
+    // The type of the value is one of the application, too.
+    let record = match catch_unwind(AssertUnwindSafe(|| record(&value))) {
+        Ok(Ok(record)) => record,
+        Ok(Err(refused)) => return Ok(Recorded::Refused(refused)),
+        Err(panic) => return Ok(Recorded::Panicked(panic)),
     };
     let written = apply::record(&transaction, lease, &record, record.at, true)?;
     if written.is_none() {
