@@ -3,6 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::panic_in_result_fn,
     clippy::unused_async,
     clippy::ptr_arg,
     reason = "a test that panics has failed; steps are async, also those that wait for nothing, and a compensation gets a reference to the result"
@@ -96,6 +97,41 @@ async fn tree(
         fails(context).await?;
     }
     Ok(result)
+}
+
+/// Panics instead of failing.
+struct Panicking;
+
+impl PayloadCodec for Panicking {
+    fn encode(&self, json: &[u8]) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+        assert!(!json.windows(6).any(|word| word == b"secret"), "no key");
+        Ok(json.to_vec())
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+        assert!(!bytes.windows(6).any(|word| word == b"undone"), "no key");
+        Ok(bytes.to_vec())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_codec_that_panics_has_failed() {
+    let store = Encoded::new(reattempt_supervisor::Memory::new(), Panicking);
+    let client = Client::new(store);
+    let submit = async |text: &str| client.submit(leaf(text.to_owned())).await;
+    let refused = submit("a secret").await.unwrap_err().to_string();
+    assert!(
+        refused.contains("the codec cannot encode a payload: it panicked: no key"),
+        "{refused}"
+    );
+    let unreadable = submit("undone").await.unwrap();
+    let good = submit("good").await.unwrap();
+    let _running = Scheduler::new(&client).register(leaf).start().unwrap();
+    assert_eq!(good.wait().await.unwrap(), "good result");
+    assert_eq!(
+        unreadable.follow(|_| {}).await.unwrap().state,
+        State::Parked
+    );
 }
 
 /// The compensation checks what it gets.

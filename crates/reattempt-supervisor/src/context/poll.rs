@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::journal::Stop;
+use crate::store::panic_text;
 
 /// Polls a future and catches a panic. After a panic the caller must not poll it again.
 pub(crate) fn poll_once<F: Future + ?Sized>(
@@ -17,10 +18,6 @@ pub(crate) fn poll_once<F: Future + ?Sized>(
 
 /// Returns why a task stops whose code has panicked.
 pub(crate) fn stop_of_panic(panic: &(dyn Any + Send)) -> Stop {
-    let message = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a value that is not a string");
+    let message = panic_text(panic);
     Stop::Failed(None, format!("its code panicked: {message}"))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use super::{
     AdminCommand, Filter, HeldTask, Page, QueueStatus, Reclaimed, Resolution, ScheduleWrite,
     Schedules, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Verdict, Write,
-    WriteResult,
+    WriteResult, panic_text,
 };
 use crate::task::{
     FailingStep, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State,
@@ -58,16 +59,18 @@ pub trait PayloadCodec: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If it fails, the payload is not stored: submitting fails, or the task is parked.
+    /// If it fails or panics, the payload is not stored: submitting fails, or the task is parked.
     fn encode(&self, json: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>;
 
     /// Decodes a payload that this codec has encoded, perhaps years ago: keep old keys.
     ///
     /// # Errors
     ///
-    /// If it fails, the payload stays as it is, so a task that needs it is parked.
+    /// If it fails or panics, the payload stays as it is, so a task that needs it is parked.
     fn decode(&self, bytes: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>;
 }
+
+type CodecResult = Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The codec of a store, for what is stored in transactions of the application.
 #[derive(Clone)]
@@ -82,7 +85,7 @@ impl fmt::Debug for SharedCodec {
 impl SharedCodec {
     /// Returns the text that the store keeps.
     pub(crate) fn encode(&self, json: &str) -> Result<String, StoreError> {
-        let bytes = self.0.encode(json.as_bytes()).map_err(|error| {
+        let bytes = caught(|| self.0.encode(json.as_bytes())).map_err(|error| {
             StoreError::lasting("the codec cannot encode a payload").because(error)
         })?;
         Ok(format!("{MARK}{}", STANDARD_NO_PAD.encode(bytes)))
@@ -92,7 +95,7 @@ impl SharedCodec {
     pub(crate) fn decode(&self, text: String) -> String {
         let decoded = text.strip_prefix(MARK).and_then(|encoded| {
             let bytes = STANDARD_NO_PAD.decode(encoded).ok()?;
-            String::from_utf8(self.0.decode(&bytes).ok()?).ok()
+            String::from_utf8(caught(|| self.0.decode(&bytes)).ok()?).ok()
         });
         decoded.unwrap_or(text)
     }
@@ -189,6 +192,13 @@ impl SharedCodec {
         signal.payload = self.decode(signal.payload);
         signal
     }
+}
+
+/// Runs code of a codec. A panic counts as an error: it must not end the writer, whose other writes
+/// would never be carried out.
+fn caught(run: impl FnOnce() -> CodecResult) -> CodecResult {
+    catch_unwind(AssertUnwindSafe(run))
+        .unwrap_or_else(|panic| Err(format!("it panicked: {}", panic_text(&*panic)).into()))
 }
 
 /// A store that keeps payloads encoded. What was stored without a codec is read as it is, so a store

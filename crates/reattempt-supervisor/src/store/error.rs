@@ -1,5 +1,6 @@
 //! Why a store could not do its work, and whether another attempt may help.
 
+use std::any::Any;
 use std::fmt;
 
 use crate::task::TaskId;
@@ -152,4 +153,13 @@ impl reattempt::Classify for StoreError {
             reattempt::Verdict::Permanent
         }
     }
+}
+
+/// Returns the message of a panic of the application's code.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a value that is not a string")
 }

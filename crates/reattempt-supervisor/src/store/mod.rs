@@ -37,6 +37,7 @@ use crate::task::{
 use crate::time::Time;
 
 pub use encoded::{Encoded, PayloadCodec, SharedCodec};
+pub(crate) use error::panic_text;
 pub use error::{ErrorKind, StoreError};
 pub use expiry::{Expiry, Overdue};
 pub use next_state::{Counts, Failure, NextState};
