@@ -1,7 +1,10 @@
 //! How arguments and results are stored: as JSON.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 /// A type that one process can store as JSON and another can read back.
 ///
@@ -88,6 +91,44 @@ pub(crate) fn storable(error: &str) -> String {
     let kept = error.get(..end).unwrap_or_default();
     let more = if end < error.len() { "\u{2026}" } else { "" };
     [&kept.replace('\0', "\u{fffd}"), more].concat()
+}
+
+/// Returns whether two texts are the same JSON. The order of keys and white space do not matter; numbers
+/// are compared as they are written, because they may have more than 64 bits.
+pub(crate) fn is_same_json(one: &str, other: &str) -> bool {
+    let canonical = |text: &str| {
+        let mut canonical = String::with_capacity(text.len());
+        write_canonical(text.trim(), &mut canonical).ok()?;
+        Some(canonical)
+    };
+    one == other || canonical(one).is_some_and(|one| Some(one) == canonical(other))
+}
+
+/// Appends a JSON text with sorted keys. Numbers and strings stay as they are written.
+pub(crate) fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
+    let mut separator = "";
+    if json.starts_with('{') {
+        out.push('{');
+        for (key, value) in serde_json::from_str::<BTreeMap<String, &RawValue>>(json)? {
+            out.push_str(separator);
+            out.push_str(&serde_json::to_string(&key)?);
+            out.push(':');
+            write_canonical(value.get(), out)?;
+            separator = ",";
+        }
+        out.push('}');
+    } else if json.starts_with('[') {
+        out.push('[');
+        for value in serde_json::from_str::<Vec<&RawValue>>(json)? {
+            out.push_str(separator);
+            write_canonical(value.get(), out)?;
+            separator = ",";
+        }
+        out.push(']');
+    } else {
+        out.push_str(json);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

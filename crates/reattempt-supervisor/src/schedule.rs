@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::client::{Client, SubmitError, unexpected_result};
 use crate::cron::Cron;
 use crate::operator::Operator;
+use crate::payload::is_same_json;
 use crate::store::submission::Submission;
 use crate::store::{
     Missed, ScheduleState, ScheduleWrite, StoreError, StoredSchedule, Write, WriteResult,
@@ -461,13 +462,12 @@ impl TaskTemplate {
     /// Returns whether another template has the same tasks. The order of keys in their arguments may
     /// differ.
     fn is_same(&self, other: &Self) -> bool {
-        let json = |this: &Self| serde_json::from_str::<serde_json::Value>(&this.input).ok();
         let input = self.input.clone();
         let other_with_input = Self {
             input,
             ..other.clone()
         };
-        json(self) == json(other) && *self == other_with_input
+        is_same_json(&self.input, &other.input) && *self == other_with_input
     }
 
     /// Returns a task with this key.

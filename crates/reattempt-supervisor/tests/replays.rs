@@ -396,6 +396,33 @@ fn the_command_reads_a_file() {
     );
 }
 
+#[workflow]
+async fn large(_context: &WorkflowContext, number: u128, _name: String) -> Result<u128, StepError> {
+    Ok(number)
+}
+
+/// As 64-bit floats they are the same.
+#[test]
+fn large_numbers_stay_what_they_are() {
+    let history = |result: u128| -> History {
+        let line = format!(
+            r#"{{"task":1,"workflow":"large","version":1,"key":"k","state":"processed",
+            "input":[{},"Ada"],"output":{result},"headers":null,"created_at":0,"nonce":7,"salt":1,"records":[]}}"#,
+            u128::MAX
+        );
+        serde_json::from_str(&line).unwrap()
+    };
+    let replay = Replay::new().register(large);
+    assert_eq!(replay.replay(&history(u128::MAX)), None);
+    assert!(replay.replay(&history(u128::MAX - 1)).is_some());
+    let mut redacted = history(u128::MAX);
+    redacted.redact(&["1".to_owned()]).unwrap();
+    assert_eq!(replay.replay(&redacted), None);
+    redacted.redact(&["0".to_owned()]).unwrap();
+    let text = serde_json::to_string(&redacted).unwrap();
+    assert!(text.contains(r#""input":[0,"redacted"]"#), "{text}");
+}
+
 #[test]
 fn what_is_hidden_is_hidden_in_names_of_fields_too() {
     let line = r#"{"task":1,"workflow":"w","version":1,"key":"k","state":"processed",

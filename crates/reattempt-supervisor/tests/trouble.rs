@@ -226,6 +226,30 @@ async fn a_row_that_cannot_be_read_is_named() {
     assert!(said.contains(&format!("(task {})", task.id())), "{said}");
 }
 
+#[workflow]
+async fn large_number(_context: &WorkflowContext, number: u128) -> Result<u128, StepError> {
+    Ok(number)
+}
+
+/// As 64-bit floats the two are the same.
+#[tokio::test]
+async fn large_numbers_under_the_same_key_differ() {
+    let client = Client::new(reattempt_supervisor::Memory::new());
+    let number = 1_u128 << 100;
+    for (number, is_same) in [
+        (number, Some(true)),
+        (number, Some(true)),
+        (number + 1, Some(false)),
+    ] {
+        let task = client.submit(large_number(number).key("x")).await.unwrap();
+        assert_eq!(
+            task.submitted().unwrap().same_arguments,
+            is_same,
+            "{number}"
+        );
+    }
+}
+
 /// F12: the arguments differed, and nobody said so.
 #[tokio::test]
 async fn other_arguments_under_the_same_key_are_visible() {

@@ -1,11 +1,11 @@
 //! The arguments of a step: a hash of them is in each record, and the arguments themselves where
 //! somebody may have to undo the step.
 
-use std::collections::BTreeMap;
-
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
+
+use crate::payload::write_canonical;
 
 /// How many bytes of the SHA-256 are recorded: enough that nobody meets two arguments with one
 /// hash by chance.
@@ -59,33 +59,6 @@ fn compute_hash(json: &str) -> String {
         text.extend(digits.into_iter().flatten());
     }
     text
-}
-
-/// Appends a JSON text with sorted keys. Numbers and strings stay as they are written.
-fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
-    let mut separator = "";
-    if json.starts_with('{') {
-        out.push('{');
-        for (key, value) in serde_json::from_str::<BTreeMap<String, &RawValue>>(json)? {
-            out.push_str(separator);
-            out.push_str(&serde_json::to_string(&key)?);
-            out.push(':');
-            write_canonical(value.get(), out)?;
-            separator = ",";
-        }
-        out.push('}');
-    } else if json.starts_with('[') {
-        out.push('[');
-        for value in serde_json::from_str::<Vec<&RawValue>>(json)? {
-            out.push_str(separator);
-            write_canonical(value.get(), out)?;
-            separator = ",";
-        }
-        out.push(']');
-    } else {
-        out.push_str(json);
-    }
-    Ok(())
 }
 
 /// The recorded arguments of a step, for its compensation.

@@ -1,7 +1,8 @@
 //! The history of a task as one line of JSON.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::client::{Client, Progress, SubmitError};
@@ -135,8 +136,8 @@ impl History {
     /// Fails if a value is not JSON.
     pub fn redact(&mut self, fields: &[String]) -> serde_json::Result<()> {
         let mut hidden = Hidden::default();
-        let input = |value: &mut Value, hidden: &mut Hidden| {
-            if let Value::Array(arguments) = value {
+        let input = |value: &mut Node, hidden: &mut Hidden| {
+            if let Node::Array(arguments) = value {
                 for (nth, argument) in arguments.iter_mut().enumerate() {
                     if fields.contains(&nth.to_string()) {
                         hidden.hide(argument);
@@ -157,7 +158,7 @@ impl History {
     }
 
     /// Changes all values of JSON.
-    fn change_all(&mut self, mut with: impl FnMut(&mut Value)) -> serde_json::Result<()> {
+    fn change_all(&mut self, mut with: impl FnMut(&mut Node)) -> serde_json::Result<()> {
         let values = [&mut self.output, &mut self.headers];
         let records = self.records.iter_mut();
         let recorded = records.flat_map(|line| [&mut line.result, &mut line.args]);
@@ -251,11 +252,44 @@ impl Line {
 }
 
 /// Changes a value, and writes it again.
-fn change(text: &mut Json, with: impl FnOnce(&mut Value)) -> serde_json::Result<()> {
-    let mut value = serde_json::from_str(text.get())?;
+fn change(text: &mut Json, with: impl FnOnce(&mut Node)) -> serde_json::Result<()> {
+    let mut value = Node::read(text.get())?;
     with(&mut value);
     *text = serde_json::value::to_raw_value(&value)?;
     Ok(())
+}
+
+/// JSON whose numbers stay as they are written: they may have more than 64 bits.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Node {
+    Object(BTreeMap<String, Self>),
+    Array(Vec<Self>),
+    Text(String),
+    /// A number, `null`, `true` or `false`.
+    Other(Json),
+    /// A number that is hidden.
+    Zero(u8),
+}
+
+impl Node {
+    fn read(text: &str) -> serde_json::Result<Self> {
+        Ok(match text.as_bytes().first() {
+            Some(b'{') => {
+                let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+                let fields = fields.into_iter();
+                let fields = fields.map(|(name, value)| Ok((name, Self::read(value.get())?)));
+                Self::Object(fields.collect::<serde_json::Result<_>>()?)
+            }
+            Some(b'[') => {
+                let values: Vec<&RawValue> = serde_json::from_str(text)?;
+                let values = values.iter().map(|value| Self::read(value.get()));
+                Self::Array(values.collect::<serde_json::Result<_>>()?)
+            }
+            Some(b'"') => Self::Text(serde_json::from_str(text)?),
+            _ => Self::Other(serde_json::from_str(text)?),
+        })
+    }
 }
 
 /// The strings that are hidden: they may occur in other places, too.
@@ -263,9 +297,9 @@ fn change(text: &mut Json, with: impl FnOnce(&mut Value)) -> serde_json::Result<
 struct Hidden(Vec<String>);
 
 impl Hidden {
-    fn hide_fields(&mut self, value: &mut Value, fields: &[String]) {
+    fn hide_fields(&mut self, value: &mut Node, fields: &[String]) {
         match value {
-            Value::Object(object) => {
+            Node::Object(object) => {
                 for (name, value) in object {
                     if fields.contains(name) {
                         self.hide(value);
@@ -274,7 +308,7 @@ impl Hidden {
                     }
                 }
             }
-            Value::Array(values) => {
+            Node::Array(values) => {
                 for value in values {
                     self.hide_fields(value, fields);
                 }
@@ -284,30 +318,32 @@ impl Hidden {
     }
 
     /// Hides a value and everything in it.
-    fn hide(&mut self, value: &mut Value) {
+    fn hide(&mut self, value: &mut Node) {
         match value {
-            Value::String(text) => {
+            Node::Text(text) => {
                 let old = std::mem::replace(text, "redacted".to_owned());
                 // A shorter one is in many words.
                 if old.len() > 2 && old != *text {
                     self.0.push(old);
                 }
             }
-            Value::Number(number) => *number = 0.into(),
-            Value::Array(values) => values.iter_mut().for_each(|value| self.hide(value)),
-            Value::Object(object) => object.values_mut().for_each(|value| self.hide(value)),
-            Value::Null | Value::Bool(_) => {}
+            Node::Other(json) if json.get().starts_with(|c| matches!(c, '-' | '0'..='9')) => {
+                *value = Node::Zero(0);
+            }
+            Node::Array(values) => values.iter_mut().for_each(|value| self.hide(value)),
+            Node::Object(object) => object.values_mut().for_each(|value| self.hide(value)),
+            Node::Other(_) | Node::Zero(_) => {}
         }
     }
 
     /// Hides every string that has a hidden one in it.
-    fn hide_known(&self, value: &mut Value) {
+    fn hide_known(&self, value: &mut Node) {
         match value {
-            Value::String(text) if self.is_in(text) => {
+            Node::Text(text) if self.is_in(text) => {
                 "redacted".clone_into(text);
             }
-            Value::Array(values) => values.iter_mut().for_each(|value| self.hide_known(value)),
-            Value::Object(object) => {
+            Node::Array(values) => values.iter_mut().for_each(|value| self.hide_known(value)),
+            Node::Object(object) => {
                 let old = std::mem::take(object);
                 for (nth, (mut name, mut value)) in old.into_iter().enumerate() {
                     if self.is_in(&name) {

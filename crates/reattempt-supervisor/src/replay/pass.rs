@@ -9,6 +9,7 @@ use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
 use crate::context::{Inner, Limits, WorkflowContext};
 use crate::events::Observers;
+use crate::payload::is_same_json;
 use crate::resources::Resources;
 use crate::running::RunningSteps;
 use crate::task::{Direction, State, WorkerId};
@@ -29,7 +30,7 @@ pub(super) fn forward(history: &History, run_fn: RunFn) -> Option<String> {
         return pass.unfit_arguments();
     }
     match (pass.ended, history.output()) {
-        (Some(Ok(output)), Some(recorded)) if is_same(&output, recorded) => None,
+        (Some(Ok(output)), Some(recorded)) if is_same_json(&output, recorded) => None,
         (Some(Ok(_)), Some(_)) => {
             Some("the workflow returns another result than it did".to_owned())
         }
@@ -167,12 +168,6 @@ fn poll(inner: &Arc<Inner>, run_fn: RunFn) -> Result<Rest, Stop> {
             }
         }
     }
-}
-
-/// Returns whether two texts are the same JSON.
-fn is_same(one: &str, other: &str) -> bool {
-    let json = |text| serde_json::from_str::<serde_json::Value>(text).ok();
-    one == other || json(one).is_some_and(|one| Some(one) == json(other))
 }
 
 fn text_of(error: WorkflowError) -> String {

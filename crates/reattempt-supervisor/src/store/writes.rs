@@ -6,6 +6,7 @@ use super::next_state::Counts;
 use super::queue_limit::QueueLimit;
 use super::retention::Retention;
 use super::schedules::ScheduleWrite;
+use crate::payload::is_same_json;
 use crate::task::{
     Direction, FailingStep, Lease, NewTask, Record, RunningStep, State, Task, TaskId, WorkerId,
 };
@@ -224,9 +225,7 @@ impl Submitted {
     /// version to compare if it has continued as new or was pruned.
     pub fn earlier(id: TaskId, version: Option<i32>, input: &str, new: &NewTask) -> Self {
         // The order of keys may differ: a `HashMap` has none.
-        let json = |text| serde_json::from_str::<serde_json::Value>(text).ok();
-        let is_same =
-            || input == new.input || json(input).is_some_and(|old| Some(old) == json(&new.input));
+        let is_same = || is_same_json(input, &new.input);
         Self {
             id,
             is_new: false,
