@@ -28,6 +28,9 @@ const LATE: Duration = Duration::from_secs(60);
 /// After how many intervals between two looks of a supervisor a time counts as missed, if that is later.
 const MISSED_LOOKS: u32 = 3;
 
+/// How many bytes a name may have: it is in the keys of the tasks, which have at most 1,000.
+const LONGEST_NAME: usize = 900;
+
 /// How many tasks of one schedule a look submits. The next look goes on.
 const TASKS: usize = 100;
 
@@ -136,7 +139,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Fails if the cron expression or its time zone is invalid, if the task has a key or cannot be
+    /// Fails if the name has more than 900 bytes, if the cron expression or its time zone is invalid, if the task has a key or cannot be
     /// written as JSON, if the store has the same revision with another definition, or if the store has an
     /// error.
     pub async fn schedule(&self, schedule: Schedule) -> Result<(), SubmitError> {
@@ -147,6 +150,12 @@ impl Client {
             missed,
             task,
         } = schedule;
+        if name.len() > LONGEST_NAME {
+            return Err(SubmitError::Schedule(format!(
+                "the name of a schedule has {} bytes, and may have {LONGEST_NAME}: use a shorter one",
+                name.len()
+            )));
+        }
         let task = task.map_err(Arc::new)?;
         self.check_size(&format!("the input of the schedule `{name}`"), &task.input)?;
         let template = TaskTemplate::of(task);

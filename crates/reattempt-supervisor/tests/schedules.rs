@@ -205,6 +205,10 @@ async fn what_cannot_be_a_schedule_is_refused() {
             Schedule::new("a", "0 9 * * *", report().key("b")),
             "a schedule sets the keys of its tasks; leave out `key`",
         ),
+        (
+            Schedule::new("a".repeat(901), "0 9 * * *", report()),
+            "the name of a schedule has 901 bytes, and may have 900: use a shorter one",
+        ),
     ] {
         let error = place
             .client
