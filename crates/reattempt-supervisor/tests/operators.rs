@@ -295,6 +295,30 @@ async fn the_program_commands_all_tasks_that_fit_and_no_other_number() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_program_sends_numbers_as_they_are_written() {
+    let place = Place::new("numbers").await;
+    let task = place.client.submit(good("later".to_owned())).await.unwrap();
+    // As a 64-bit float it would be another one.
+    let number = u128::MAX.to_string();
+    place.says(&["signal", &task.id().to_string(), "paid", &number]);
+    let file = rusqlite::Connection::open(place.folder.join("tasks.db")).unwrap();
+    let payload: String = file
+        .query_row("SELECT payload FROM retry_signal", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(payload, number);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_at_all_addresses_need_an_origin() {
+    let place = Place::new("origin").await;
+    let tokens = place.folder.join("tokens");
+    std::fs::write(&tokens, format!("act Ada {ACT}")).unwrap();
+    let tokens = tokens.display().to_string();
+    let refused = place.refuses(&["serve", "--token-file", &tokens, "--listen", "0.0.0.0:0"]);
+    assert!(refused.contains("say with `--origin`"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_program_pauses_schedules() {
     let place = Place::new("schedules").await;
     let schedule = Schedule::new("nightly", "30 2 * * * Europe/Berlin", good(String::new()));
@@ -631,6 +655,26 @@ async fn nobody_opens_the_pages_without_a_token_or_from_elsewhere() {
         "act 123456789012345678901234",
     ] {
         page::Access::parse(tokens, []).unwrap_err();
+    }
+    let parse = |origin: &str| {
+        page::Access::parse(&format!("act Ada {ACT}"), [origin.to_owned()]).map(drop)
+    };
+    for origin in ["https://tasks.example", "http://[::1]:8017", "http://a:443"] {
+        parse(origin).unwrap();
+    }
+    // Each request would be refused.
+    for origin in [
+        "tasks.example",
+        "https://tasks.example/",
+        "https://Tasks.example",
+        "https://tasks.example:443",
+        "http://127.0.0.1:80",
+        "http://",
+        "ftp://tasks.example",
+    ] {
+        let error = parse(origin).unwrap_err().to_string();
+        let wanted = format!("no browser sends the origin `{origin}`; write ");
+        assert!(error.starts_with(&wanted), "{error}");
     }
 }
 

@@ -50,12 +50,12 @@ impl fmt::Debug for Access {
 
 impl Access {
     /// Reads tokens from a text, one a line: `look` or `act`, a name, and the token, which has at least
-    /// 24 characters. `origins` are the addresses of the pages, such as `http://127.0.0.1:8017`:
-    /// requests with another `Host` or `Origin` are refused.
+    /// 24 characters. `origins` are the addresses of the pages as browsers send them, such as
+    /// `http://127.0.0.1:8017`: requests with another `Host` or `Origin` are refused.
     ///
     /// # Errors
     ///
-    /// Fails if a line is not such a line, or if there is none.
+    /// Fails if a line is not such a line, if there is none, or if no browser sends one of `origins`.
     pub fn parse(
         tokens: &str,
         origins: impl IntoIterator<Item = String>,
@@ -83,9 +83,16 @@ impl Access {
                     .to_owned(),
             ));
         }
+        let origins: Vec<_> = origins.into_iter().collect();
+        if let Some(wrong) = origins.iter().find(|origin| !is_origin(origin)) {
+            return Err(AccessError(format!(
+                "no browser sends the origin `{wrong}`; write `http://` or `https://`, the host in lower case, and the port unless it \
+                 is the usual one, without a path: `https://tasks.example`"
+            )));
+        }
         Ok(Self {
             tokens: all,
-            origins: origins.into_iter().collect(),
+            origins,
             sessions: Mutex::default(),
         })
     }
@@ -178,6 +185,20 @@ impl Session {
     pub(super) fn may_act(&self, form: &str) -> bool {
         self.role == Role::Act && hash(form) == hash(&self.form)
     }
+}
+
+/// Returns whether browsers may send this as `Origin`, and what follows `://` as `Host`.
+fn is_origin(text: &str) -> bool {
+    let Some((scheme, host)) = text.split_once("://") else {
+        return false;
+    };
+    let usual_port = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return false,
+    };
+    let is_odd = |c: char| !c.is_ascii_graphic() || c.is_ascii_uppercase() || "/?#@".contains(c);
+    !host.is_empty() && !host.ends_with(usual_port) && !host.contains(is_odd)
 }
 
 fn secret() -> String {

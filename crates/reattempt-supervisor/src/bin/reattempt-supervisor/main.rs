@@ -110,7 +110,7 @@ enum Command {
         not_done: bool,
         /// The step was done, with this result as JSON, which must fit the type of the step.
         #[arg(long, group = "verdict", value_parser = json)]
-        done: Option<serde_json::Value>,
+        done: Option<Json>,
         /// The task turns back, and the step is undone by its `undo_unknown`.
         #[arg(long, group = "verdict")]
         undo: bool,
@@ -143,7 +143,7 @@ enum Command {
         name: String,
         /// The value of the signal, as JSON.
         #[arg(default_value = "null", value_parser = json)]
-        payload: serde_json::Value,
+        payload: Json,
     },
     /// Sets tasks aside until they are resubmitted.
     Park {
@@ -238,7 +238,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         } => {
             let resolution = Resolution {
                 seq,
-                verdict: verdict(not_done, done.map(|result| result.to_string())),
+                verdict: verdict(not_done, done.map(|result| result.get().to_owned())),
                 by,
                 why,
             };
@@ -339,7 +339,16 @@ async fn serve(
     let listener = tokio::net::TcpListener::bind(listen).await?;
     let address = format!("http://{}", listener.local_addr()?);
     if origins.is_empty() {
-        origins.push(address.clone());
+        if listen.ip().is_unspecified() {
+            return Err(format!(
+                "`--listen {listen}` stands for all addresses of this machine; say with `--origin` at which one browsers open the pages, \
+                 such as `--origin http://tasks.example:{}`",
+                listen.port()
+            )
+            .into());
+        }
+        // Browsers leave out the usual port.
+        origins.push(address.strip_suffix(":80").unwrap_or(&address).to_owned());
     }
     let access = page::Access::parse(&tokens, origins)?;
     println!("{address}");
@@ -366,7 +375,10 @@ async fn open(store: &str) -> Result<Client, Box<dyn Error>> {
     Ok(Client::new(Sqlite::open(path).await?))
 }
 
-fn json(text: &str) -> Result<serde_json::Value, String> {
+/// A text of JSON, kept as it is written: its numbers may have more than 64 bits.
+type Json = Box<serde_json::value::RawValue>;
+
+fn json(text: &str) -> Result<Json, String> {
     serde_json::from_str(text)
         .map_err(|error| format!("not JSON ({error}); put a string in quotes: '\"{text}\"'"))
 }
