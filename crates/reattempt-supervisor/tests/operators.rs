@@ -309,6 +309,22 @@ async fn the_program_sends_numbers_as_they_are_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_program_goes_on_when_nobody_reads() {
+    let place = Place::new("pipe").await;
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = Command::new(env!("CARGO_BIN_EXE_reattempt-supervisor"))
+        .args(["give-up", &place.bad.to_string()])
+        .env("RETRY_STORE", place.folder.join("tasks.db"))
+        .stdout(writer)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
+    let said = place.says(&["show", &place.bad.to_string()]);
+    assert!(said.contains("state        cancelled"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pages_at_all_addresses_need_an_origin() {
     let place = Place::new("origin").await;
     let tokens = place.folder.join("tokens");

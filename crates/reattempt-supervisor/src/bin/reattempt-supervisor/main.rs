@@ -1,5 +1,11 @@
 //! The program for operators: it shows tasks and their records, and carries out commands.
 
+/// Prints a line, as that of `std` does, also if nobody reads it.
+macro_rules! println {
+    () => { $crate::print_line("") };
+    ($($line:tt)+) => { $crate::print_line(&format!($($line)+)) };
+}
+
 mod chosen;
 mod export;
 mod queues;
@@ -7,6 +13,7 @@ mod schedules;
 mod show;
 
 use std::error::Error;
+use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -192,6 +199,17 @@ async fn main() -> ExitCode {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Prints a line. Who reads no further, such as `head`, has read enough: the command goes on.
+fn print_line(line: &str) {
+    match writeln!(std::io::stdout(), "{line}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("error: the output cannot be written: {error}");
+            std::process::exit(1);
+        }
+        _ => {}
     }
 }
 
