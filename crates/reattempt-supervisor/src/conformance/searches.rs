@@ -84,6 +84,7 @@ async fn searches(bench: &Bench) -> CheckResult {
             vec![one],
         ),
         ("no part of an error", error("5% of"), vec![]),
+        ("any error", error(""), vec![one]),
         ("later tasks", time(late, None), vec![]),
         (
             "tasks since a time",

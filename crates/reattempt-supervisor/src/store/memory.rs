@@ -360,11 +360,11 @@ impl Tables {
 
     /// Adds a record. Returns `false` if there is one of another worker.
     fn record(&mut self, lease: Lease, record: Record, now: Time) -> bool {
-        if let Some(old) = self.find_record(lease.task, &record) {
-            return old.fence == lease.fence;
-        }
         if record.kind != RecordKind::Begun {
             self.running.remove(&(lease.task, record.seq));
+        }
+        if let Some(old) = self.find_record(lease.task, &record) {
+            return old.fence == lease.fence;
         }
         let records = self.records.entry(lease.task).or_default();
         records.push(Record {

@@ -240,13 +240,17 @@ impl Filter {
         };
         let has_header =
             |(name, value): &(String, String)| task.header(name).as_ref() == Some(value);
-        let error = task.error.as_deref().unwrap_or_default();
+        let has_error = |text: &String| {
+            task.error
+                .as_ref()
+                .is_some_and(|error| error.contains(text))
+        };
         self.state.is_none_or(|state| task.state == state)
             && is(&self.workflow, &task.workflow)
             && is(&self.queue, &task.queue)
             && is(&self.key, &task.key)
             && self.header.as_ref().is_none_or(has_header)
-            && self.error.as_ref().is_none_or(|text| error.contains(text))
+            && self.error.as_ref().is_none_or(has_error)
             && self.since.is_none_or(|since| task.created_at >= since)
             && self.until.is_none_or(|until| task.created_at < until)
             && self.before.is_none_or(|before| task.id < before)

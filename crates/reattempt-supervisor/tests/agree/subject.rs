@@ -242,6 +242,10 @@ impl Subject {
         counts.sort_by_key(|(state, _): &(State, u64)| state.number());
         seen.add("counts", &counts);
         seen.add_all("queue", store.queues().await);
+        for due in [None, Some(1)] {
+            let schedules = store.schedules(due).await.unwrap();
+            seen.add("schedules", &schedules);
+        }
         let (queues, known) = (
             vec!["q".to_owned(), "r".to_owned()],
             vec![("w".to_owned(), 1)],

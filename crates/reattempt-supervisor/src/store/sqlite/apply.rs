@@ -230,6 +230,11 @@ pub(super) fn record(
     if cancel_requested.is_none() {
         return Ok(None);
     }
+    if has_lines && record.kind != RecordKind::Begun {
+        let sql = "DELETE FROM retry_running WHERE run_id = ?1 AND seq = ?2";
+        let values = params![lease.task.0, record.seq];
+        connection.prepare_cached(sql)?.execute(values)?;
+    }
     let sql = "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (run_id, seq, kind) DO NOTHING";
     let values = params![
@@ -249,11 +254,6 @@ pub(super) fn record(
         record.undo,
     ];
     if connection.prepare_cached(sql)?.execute(values)? == 1 {
-        if has_lines && record.kind != RecordKind::Begun {
-            let sql = "DELETE FROM retry_running WHERE run_id = ?1 AND seq = ?2";
-            let values = params![lease.task.0, record.seq];
-            connection.prepare_cached(sql)?.execute(values)?;
-        }
         return Ok(cancel_requested);
     }
     // The same worker may have written it before without knowing.
