@@ -33,12 +33,14 @@ pub(crate) enum Operation {
 /// Generates operations from a seed and from what the stores have shown.
 pub(crate) struct Generator {
     random: StdRng,
-    pub(crate) now: Time,
+    now: Time,
     leases: Vec<Lease>,
     signals: Vec<i64>,
     tasks: usize,
     /// The place of the next record.
     ord: i32,
+    /// The numbers of the waits that have begun.
+    waits: Vec<i32>,
     /// The changes with which workers have given up tasks.
     last: Vec<(Lease, Change)>,
 }
@@ -52,12 +54,14 @@ impl Generator {
             signals: Vec::new(),
             tasks: 0,
             ord: 0,
+            waits: Vec::new(),
             last: Vec::new(),
         }
     }
 
     /// Learns what there is now.
-    pub(crate) fn learn(&mut self, seen: Seen) {
+    pub(crate) fn learn(&mut self, seen: Seen, now: Time) {
+        self.now = now;
         self.leases.extend(seen.leases);
         (self.tasks, self.signals) = (seen.tasks, seen.signals);
     }

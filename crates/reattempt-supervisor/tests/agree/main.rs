@@ -65,9 +65,6 @@ fn run(mut stores: Vec<Subject>, random: StdRng) {
     for nth in 0..OPERATIONS {
         let operation = generator.next();
         log.push(format!("operation {nth}: {operation:?}"));
-        if let Operation::Pass(time) = operation {
-            generator.now = generator.now.after(time);
-        }
         let mut seen = stores.iter_mut().map(|store| store.run(&operation));
         let first = seen.next().unwrap();
         let others: Vec<_> = seen.zip(["sqlite", "postgres"]).collect();
@@ -81,7 +78,7 @@ fn run(mut stores: Vec<Subject>, random: StdRng) {
             let from = log.len().saturating_sub(12);
             panic!("{}\n{}", log[from..].join("\n"), differences.join("\n"));
         }
-        generator.learn(first);
+        generator.learn(first, stores[0].now());
     }
 }
 

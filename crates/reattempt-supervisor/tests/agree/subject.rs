@@ -123,6 +123,8 @@ impl Subject {
             let mut seen = Seen::default();
             self.carry_out(operation, &mut seen).await;
             self.look(&mut seen).await;
+            // Two operations are never at the same moment.
+            self.pass(Duration::from_micros(1)).await;
             seen
         })
     }

@@ -102,9 +102,17 @@ impl Generator {
     pub(super) fn record(&mut self) -> Record {
         use RecordKind::{Begun, Done, Failed, Undone};
         self.ord += 1;
-        let seq = i32::try_from(self.below(5)).unwrap();
         let kind = self.one_of(&[Done, Done, Done, Begun, Failed, Undone]);
-        let is_wait = kind == Begun && self.is(2);
+        // A wait begins before it ends, so it has a number that no other call has.
+        let is_wait = self.is(3) && (kind == Begun || kind == Done && !self.waits.is_empty());
+        let seq = match kind {
+            Begun if is_wait => 100 + self.ord,
+            _ if is_wait => self.one_of(&self.waits.clone()),
+            _ => i32::try_from(self.below(5)).unwrap(),
+        };
+        if is_wait && kind == Begun {
+            self.waits.push(seq);
+        }
         Record {
             seq,
             kind,
@@ -117,7 +125,7 @@ impl Generator {
             attempts: 1,
             result: (kind == Done).then(|| "7".to_owned()),
             error: (kind == Failed).then(|| "refused".to_owned()),
-            due_at: (is_wait && self.is(2)).then(|| self.now.after(s(5))),
+            due_at: (is_wait && kind == Begun && self.is(2)).then(|| self.now.after(s(5))),
             at: Time::default(),
             fence: Fence::default(),
             args_hash: self.is(2).then(|| "hash".to_owned()),
