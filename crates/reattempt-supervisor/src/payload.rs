@@ -104,7 +104,7 @@ pub(crate) fn is_same_json(one: &str, other: &str) -> bool {
     one == other || canonical(one).is_some_and(|one| Some(one) == canonical(other))
 }
 
-/// Appends a JSON text with sorted keys. Numbers and strings stay as they are written.
+/// Appends a JSON text with sorted keys, and strings in one form. Numbers stay as they are written.
 pub(crate) fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
     let mut separator = "";
     if json.starts_with('{') {
@@ -125,6 +125,11 @@ pub(crate) fn write_canonical(json: &str, out: &mut String) -> serde_json::Resul
             separator = ",";
         }
         out.push(']');
+    } else if json.starts_with('"') && json.contains('\\') {
+        // Other languages escape more characters.
+        out.push_str(&serde_json::to_string(&serde_json::from_str::<String>(
+            json,
+        )?)?);
     } else {
         out.push_str(json);
     }
@@ -134,6 +139,21 @@ pub(crate) fn write_canonical(json: &str, out: &mut String) -> serde_json::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_same_json_may_be_written_in_several_ways() {
+        for (one, other) in [
+            (r#"["\u00e4\/\n"]"#, "[\"\u{e4}/\\n\"]"),
+            (r#"{"a":1,"b":[null]}"#, r#"{ "b" : [ null ], "a" : 1 }"#),
+        ] {
+            assert!(is_same_json(one, other), "{one} {other}");
+        }
+        let large = [
+            "340282366920938463463374607431768211455",
+            "340282366920938463463374607431768211454",
+        ];
+        assert!(!is_same_json(large[0], large[1]));
+    }
 
     #[test]
     fn an_error_is_cut_off_and_has_no_nul() {
