@@ -184,6 +184,10 @@ async fn the_program_lists_shows_and_commands() {
         ),
         (&["show", "99"], "error: there is no task 99\n".to_owned()),
         (
+            &["export", &good, "--state", "error"],
+            "error: write numbers of tasks or a filter, not both\n".to_owned(),
+        ),
+        (
             &["--store", "no.db", "list"],
             "error: there is no file no.db; use the file that the schedulers use\n".to_owned(),
         ),
@@ -204,10 +208,21 @@ async fn the_program_lists_shows_and_commands() {
     );
     let refused = place.refuses(&["resolve", &bad, "0", "--why", "?"]);
     assert!(refused.contains("--not-done"), "{refused}");
+    // Those that do not take a command keep it from no other.
+    let undone = place.program(&["undo", &good, &bad, "99"]);
+    assert_eq!(undone.status.code(), Some(1));
     assert_eq!(
-        place.says(&["undo", &bad]),
+        String::from_utf8(undone.stdout).unwrap(),
         format!("task {bad} will be undone\n")
     );
+    assert_eq!(
+        String::from_utf8(undone.stderr).unwrap(),
+        format!(
+            "error: task {good} is processed, which does not allow this: it has ended\nerror: there is no task 99\n"
+        )
+    );
+    let unnamed = place.refuses(&["queues", "limit", "", "--concurrency", "0"]);
+    assert!(unnamed.contains("a value is required"), "{unnamed}");
     let unknown = place.refuses(&["list", "--state", "lost"]);
     assert!(
         unknown.contains("`lost` is not a state; the states are pending, processing"),

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use clap::Args;
 use reattempt_supervisor::store::{AdminCommand, Filter};
-use reattempt_supervisor::{Client, State, TaskId, Time};
+use reattempt_supervisor::{Client, State, SubmitError, TaskId, Time};
 
 use crate::Signature;
 
@@ -93,11 +93,19 @@ impl Chosen {
             }
             ([], false) => {}
             (tasks, true) => {
+                let mut refused = Vec::new();
                 for task in tasks {
-                    operator.send(*task, command).await?;
-                    println!("task {task} {done}");
+                    match operator.send(*task, command).await {
+                        Ok(()) => println!("task {task} {done}"),
+                        Err(SubmitError::Store(error)) => return Err(error.into()),
+                        Err(error) => refused.push(error.to_string()),
+                    }
                 }
-                return Ok(());
+                // The others have got the command.
+                return match &refused[..] {
+                    [] => Ok(()),
+                    refused => Err(refused.join("\nerror: ").into()),
+                };
             }
             (_, false) => return Err("write numbers of tasks or a filter, not both".into()),
         }

@@ -36,9 +36,11 @@ pub(crate) async fn print(client: &Client, options: Options) -> Result<(), Box<d
         filter,
         redact,
     } = options;
-    let is_sample = tasks.is_empty();
+    let (is_sample, filter) = (tasks.is_empty(), filter.filter());
     if is_sample {
-        tasks = sample(client, filter.filter(), count).await?;
+        tasks = sample(client, filter, count).await?;
+    } else if filter != Filter::default() {
+        return Err("write numbers of tasks or a filter, not both".into());
     }
     for task in tasks {
         let mut history = match replay::export(client, task).await {

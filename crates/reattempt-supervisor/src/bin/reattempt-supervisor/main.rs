@@ -354,7 +354,8 @@ async fn serve(
 ) -> Result<(), Box<dyn Error>> {
     let tokens = std::fs::read_to_string(token_file)
         .map_err(|error| format!("{}: {error}", token_file.display()))?;
-    let listener = tokio::net::TcpListener::bind(listen).await?;
+    let listener = tokio::net::TcpListener::bind(listen).await;
+    let listener = listener.map_err(|error| format!("`--listen {listen}`: {error}"))?;
     let address = format!("http://{}", listener.local_addr()?);
     if origins.is_empty() {
         if listen.ip().is_unspecified() {

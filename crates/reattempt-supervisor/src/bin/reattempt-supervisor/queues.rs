@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use reattempt::policy::duration;
 use reattempt_supervisor::{Client, QueueLimit};
@@ -17,6 +18,7 @@ pub(crate) enum Command {
     /// Removes the limits of a queue.
     Unlimit {
         /// The name of the queue.
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
         queue: String,
     },
 }
@@ -25,6 +27,7 @@ pub(crate) enum Command {
 #[command(group(clap::ArgGroup::new("limits").args(["concurrency", "rate"]).required(true).multiple(true)))]
 pub(crate) struct Limits {
     /// The name of the queue.
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     queue: String,
     /// How many tasks run at once; 0 stops the queue.
     #[arg(long, value_name = "TASKS")]
