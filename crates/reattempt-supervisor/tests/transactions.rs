@@ -652,22 +652,59 @@ async fn unwritable(context: &WorkflowContext, _input: ()) -> Result<(), StepErr
     write_badly(context).await.map(drop)
 }
 
+/// An error that cannot be made of one of SQLite without a panic.
+#[derive(Debug)]
+struct Unspeakable;
+
+impl std::fmt::Display for Unspeakable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("unspeakable")
+    }
+}
+
+impl From<Error> for Unspeakable {
+    fn from(_: Error) -> Self {
+        panic!("no error")
+    }
+}
+
+#[step(transaction)]
+async fn end_early(step: &Step, #[with] store: &Sqlite) -> Result<Committed<()>, Unspeakable> {
+    let end = |transaction: &rusqlite::Transaction<'_>| {
+        transaction.execute_batch("ROLLBACK").unwrap();
+        Ok(())
+    };
+    step.commit_on(store, end).await
+}
+
+#[workflow(max_failures = 0, on_failure = "keep")]
+async fn unspeakable(context: &WorkflowContext, _input: ()) -> Result<(), StepError> {
+    end_early(context).await
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_value_that_panics_ends_its_step_and_not_the_store() {
+async fn a_value_or_an_error_that_panics_ends_its_step_and_not_the_store() {
     let file = std::env::temp_dir().join(format!("retry-unwritable-{}.db", std::process::id()));
     let _ = std::fs::remove_file(&file);
     let store = Sqlite::open(&file).await.unwrap();
     let client = Client::new(store.clone());
     let running = Scheduler::new(&client)
         .register(unwritable)
+        .register(unspeakable)
         .with(store)
         .start()
         .unwrap();
-    let task = client.submit(unwritable(())).await.unwrap();
-    let end = task.follow(|_| {}).await.unwrap();
-    assert_eq!(end.state, State::Error);
-    let error = end.error.unwrap();
-    assert!(error.contains("its code panicked: no JSON"), "{error}");
+    let first = client.submit(unwritable(())).await.unwrap();
+    let second = client.submit(unspeakable(())).await.unwrap();
+    for (task, message) in [(first, "no JSON"), (second, "no error")] {
+        let end = task.follow(|_| {}).await.unwrap();
+        assert_eq!(end.state, State::Error);
+        let error = end.error.unwrap();
+        assert!(
+            error.contains(&format!("its code panicked: {message}")),
+            "{error}"
+        );
+    }
     running.stop(Duration::from_secs(1)).await;
     let _ = std::fs::remove_file(&file);
 }

@@ -18,7 +18,7 @@ mod subject;
 use std::sync::Arc;
 use std::time::Duration;
 
-use generator::{Generator, Operation};
+use generator::Generator;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use subject::Subject;

@@ -1,5 +1,6 @@
 //! A connection with its own thread: SQLite blocks, and tasks must not.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -59,7 +60,8 @@ impl Thread {
                 }
             };
             for job in jobs {
-                job(&mut connection);
+                // A value of the application that nobody waits for is dropped here, and may panic.
+                let _ = catch_unwind(AssertUnwindSafe(|| job(&mut connection)));
             }
             drop(connection);
             drop(before);

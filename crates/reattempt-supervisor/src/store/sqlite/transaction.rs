@@ -59,18 +59,21 @@ impl Sqlite {
             let began = Instant::now();
             connection.progress_handler(INSTRUCTIONS, Some(move || began.elapsed() >= left))?;
             connection.busy_timeout(left)?;
-            let recorded = run(connection, lease, work, record);
-            connection.busy_timeout(BUSY)?;
-            connection.progress_handler(0, None::<fn() -> bool>)?;
-            match recorded {
+            // The closure, the types of the value and of the error: a panic of them must not end the thread.
+            let recorded = AssertUnwindSafe(|| match run(connection, lease, work, record) {
                 Err(error) if !is_passing(&error) => Ok(Recorded::RolledBack(error.into())),
                 recorded => recorded,
-            }
+            });
+            let recorded = catch_unwind(recorded);
+            connection.commit_hook(None::<fn() -> bool>)?;
+            connection.busy_timeout(BUSY)?;
+            connection.progress_handler(0, None::<fn() -> bool>)?;
+            recorded.unwrap_or_else(|panic| Ok(Recorded::Panicked(panic)))
         })
     }
 }
 
-/// Runs the transaction; an error rolls it back.
+/// Runs the transaction; an error or a panic rolls it back.
 fn run<T, E, R>(
     connection: &mut Connection,
     lease: Lease,
@@ -81,23 +84,20 @@ fn run<T, E, R>(
     // SQLite ends the transaction after some errors, and `work` may go on: what it writes then must not
     // be kept.
     transaction.commit_hook(Some(|| true))?;
-    let worked = catch_unwind(AssertUnwindSafe(|| work(&transaction)));
+    let worked = work(&transaction);
     transaction.commit_hook(None::<fn() -> bool>)?;
     let value = match worked {
-        Ok(Ok(value)) => value,
-        Ok(Err(error)) => return Ok(Recorded::RolledBack(error)),
-        Err(panic) => return Ok(Recorded::Panicked(panic)),
+        Ok(value) => value,
+        Err(error) => return Ok(Recorded::RolledBack(error)),
     };
     if transaction.is_autocommit() {
         let code = ffi::Error::new(ffi::SQLITE_ABORT_ROLLBACK);
         let message = "the transaction of the step was rolled back before its end".to_owned();
         return Err(rusqlite::Error::SqliteFailure(code, Some(message)));
     }
-    // The type of the value is one of the application, too.
-    let record = match catch_unwind(AssertUnwindSafe(|| record(&value))) {
-        Ok(Ok(record)) => record,
-        Ok(Err(refused)) => return Ok(Recorded::Refused(refused)),
-        Err(panic) => return Ok(Recorded::Panicked(panic)),
+    let record = match record(&value) {
+        Ok(record) => record,
+        Err(refused) => return Ok(Recorded::Refused(refused)),
     };
     let written = apply::record(&transaction, lease, &record, record.at, true)?;
     if written.is_none() {
