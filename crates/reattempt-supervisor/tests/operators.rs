@@ -208,7 +208,21 @@ async fn the_program_lists_shows_and_commands() {
     );
     let refused = place.refuses(&["resolve", &bad, "0", "--why", "?"]);
     assert!(refused.contains("--not-done"), "{refused}");
-    // Those that do not take a command keep it from no other.
+    assert_eq!(
+        place.says(&["undo", &bad]),
+        format!("task {bad} will be undone\n")
+    );
+    let unknown = place.refuses(&["list", "--state", "lost"]);
+    assert!(
+        unknown.contains("`lost` is not a state; the states are pending, processing"),
+        "{unknown}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_refuses_a_command_keeps_it_from_no_other() {
+    let place = Place::new("several").await;
+    let (good, bad) = (place.good.to_string(), place.bad.to_string());
     let undone = place.program(&["undo", &good, &bad, "99"]);
     assert_eq!(undone.status.code(), Some(1));
     assert_eq!(
@@ -223,11 +237,6 @@ async fn the_program_lists_shows_and_commands() {
     );
     let unnamed = place.refuses(&["queues", "limit", "", "--concurrency", "0"]);
     assert!(unnamed.contains("a value is required"), "{unnamed}");
-    let unknown = place.refuses(&["list", "--state", "lost"]);
-    assert!(
-        unknown.contains("`lost` is not a state; the states are pending, processing"),
-        "{unknown}"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
