@@ -20,7 +20,8 @@ impl Task {
         });
         let direction = (self.direction != Direction::Forward).then_some(self.direction.as_str());
         let deaths = (self.deaths > 0).then(|| format!("{} of its workers in a row", self.deaths));
-        let (changed, at) = self.changed();
+        let key_free_at = self.key_free_at();
+        let changed = key_free_at.is_none().then_some(self.updated_at);
         [
             (
                 "workflow",
@@ -44,7 +45,8 @@ impl Task {
             ("deaths", deaths),
             ("owner", self.owner.as_ref().map(ToString::to_string)),
             ("submitted", Some(self.created_at.to_string())),
-            (changed, Some(at.to_string())),
+            ("changed", changed.map(|at| at.to_string())),
+            ("key free at", key_free_at.map(|at| at.to_string())),
             ("wakes", is_due.then(|| self.wake_at.to_string())),
             ("complete by", self.complete_by.map(|by| by.to_string())),
             ("error", self.error.clone()),
@@ -53,14 +55,9 @@ impl Task {
         .filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// Returns what its time of change is called, and the time.
+    /// Returns when its key becomes free, if it was pruned.
     #[doc(hidden)]
-    pub fn changed(&self) -> (&'static str, Time) {
-        let name = if self.state == State::Pruned {
-            "key free at"
-        } else {
-            "changed"
-        };
-        (name, self.updated_at)
+    pub fn key_free_at(&self) -> Option<Time> {
+        (self.state == State::Pruned).then_some(self.updated_at)
     }
 }

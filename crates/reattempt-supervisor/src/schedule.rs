@@ -139,9 +139,9 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Fails if the name has more than 900 bytes, if the cron expression or its time zone is invalid, if the task has a key or cannot be
-    /// written as JSON, if the store has the same revision with another definition, or if the store has an
-    /// error.
+    /// Fails if the name has more than 900 bytes, if the cron expression or its time zone is invalid, if the
+    /// task has a key or cannot be written as JSON, if the store has the same revision with another definition,
+    /// or if the store has an error.
     pub async fn schedule(&self, schedule: Schedule) -> Result<(), SubmitError> {
         let Schedule {
             name,

@@ -181,7 +181,6 @@ fn in_a_terminal_of_60_columns() {
     .assert_eq(&texts(&output.expect("it runs")).1);
 }
 
-/// Policies without an attribute: those that an expression makes, and those of durable steps.
 #[test]
 fn a_runner_is_listed_once_and_with_its_policy() {
     let text = r#"use reattempt::Policy;
@@ -212,6 +211,7 @@ impl Client {
     );
 }
 
+/// Policies without an attribute: those that an expression makes, and those of durable steps.
 #[test]
 fn policies_without_an_attribute() {
     let text = r#"use reattempt::{Policy, tower::RetryLayer};

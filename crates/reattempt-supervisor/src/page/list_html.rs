@@ -170,9 +170,9 @@ pub(super) fn list(
                 Text(&task.workflow),
                 task.version,
                 task.failures,
-                match task.changed() {
-                    ("changed", at) => time(at),
-                    (name, at) => format!("{name} {}", time(at)),
+                match task.key_free_at() {
+                    Some(at) => format!("key free at {}", time(at)),
+                    None => time(task.updated_at),
                 },
                 Text(task.error.as_deref().unwrap_or_default()),
                 id = task.id,

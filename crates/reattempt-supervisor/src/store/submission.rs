@@ -9,7 +9,8 @@ use super::writes::Submitted;
 use crate::task::NewTask;
 use crate::time::Time;
 
-/// How many bytes a key, a lane and a queue may have: PostgreSQL keeps them in indexes, whose entries have at most 2,704.
+/// How many bytes a key, a lane and a queue may have: PostgreSQL keeps them in indexes, whose entries have at
+/// most 2,704.
 const LONGEST_NAME: usize = 1_000;
 
 /// A task that is not submitted yet: the function of a workflow returns it.
@@ -132,7 +133,7 @@ impl<W> Submission<W> {
     ///
     /// # Units and ranges
     ///
-    /// At most 1,000 bytes; so have the queue and the lane. Submitting fails with a longer one.
+    /// At most 1,000 bytes, as the queue and the lane. Submitting fails with a longer one.
     ///
     /// # Default
     ///

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rand::RngExt as _;
+use rand::distr::uniform::SampleUniform;
 use rand::rngs::StdRng;
 use reattempt_supervisor::store::{Change, Filter, Write};
 use reattempt_supervisor::{
@@ -36,7 +37,7 @@ pub(crate) struct Generator {
     now: Time,
     leases: Vec<Lease>,
     signals: Vec<i64>,
-    tasks: usize,
+    tasks: i64,
     /// The place of the next record.
     ord: i32,
     /// The numbers of the waits that have begun.
@@ -87,8 +88,13 @@ impl Generator {
         }
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
-        self.random.random_range(0..limit)
+    fn below<T: SampleUniform + PartialOrd + Default>(&mut self, limit: T) -> T {
+        self.random.random_range(T::default()..limit)
+    }
+
+    /// Returns a key that no task has.
+    fn new_key(&mut self) -> String {
+        format!("{:x}", self.random.random::<u64>())
     }
 
     fn is(&mut self, one_in: u64) -> bool {
@@ -106,7 +112,7 @@ impl Generator {
             9..12 => Write::Record(self.lease(), Box::new(self.record())),
             12 => {
                 let record = Record {
-                    seq: 10 + i32::try_from(self.below(3)).unwrap(),
+                    seq: 10 + self.below(3),
                     kind: RecordKind::Done,
                     name: CHILD.to_owned(),
                     attempts: 0,
@@ -142,7 +148,7 @@ impl Generator {
                 task: self.task(),
                 name: self.one_of(&["x", "y"]).to_owned(),
                 payload: "7".to_owned(),
-                nonce: i64::try_from(self.below(20)).unwrap(),
+                nonce: self.below(20),
             },
             _ => Write::Admin(self.task(), self.command()),
         }
@@ -168,7 +174,7 @@ impl Generator {
             // PostgreSQL looks after the transaction for a task with the key, and does not look whether the lane of
             // a task that starts later is free.
             Write::Submit(new) => Some(Write::Submit(Box::new(NewTask {
-                key: format!("{:x}", self.random.random::<u64>()),
+                key: self.new_key(),
                 delay: if new.lane.is_none() { new.delay } else { s(0) },
                 ..*new
             }))),
@@ -190,8 +196,8 @@ impl Generator {
     }
 
     fn task(&mut self) -> TaskId {
-        let limit = u64::try_from(self.tasks).unwrap() + u64::from(self.is(20));
-        TaskId(i64::try_from(self.below(limit.max(1))).unwrap())
+        let limit = self.tasks + i64::from(self.is(20));
+        TaskId(self.below(limit.max(1)))
     }
 
     /// Returns some tasks, each once.

@@ -11,6 +11,8 @@
 
 mod generator;
 mod ids;
+#[path = "../kit/mod.rs"]
+mod kit;
 #[path = "../../../../examples/servers/mod.rs"]
 mod servers;
 mod subject;

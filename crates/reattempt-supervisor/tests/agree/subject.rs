@@ -12,11 +12,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::generator::Operation;
 use crate::ids::Ids;
-use crate::{s, servers};
+use crate::{kit, s, servers};
 
-/// A clock of PostgreSQL that stands still: its sessions find this `now` before the one of `pg_catalog`.
-const CLOCK: &str = "CREATE SCHEMA IF NOT EXISTS sim; CREATE TABLE IF NOT EXISTS sim.clock AS SELECT 0::bigint AS micros;
-    CREATE OR REPLACE FUNCTION sim.now() RETURNS timestamptz STABLE LANGUAGE sql AS 'SELECT to_timestamp(micros / 1000000.0) FROM sim.clock'";
+const CLOCK: &str = include_str!("../kit/clock.sql");
 
 /// What an operation returned, and what the store keeps.
 #[derive(Debug, Default)]
@@ -25,7 +23,7 @@ pub(crate) struct Seen {
     /// The leases of the tasks that were claimed.
     pub(crate) leases: Vec<Lease>,
     /// How many tasks there ever were.
-    pub(crate) tasks: usize,
+    pub(crate) tasks: i64,
     /// The signals that there are.
     pub(crate) signals: Vec<i64>,
 }
@@ -91,13 +89,9 @@ impl Subject {
         all.push(place(sqlite, Clock::Shared(micros), runtime, Some(folder)));
         if let Some(server) = server {
             let (store, client) = runtime.block_on(async {
-                let (client, connection) =
-                    tokio_postgres::connect(&server.url(), tokio_postgres::NoTls)
-                        .await
-                        .unwrap();
-                tokio::spawn(connection);
+                let client = kit::session(&server.url()).await;
                 let schema = format!(
-                    "{CLOCK}; UPDATE sim.clock SET micros = {}; CREATE SCHEMA s{nth}",
+                    "{CLOCK} UPDATE sim.clock SET micros = {}; CREATE SCHEMA s{nth}",
                     now.as_micros()
                 );
                 client.batch_execute(&schema).await.unwrap();

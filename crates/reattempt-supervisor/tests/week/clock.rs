@@ -31,9 +31,10 @@ enum Admin {
     Postgres(tokio_postgres::Client),
 }
 
-const CLOCK: &str = "CREATE SCHEMA sim; CREATE TABLE sim.clock (micros BIGINT NOT NULL); INSERT INTO sim.clock VALUES (0);
-    CREATE FUNCTION sim.now() RETURNS timestamptz STABLE LANGUAGE sql AS 'SELECT to_timestamp(micros / 1000000.0) FROM sim.clock';
-    SET search_path = sim, pg_catalog";
+const CLOCK: &str = concat!(
+    include_str!("../kit/clock.sql"),
+    "SET search_path = sim, pg_catalog"
+);
 
 impl Place {
     pub(crate) async fn new(kind: &str, start: Time) -> Option<Self> {

@@ -19,9 +19,9 @@ pub(crate) fn list(tasks: &[Task], as_json: bool) -> PrintResult {
             format!("{} {}", task.workflow, task.version),
             task.state.to_string(),
             task.failures.to_string(),
-            match task.changed() {
-                ("changed", at) => at.to_string(),
-                (name, at) => format!("{name} {at}"),
+            match task.key_free_at() {
+                Some(at) => format!("key free at {at}"),
+                None => task.updated_at.to_string(),
             },
             // `show` has the errors before the success.
             task.error

@@ -164,8 +164,9 @@ pub(super) use submit;
 pub(super) const SUBMIT: &str = submit!("");
 
 /// Stores tasks, and leaves out those whose queue has no room for them: $14 is how many tasks of it may
-/// wait. Tasks that are there already need none, and those that start later take none yet, unless they may wait for a turn. It walks the workflows, versions and priorities of these
-/// queues, and counts the tasks that could run or wait for their turn, up to that number.
+/// wait. Tasks that are there already need none, and those that start later take none yet, unless they may wait
+/// for a turn. It walks the workflows, versions and priorities of these queues, and counts the tasks that could
+/// run or wait for their turn, up to that number.
 pub(super) const SUBMIT_BOUNDED: &str = concat!(
     "WITH RECURSIVE bound (queue, most) AS (
          SELECT queue, max(most) FROM unnest($3::text[], $14::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue

@@ -12,16 +12,16 @@ use reattempt_supervisor::{
 
 use super::Generator;
 use crate::ids::signed;
-use crate::s;
+use crate::{kit, s};
 
 /// Names and values of headers, also such that only look alike in SQL.
-const HEADERS: [&str; 6] = [
-    "tenant 7",
-    "tenant true",
-    "% 7",
-    "a.b null",
-    "a_b [1,2]",
-    "$ {\"x\":1}",
+const HEADERS: [(&str, &str); 6] = [
+    ("tenant", "7"),
+    ("tenant", "true"),
+    ("%", "7"),
+    ("a.b", "null"),
+    ("a_b", "[1,2]"),
+    ("$", "{\"x\":1}"),
 ];
 
 impl Generator {
@@ -37,7 +37,7 @@ impl Generator {
             },
             input: self.one_of(&["[]", "[1]"]).to_owned(),
             headers: self.is(3).then(|| {
-                let (name, value) = self.one_of(&HEADERS).split_once(' ').unwrap();
+                let (name, value) = self.one_of(&HEADERS);
                 let value = self.one_of(&[value.to_owned(), format!("{value:?}")]);
                 format!("{{{name:?}: {value}}}")
             }),
@@ -55,7 +55,7 @@ impl Generator {
 
     pub(super) fn filter(&mut self) -> Filter {
         let maybe = |is: bool, text: &str| is.then(|| text.to_owned());
-        let header = self.one_of(&HEADERS).split_once(' ').unwrap();
+        let header = self.one_of(&HEADERS);
         Filter {
             state: self.is(3).then(|| self.one_of(&State::ALL)),
             workflow: maybe(self.is(3), "w"),
@@ -94,7 +94,7 @@ impl Generator {
                 .map(|&queue| queue.to_owned())
                 .collect(),
             workflows: self.one_of(&[few, all]),
-            limit: u32::try_from(1 + self.below(4)).unwrap(),
+            limit: 1 + self.below(4),
             suspects: self.one_of(&[None, None, None, Some(s(0)), Some(s(5))]),
         }
     }
@@ -108,7 +108,7 @@ impl Generator {
         let seq = match kind {
             Begun if is_wait => 100 + self.ord,
             _ if is_wait => self.one_of(&self.waits.clone()),
-            _ => i32::try_from(self.below(5)).unwrap(),
+            _ => self.below(5),
         };
         if is_wait && kind == Begun {
             self.waits.push(seq);
@@ -139,7 +139,7 @@ impl Generator {
         let mut ended = Vec::new();
         for _ in 0..=self.below(2) {
             // One report says one thing of a step.
-            let (lease, seq) = (self.lease(), i32::try_from(self.below(5)).unwrap());
+            let (lease, seq) = (self.lease(), self.below(5));
             let is_started = |one: &RunningStep| one.task == lease.task;
             let is_ended = |(one, _): &(Lease, i32)| one.task == lease.task;
             if started.iter().any(is_started) || ended.iter().any(is_ended) {
@@ -186,14 +186,8 @@ impl Generator {
     pub(super) fn change(&mut self) -> Change {
         let direction = self.direction();
         let plain = Change {
-            state: State::Pending,
             direction,
-            counts: Counts::NONE,
-            failing_step: None,
-            wake: Wake::In(s(0)),
-            output: None,
-            error: None,
-            failed_seq: None,
+            ..kit::change_to(State::Pending)
         };
         match self.below(8) {
             0 => Change {
@@ -201,7 +195,7 @@ impl Generator {
                 ..plain
             },
             1 | 2 => {
-                let failures = i32::try_from(1 + self.below(3)).unwrap();
+                let failures = 1 + self.below(3);
                 Change {
                     counts: Counts {
                         failures,
@@ -230,7 +224,7 @@ impl Generator {
                 wake: Wake::Children {
                     at: self.now.after(s(self.below(30))),
                     seen: self.seen(),
-                    ends: u32::try_from(1 + self.below(2)).unwrap(),
+                    ends: 1 + self.below(2),
                 },
                 ..plain
             },
@@ -257,8 +251,8 @@ impl Generator {
     pub(super) fn schedule(&mut self) -> ScheduleWrite {
         let schedule = StoredSchedule {
             name: self.one_of(&["daily", "weekly"]).to_owned(),
-            version: i64::try_from(self.below(4)).unwrap(),
-            revision: i64::try_from(self.below(3)).unwrap(),
+            version: self.below(4),
+            revision: self.below(3),
             cron: "0 3 * * * UTC".to_owned(),
             missed: self.one_of(&[Missed::Run, Missed::Skip, Missed::Last]),
             task: "{}".to_owned(),
@@ -273,7 +267,7 @@ impl Generator {
             why: "it is known".to_owned(),
         };
         let tasks = (0..self.below(3)).map(|_| NewTask {
-            key: format!("{:x}", self.random.random::<u64>()),
+            key: self.new_key(),
             max_pending: None,
             ..self.new_task()
         });
@@ -293,7 +287,7 @@ impl Generator {
 
     pub(super) fn next_generation(&mut self) -> NextGeneration {
         NextGeneration {
-            generation: i32::try_from(1 + self.below(3)).unwrap(),
+            generation: 1 + self.below(3),
             version: self.one_of(&[1, 2]),
             input: "[2]".to_owned(),
             nonce: self.random.random(),
@@ -310,7 +304,7 @@ impl Generator {
             4 => AdminCommand::GiveUp,
             _ => {
                 return AdminCommand::Resolve(Resolution {
-                    seq: i32::try_from(self.below(4)).unwrap(),
+                    seq: self.below(4),
                     verdict: self.one_of(&[
                         Verdict::NotDone,
                         Verdict::Done("9".to_owned()),
