@@ -7,6 +7,9 @@
     reason = "a test that panics has failed"
 )]
 
+#[path = "../capture.rs"]
+mod capture;
+
 mod clients;
 mod errors;
 mod http;

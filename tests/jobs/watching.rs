@@ -9,6 +9,8 @@ use reattempt::retry;
 use reattempt::testing::{self, FaultPlan};
 use tracing_subscriber::fmt;
 
+use crate::capture::capture;
+
 struct Shop {
     faults: FaultPlan<io::Error>,
 }
@@ -68,7 +70,8 @@ fn logged(run: impl FnOnce()) -> String {
         .with_ansi(false)
         .with_writer(move || writer.clone())
         .finish();
-    tracing::subscriber::with_default(subscriber, run);
+    let _captured = capture(subscriber);
+    run();
     let bytes = lines.0.lock().unwrap().clone();
     String::from_utf8(bytes).unwrap()
 }

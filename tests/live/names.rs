@@ -7,6 +7,7 @@ use reattempt::config::{self, Config, MissingPolicy};
 use reattempt::{GiveUpReason, RetryError, retry};
 use tracing::dispatcher::DefaultGuard;
 
+use crate::capture::capture;
 use crate::support::{File, install, ms, sync_turn, turn};
 
 /// A name that is nearly that of a policy. The code does not look for it before it runs.
@@ -110,7 +111,7 @@ impl Written {
             .with_ansi(false)
             .with_writer(move || writer.clone())
             .finish();
-        tracing::subscriber::set_default(subscriber)
+        capture(subscriber)
     }
 
     /// The warnings about an operation since the last time.

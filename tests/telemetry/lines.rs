@@ -216,6 +216,15 @@ fn levels_are_those_of_the_policy() {
     assert_eq!(of(Telemetry::quiet(), At::TRACE), Vec::<String>::new());
 }
 
+#[test]
+fn a_thread_without_a_subscriber_silences_nobody() {
+    let lines = Lines::keep(At::INFO);
+    let say = || tracing::info!("heard");
+    std::thread::spawn(say).join().unwrap();
+    say();
+    assert_eq!(reported(&lines.take()), ["INFO heard"]);
+}
+
 #[retry(policy = STEADY, name = "lines.parent", on(_))]
 async fn parented(failures: &mut u32) -> Result<(), Declined> {
     if *failures > 0 {

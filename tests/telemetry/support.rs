@@ -8,6 +8,8 @@ use serde_json::Value;
 use tracing::dispatcher::DefaultGuard;
 use tracing_subscriber::fmt::format::FmtSpan;
 
+use crate::capture::capture;
+
 /// What the service says when it fails.
 #[derive(Debug)]
 pub(crate) struct Declined(pub(crate) u16);
@@ -53,7 +55,7 @@ impl Lines {
             .finish();
         Self {
             written,
-            _subscriber: tracing::subscriber::set_default(subscriber),
+            _subscriber: capture(subscriber),
         }
     }
 

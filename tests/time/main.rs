@@ -10,6 +10,8 @@
 
 #[path = "../bombs/mod.rs"]
 mod bombs;
+#[path = "../capture.rs"]
+mod capture;
 
 mod ambient;
 mod cancellation;

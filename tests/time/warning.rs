@@ -8,6 +8,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
+use crate::capture::capture;
 use crate::support::Still;
 
 /// Keeps the messages of events.
@@ -66,11 +67,10 @@ fn shipped() -> Result<(), u32> {
 /// Runs `task` in a runtime of one thread, and answers with what it warned of.
 fn warnings<F: Future>(task: F) -> Vec<String> {
     let messages = Messages::default();
-    tracing::subscriber::with_default(messages.clone(), || {
-        let runtime = tokio::runtime::Builder::new_current_thread();
-        let runtime = { runtime }.build().expect("a runtime");
-        runtime.block_on(task);
-    });
+    let _captured = capture(messages.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.build().expect("a runtime");
+    runtime.block_on(task);
     messages.take()
 }
 
@@ -132,13 +132,16 @@ fn not_where_blocking_is_fine() {
         Err(1)
     }
     let messages = Messages::default();
-    tracing::subscriber::with_default(messages.clone(), || {
-        assert_eq!(fetch(), Err(1));
-    });
+    let captured = capture(messages.clone());
+    assert_eq!(fetch(), Err(1));
+    drop(captured);
     assert_eq!(messages.take(), [""; 0]);
     let dispatched = messages.clone();
     let warned = warnings(async {
-        let on_its_thread = move || tracing::subscriber::with_default(dispatched, fetch);
+        let on_its_thread = move || {
+            let _captured = capture(dispatched);
+            fetch()
+        };
         assert_eq!(
             tokio::task::spawn_blocking(on_its_thread)
                 .await
@@ -149,12 +152,12 @@ fn not_where_blocking_is_fine() {
     assert_eq!(warned, [""; 0]);
     assert_eq!(messages.take(), [""; 0]);
     let in_place = Messages::default();
-    tracing::subscriber::with_default(in_place.clone(), || {
-        let runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = { runtime }.worker_threads(1).build().expect("a runtime");
-        let answer = runtime.block_on(async { tokio::task::block_in_place(fetch) });
-        assert_eq!(answer, Err(1));
-    });
+    let captured = capture(in_place.clone());
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.worker_threads(1).build().expect("a runtime");
+    let answer = runtime.block_on(async { tokio::task::block_in_place(fetch) });
+    assert_eq!(answer, Err(1));
+    drop(captured);
     assert_eq!(in_place.take(), [""; 0]);
     // The same call site in a task.
     once_each(&warnings(async { fetch() }), 1);

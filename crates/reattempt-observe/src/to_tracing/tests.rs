@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Metadata, Subscriber, subscriber::with_default};
+use tracing::{Metadata, Subscriber};
 
 use super::*;
 use crate::report;
 use crate::support::{change, error_text, facts};
 use crate::telemetry::Telemetry;
 use reattempt_core::GiveUpReason;
+
+#[path = "../../../../tests/capture.rs"]
+mod capture;
 
 type Fields = BTreeMap<&'static str, String>;
 
@@ -24,7 +27,8 @@ struct Kept(Arc<Mutex<Vec<(String, Fields)>>>);
 impl Kept {
     fn read(report: impl FnOnce()) -> Vec<(String, Fields)> {
         let kept = Self::default();
-        with_default(kept.clone(), report);
+        let _captured = capture::capture(kept.clone());
+        report();
         kept.0.lock().expect("no panic").clone()
     }
 
