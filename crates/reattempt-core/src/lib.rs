@@ -66,6 +66,8 @@ mod said;
 pub mod tables;
 mod time;
 mod verdict;
+#[doc(hidden)]
+pub mod watch;
 
 /// What the heads of answers of gRPC mean.
 #[cfg(feature = "tonic014")]

@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::sync::OnceLock;
 
 use crate::time::{Clock, Timestamp};
+use crate::watch;
 
 static VIRTUAL: OnceLock<TimeSource> = OnceLock::new();
 
@@ -19,10 +20,22 @@ pub struct TimeSource {
 /// Sets the source of virtual time. The first one stays. It is the slot of `reattempt::testing`, which makes time virtual
 /// on the thread of a test.
 pub fn set_time_source(source: TimeSource) {
-    let _stays = VIRTUAL.set(source);
+    VIRTUAL.get_or_init(|| {
+        watch::set(watch::VIRTUAL_TIME);
+        source
+    });
 }
 
-// Every clock asks whether the slot is empty, and only tests fill it: what follows then is out of line.
+/// Returns the source of virtual time. Every clock asks, and only tests have one.
+#[inline(always)]
+fn time_source() -> Option<&'static TimeSource> {
+    if watch::bits() & watch::VIRTUAL_TIME == 0 {
+        return None;
+    }
+    VIRTUAL.get()
+}
+
+// Only tests come here, so it is out of line.
 impl TimeSource {
     #[cold]
     fn now(&self) -> Option<Timestamp> {
@@ -38,12 +51,12 @@ impl TimeSource {
 /// Returns the virtual time of this thread; `None` outside of a test that asked for it.
 #[inline]
 pub fn virtual_now() -> Option<Timestamp> {
-    VIRTUAL.get().and_then(TimeSource::now)
+    time_source().and_then(TimeSource::now)
 }
 
 /// Sleeps in virtual time; returns `false` where the time of this thread is real.
 pub fn virtual_sleep(duration: Duration) -> bool {
-    VIRTUAL.get().is_some_and(|source| source.sleep(duration))
+    time_source().is_some_and(|source| source.sleep(duration))
 }
 
 /// Returns whether this thread has virtual time.
@@ -55,7 +68,7 @@ pub fn is_virtual() -> bool {
 /// Returns the time on the clock that calls share: virtual time in a test that asked for it, else tokio's, which a test may
 /// pause, where there is tokio, else the operating system's.
 pub fn now() -> Timestamp {
-    match VIRTUAL.get() {
+    match time_source() {
         Some(source) => source.now().unwrap_or_else(paused_now),
         None => real_now(),
     }
@@ -64,7 +77,7 @@ pub fn now() -> Timestamp {
 /// Returns the time on tokio's clock.
 #[cfg(feature = "tokio")]
 pub fn tokio_now() -> Timestamp {
-    match VIRTUAL.get() {
+    match time_source() {
         Some(_) => paused_now(),
         None => real_now(),
     }
@@ -119,5 +132,20 @@ impl Clock for ProcessClock {
     #[inline]
     fn now(&self) -> Timestamp {
         now()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_of_time_sets_its_bit() {
+        assert_eq!(watch::bits() & watch::VIRTUAL_TIME, 0);
+        set_time_source(TimeSource {
+            now: || None,
+            sleep: |_| false,
+        });
+        assert_ne!(watch::bits() & watch::VIRTUAL_TIME, 0);
     }
 }

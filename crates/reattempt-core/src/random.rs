@@ -10,6 +10,8 @@ use rand::{Rng as _, SeedableRng as _};
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 use rand::{TryRng as _, rngs::SysRng};
 
+use crate::watch;
+
 thread_local! {
     // Seeded where it is first drawn from: a constant needs no test whether it is there.
     static GENERATOR: RefCell<Option<Generator>> = const { RefCell::new(None) };
@@ -20,13 +22,25 @@ static SOURCE: OnceLock<fn() -> Option<u64>> = OnceLock::new();
 /// Sets the function that is asked before the generator of the thread. The first one stays. It is the slot of
 /// `reattempt::testing`, which makes the numbers of a test the same in each run.
 pub fn set_source(source: fn() -> Option<u64>) {
-    let _stays = SOURCE.set(source);
+    SOURCE.get_or_init(|| {
+        watch::set(watch::SEED);
+        source
+    });
+}
+
+/// Returns a number of the source that was set, where it has one.
+#[inline(always)]
+fn sourced() -> Option<u64> {
+    if watch::bits() & watch::SEED == 0 {
+        return None;
+    }
+    SOURCE.get().and_then(|source| source())
 }
 
 /// Returns 64 random bits of this thread's generator. Out of line: it needs registers.
 #[inline(never)]
 pub(crate) fn random() -> u64 {
-    if let Some(random) = SOURCE.get().and_then(|source| source()) {
+    if let Some(random) = sourced() {
         return random;
     }
     let process = process::id();
@@ -78,9 +92,7 @@ impl Generator {
 /// Where the operating system has no random numbers, as `HashMap::new` does.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub fn unique() -> u128 {
-    if let Some(source) = SOURCE.get()
-        && let (Some(high), Some(low)) = (source(), source())
-    {
+    if let (Some(high), Some(low)) = (sourced(), sourced()) {
         return u128::from(high) << 64 | u128::from(low);
     }
     let mut bytes = [0; 16];
@@ -100,6 +112,13 @@ mod tests {
 
     fn three(kept: &mut Option<Generator>, process: u32) -> [u64; 3] {
         core::array::from_fn(|_| draw(kept, process))
+    }
+
+    #[test]
+    fn a_source_of_numbers_sets_its_bit() {
+        assert_eq!(watch::bits() & watch::SEED, 0);
+        set_source(|| None);
+        assert_ne!(watch::bits() & watch::SEED, 0);
     }
 
     /// A fork begins with a copy of what its parent has in memory.
