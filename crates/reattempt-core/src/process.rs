@@ -68,10 +68,16 @@ pub fn is_virtual() -> bool {
 /// Returns the time on the clock that calls share: virtual time in a test that asked for it, else tokio's, which a test may
 /// pause, where there is tokio, else the operating system's.
 pub fn now() -> Timestamp {
-    match time_source() {
-        Some(source) => source.now().unwrap_or_else(paused_now),
-        None => real_now(),
+    if watch::bits() & watch::VIRTUAL_TIME == 0 {
+        return real_now();
     }
+    virtual_or_paused_now()
+}
+
+#[cold]
+#[inline(never)]
+fn virtual_or_paused_now() -> Timestamp {
+    virtual_now().unwrap_or_else(paused_now)
 }
 
 /// Returns the time on tokio's clock.

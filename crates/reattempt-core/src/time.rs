@@ -1,5 +1,8 @@
 //! Time: what a clock reads.
 
+#[cfg(feature = "std")]
+mod instant;
+
 use core::fmt;
 use core::time::Duration;
 
@@ -54,38 +57,15 @@ impl Timestamp {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "guarded by the comparison")]
+/// Returns the nanoseconds of `duration`, or the most that there are.
 const fn saturated(duration: Duration) -> u64 {
-    let nanos = duration.as_nanos();
-    if nanos > u64::MAX as u128 {
-        u64::MAX
-    } else {
-        nanos as u64
-    }
+    let seconds = duration.as_secs().saturating_mul(1_000_000_000);
+    seconds.saturating_add(duration.subsec_nanos() as u64)
 }
 
 impl fmt::Debug for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Timestamp({:?})", Duration::from_nanos(self.0))
-    }
-}
-
-/// The distance of the origin of the `std` clocks from the first moment they
-/// are asked for: a paused clock may show an earlier time than that.
-#[cfg(feature = "std")]
-const BEFORE: u64 = 1 << 62;
-
-/// A point in time on the operating system's monotonic clock.
-#[cfg(feature = "std")]
-impl From<std::time::Instant> for Timestamp {
-    #[inline(always)]
-    fn from(instant: std::time::Instant) -> Self {
-        static ORIGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-        let origin = *ORIGIN.get_or_init(std::time::Instant::now);
-        match instant.checked_duration_since(origin) {
-            Some(later) => Self(BEFORE).after(later),
-            None => Self(BEFORE.saturating_sub(saturated(origin.duration_since(instant)))),
-        }
     }
 }
 
