@@ -145,6 +145,28 @@ fn samples_are_not_ahead_of_the_deposits() {
     });
 }
 
+/// A late reader notes an older sample while another searches: nobody remembers the younger one.
+#[test]
+fn an_older_sample_is_not_missed() {
+    const START: u32 = 77;
+    model(3, || {
+        let samples = Arc::new(Samples::new());
+        samples.note(START + LIFE / 2, 2);
+        together(
+            &samples,
+            [
+                |samples| count(samples.note(START, 1)),
+                |samples| {
+                    let expired = samples.expired(START + LIFE / 2, || 3);
+                    assert!((1..=2).contains(&expired), "{expired}");
+                    0
+                },
+            ],
+        );
+        assert_eq!(samples.expired(START + LIFE / 2, || 3), 1);
+    });
+}
+
 /// Three of four find a token, whatever comes back is found again.
 #[test]
 fn the_reserve_is_neither_overdrawn_nor_lost() {

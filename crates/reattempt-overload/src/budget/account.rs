@@ -223,6 +223,7 @@ impl Budget {
     }
 
     /// Whether there is enough where no failure has been the price.
+    #[inline]
     fn is_well(&self) -> bool {
         match &self.kind {
             Kind::Grpc(grpc) => grpc.count.balance() > grpc.count.capacity() / 2,
@@ -287,12 +288,14 @@ impl Account<'_> {
 
     /// Reserves the price of a retry after a failure of this class; `false` if there is not enough, and then nothing is taken.
     #[must_use = "a retry that is not paid for should not be made"]
+    #[inline]
     pub fn withdraw(&mut self, class: FailureClass) -> bool {
         self.withdraw_with_clock(class, &ProcessClock)
     }
 
     /// Returns the same by the clock that the account was made with.
     #[must_use = "a retry that is not paid for should not be made"]
+    #[inline]
     pub fn withdraw_with_clock(&mut self, class: FailureClass, clock: &impl Clock) -> bool {
         // What was reserved for a retry that never started goes back first.
         self.reserved = None;
@@ -303,6 +306,7 @@ impl Account<'_> {
     }
 
     /// The retry starts: what is reserved is spent.
+    #[inline]
     pub fn spend(&mut self) {
         if let Some(reservation) = self.reserved.take() {
             self.paid = reservation.spend();

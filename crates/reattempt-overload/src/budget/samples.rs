@@ -32,6 +32,8 @@ pub(crate) struct Samples {
     slots: [AtomicU64; 16],
     /// As `due` says.
     due: AtomicU32,
+    /// The slot of the oldest young sample, as somebody found it: see `Found`.
+    found: AtomicU64,
 }
 
 impl Samples {
@@ -45,6 +47,7 @@ impl Samples {
                     AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0),
                 ],
                 due: AtomicU32::new(0),
+                found: AtomicU64::new(Found::NOTHING.0),
             }
         }
     }
@@ -83,8 +86,19 @@ impl Samples {
         let before = before.wrapping_sub(self.hidden(tick, before));
         self.set_due(due(in_slot_before));
         let sample = pack(tick, before);
-        slot.compare_exchange(seen, sample, Ordering::Release, Ordering::Relaxed)
-            .is_ok()
+        let is_news = slot
+            .compare_exchange(seen, sample, Ordering::Release, Ordering::Relaxed)
+            .is_ok();
+        if is_news {
+            self.forget();
+        }
+        is_news
+    }
+
+    /// Forgets which sample is the oldest: there is another one.
+    fn forget(&self) {
+        let forgotten = |found| Some(Found(found).forgotten().0);
+        let _ = (self.found).fetch_update(Ordering::AcqRel, Ordering::Acquire, forgotten);
     }
 
     fn set_due(&self, due: u32) {
@@ -94,16 +108,24 @@ impl Samples {
         }
     }
 
+    /// The number of deposits that are too old at `tick`, where this slot has its sample and
+    /// somebody has found the oldest one; `deposits` tells how many there are.
+    #[inline(always)]
+    pub(crate) fn known_expired(&self, tick: u32, deposits: impl FnOnce() -> u64) -> Option<u64> {
+        let before = self.known(tick)?;
+        // After the sample, so that it is not ahead of it.
+        Some(expired(deposits(), before))
+    }
+
     /// The number of deposits that are too old at `tick`; `deposits` tells how many there are.
     pub(crate) fn expired(&self, tick: u32, deposits: impl Fn() -> u64) -> u64 {
         // Where no sample is young enough, these are too old; of one that comes in the meantime it is unknown.
         let all = deposits();
-        let Some(before) = self.oldest(tick) else {
-            return all.wrapping_sub(self.unseen(all));
-        };
-        // After the samples, so that none of them is ahead of it.
-        let all = deposits();
-        all.wrapping_sub(u64::from(low(all).wrapping_sub(before)))
+        match self.oldest(tick) {
+            // After the samples, so that none of them is ahead of it.
+            Some(before) => expired(deposits(), before),
+            None => all.wrapping_sub(self.unseen(all)),
+        }
     }
 
     /// Forgets all: the next deposits look at the clock.
@@ -117,19 +139,44 @@ impl Samples {
     /// The number in the oldest sample that is young enough. By a clock that went back, or was read earlier, it may lie
     /// ahead.
     fn oldest(&self, tick: u32) -> Option<u32> {
-        let first = tick.wrapping_sub(LIFE).wrapping_add(1);
-        self.first(first)
-            .or_else(|| self.first(tick.wrapping_add(1)))
+        self.known(tick).or_else(|| self.search(tick))
     }
 
-    /// The number in the first sample of the life that begins at `tick`. The slots are looked at in the order of time:
-    /// in steady traffic that is one of the first two.
-    fn first(&self, tick: u32) -> Option<u32> {
-        let (late, early) = self.slots.split_at_checked(index(tick))?;
-        early.iter().chain(late).find_map(|slot| {
-            let sample = slot.load(Ordering::Acquire);
+    /// The same where somebody has found it in this slot, and the slot has its own sample.
+    #[inline(always)]
+    fn known(&self, tick: u32) -> Option<u32> {
+        let found = Found(self.found.load(Ordering::Acquire));
+        let sample = self.slots.get(found.slot())?.load(Ordering::Acquire);
+        let (at, before) = unpack(sample);
+        // Whoever reads the clock later finds the same one until it is too old. Who reads it earlier
+        // may find one that is older still.
+        let is_later = tick / SLOT == found.tick() / SLOT && tick >= found.tick();
+        (is_later && sample != NOTHING && tick.wrapping_sub(at) < LIFE).then_some(before)
+    }
+
+    /// Looks at the samples, and remembers where the oldest one is.
+    fn search(&self, tick: u32) -> Option<u32> {
+        let found = self.found.load(Ordering::Acquire);
+        let Some((slot, before)) = self.first(tick.wrapping_sub(LIFE).wrapping_add(1)) else {
+            return self.first(tick.wrapping_add(1)).map(|(_, before)| before);
+        };
+        let own = self.slots.get(index(tick))?;
+        if is_of_slot(own.load(Ordering::Acquire), tick) {
+            // The exchange fails where a sample was noted meanwhile, which may be older.
+            let next = Found(found).at(tick, slot).0;
+            let _ = (self.found).compare_exchange(found, next, Ordering::AcqRel, Ordering::Relaxed);
+        }
+        Some(before)
+    }
+
+    /// The first sample of the life that begins at `tick`: its slot, and the number in it. The slots are looked at in
+    /// the order of time: in steady traffic that is one of the first two.
+    fn first(&self, tick: u32) -> Option<(usize, u32)> {
+        let start = index(tick);
+        (start..16).chain(0..start).find_map(|slot| {
+            let sample = self.slots.get(slot)?.load(Ordering::Acquire);
             let (at, before) = unpack(sample);
-            (sample != NOTHING && at.wrapping_sub(tick) < LIFE).then_some(before)
+            (sample != NOTHING && at.wrapping_sub(tick) < LIFE).then_some((slot, before))
         })
     }
 
@@ -154,8 +201,43 @@ impl Samples {
     }
 }
 
+/// Where the oldest young sample is: the tick of the search that found it (32 bits), the number of
+/// samples that had been noted by then (27), and its slot (5).
+///
+/// The number tells a search that missed a sample from one that saw all.
+#[derive(Clone, Copy)]
+struct Found(u64);
+
+impl Found {
+    /// There is no slot 16.
+    const NOTHING: Self = Self(16);
+
+    const fn tick(self) -> u32 {
+        low(self.0 >> 32)
+    }
+
+    const fn slot(self) -> usize {
+        (self.0 & 31) as usize
+    }
+
+    const fn at(self, tick: u32, slot: usize) -> Self {
+        Self((tick as u64) << 32 | (low(self.0) & !31) as u64 | slot as u64)
+    }
+
+    /// Nothing, and one sample more.
+    const fn forgotten(self) -> Self {
+        let samples = low(self.0).wrapping_add(32) & !31;
+        Self(samples as u64 | Self::NOTHING.0)
+    }
+}
+
 /// A slot in which nobody has looked yet.
 const NOTHING: u64 = 0;
+
+/// Of so many deposits those that came before the oldest young sample, which has this number.
+const fn expired(deposits: u64, before: u32) -> u64 {
+    deposits.wrapping_sub(low(deposits).wrapping_sub(before) as u64)
+}
 
 const fn index(tick: u32) -> usize {
     (tick / SLOT % 16) as usize

@@ -2,6 +2,8 @@
 
 use super::queue::Random;
 use crate::budget::samples::{LIFE, Samples};
+use reattempt_core::Clock as _;
+use reattempt_core::process::ProcessClock;
 
 const SLOT: u32 = LIFE / 15;
 
@@ -48,4 +50,55 @@ fn oldest(list: &[Option<(u32, u64)>], tick: u32) -> Option<u64> {
 
 fn position(tick: u32) -> usize {
     usize::try_from(tick / SLOT % 16).unwrap_or(0)
+}
+
+/// Many looks in each slot, by clocks that are late or go back: what is remembered from a search is
+/// what another search would find.
+#[test]
+fn what_is_remembered_is_what_a_search_finds() {
+    let start = ProcessClock.random();
+    println!("seeds from {start}");
+    let mut remembered = 0;
+    for seed in 0..500 {
+        let mut random = Random(start.wrapping_add(seed));
+        let samples = Samples::new();
+        let mut list = [None; 16];
+        let mut tick = [0, SLOT * 3 + 1, 1 << 31, u32::MAX - LIFE][random.below(4)];
+        let mut deposits = 0;
+        for _ in 0..300 {
+            // So few that all of them look at the clock.
+            deposits += u64::from(random.below(3) == 0);
+            let steps = [0, 1, 7, SLOT / 3, SLOT, 3 * SLOT, LIFE - SLOT, LIFE];
+            let long = if random.below(8) == 0 { 3 } else { 0 };
+            let mut step = || steps[random.below(5 + long)];
+            let (on, back, late) = (step(), step(), step());
+            tick = tick.wrapping_add(on);
+            if random.below(6) == 0 {
+                tick = tick.wrapping_sub(back);
+            }
+            for reader in [tick, tick.wrapping_sub(late), tick.wrapping_add(late), tick] {
+                let searched = oldest(&list, reader).unwrap_or(deposits);
+                if let Some(known) = samples.known_expired(reader, || deposits) {
+                    assert_eq!(known, searched, "{list:?} at {reader}, start {start}");
+                    // Whoever looks in a slot first has to note it.
+                    let own = list[position(reader)].map(|(at, _)| at / SLOT);
+                    assert_eq!(own, Some(reader / SLOT), "start {start}");
+                    remembered += 1;
+                } else if random.below(2) == 0 && samples.note(reader, deposits) {
+                    list[position(reader)] = Some((reader, deposits));
+                }
+                // Some note and do not search.
+                if random.below(2) == 0 {
+                    let searched = oldest(&list, reader).unwrap_or(deposits);
+                    let expired = samples.expired(reader, || deposits);
+                    assert_eq!(expired, searched, "{list:?} at {reader}, start {start}");
+                }
+            }
+            if random.below(200) == 0 {
+                samples.clear();
+                list = [None; 16];
+            }
+        }
+    }
+    assert!(remembered > 50_000, "{remembered} of 600,000");
 }
