@@ -20,7 +20,7 @@ CLAIMS = [
     (r"Refusal by an open breaker: \d+, failsafe", "open breaker, refusal", ["failsafe"]),
 ]
 NO_JITTER = {"tryhard", "retrying", "retry-if"}
-OWN = {"bare", "hand", "ours", "ours, no jitter", "remark"}
+OWN = {"bare", "hand", "ours", "ours, alias", "ours, no jitter", "remark"}
 
 
 def table():
@@ -34,6 +34,8 @@ def table():
             break
         elif not cells[0].startswith("---"):
             figures = {name: float(cell) for name, cell in zip(columns[1:-1], cells[1:-1]) if cell != "-"}
+            # The worse one, however the return type is spelled.
+            figures["ours"] = max(figures.get("ours", 0), figures.get("ours, alias", 0))
             others = {name: figure for name, figure in figures.items() if name not in OWN}
             figures["without jitter"] = min(others.values(), default=0)
             figures["best"] = min((figure for name, figure in others.items() if name not in NO_JITTER), default=0)

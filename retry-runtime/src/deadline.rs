@@ -7,8 +7,7 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use crate::inherited;
-use crate::inside::Inside;
+use crate::around::{self, DeadlineScope};
 use crate::nesting;
 use crate::timer::Timestamp;
 
@@ -19,12 +18,12 @@ pub struct Deadline(Timestamp);
 impl Deadline {
     /// Returns the deadline that lies `limit` from now.
     pub fn after(limit: Duration) -> Self {
-        Self(inherited::now().after(limit))
+        Self(around::now().after(limit))
     }
 
     /// Returns the time until the deadline; 0 after it.
     pub fn remaining(self) -> Duration {
-        self.0.since(inherited::now())
+        self.0.since(around::now())
     }
 
     /// Returns whether the deadline has passed.
@@ -37,19 +36,19 @@ impl Deadline {
 ///
 /// It is 0 after the deadline.
 pub fn remaining() -> Option<Duration> {
-    inherited::remaining()
+    around::remaining()
 }
 
 /// Returns the current deadline, for [`scope`] in another task or thread.
 pub fn current() -> Option<Deadline> {
-    let until = inherited::until();
+    let until = around::until();
     (!until.is_endless()).then_some(Deadline(until))
 }
 
 /// Returns the number of the current attempt, from 1: that of the innermost outer call that is
 /// retrying; 1 if there is none.
 pub fn attempt() -> u32 {
-    inherited::retries().saturating_add(1)
+    around::retries().saturating_add(1)
 }
 
 /// Runs `future` with `limit` as its deadline, from now on, unless it inherits an earlier one.
@@ -111,7 +110,7 @@ pub fn scope<F: Future>(deadline: impl Into<Option<Deadline>>, future: F) -> Sco
 /// Runs `f` with a deadline that was set elsewhere, unless it inherits an earlier one; `None`
 /// changes nothing.
 pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce() -> R) -> R {
-    let _holds = Inside::deadline(moment(deadline.into()), false);
+    let _holds = DeadlineScope::new(moment(deadline.into()), false);
     f()
 }
 
@@ -153,7 +152,7 @@ pub const fn isolate<F: Future>(future: F) -> Isolated<F> {
 /// which then inherits the deadline and the retry of the waiting call. Begin such a job with this
 /// function.
 pub fn isolate_blocking<R>(f: impl FnOnce() -> R) -> R {
-    let _inside = Inside::no_deadline();
+    let _inside = DeadlineScope::without();
     nesting::isolate_blocking(f)
 }
 
@@ -177,7 +176,7 @@ impl<F: Future> Future for Scope<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _holds = Inside::deadline(*this.until, false);
+        let _holds = DeadlineScope::new(*this.until, false);
         this.future.poll(cx)
     }
 }
@@ -196,7 +195,7 @@ impl<F: Future> Future for Isolated<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let _inside = Inside::no_deadline();
+        let _inside = DeadlineScope::without();
         self.project().future.poll(cx)
     }
 }

@@ -6,6 +6,7 @@ use core::time::Duration;
 use crate::backoff::{self, Backoff};
 use crate::jitter::{Jitter, unit};
 use crate::policy::Policy;
+use crate::verdict::Verdict;
 use reattempt_rules::Key;
 use reattempt_rules::duration::Nanos;
 
@@ -102,6 +103,24 @@ impl Policy {
         }
     }
 
+    /// Returns whether the count and chance alone decide what follows an error of this verdict.
+    #[inline(always)]
+    pub(crate) const fn is_plain(&self, verdict: Verdict) -> bool {
+        let is_retried = match verdict {
+            Verdict::Transient => self.idempotent,
+            Verdict::Refused => true,
+            _ => false,
+        };
+        is_retried
+            && self.is_trusted()
+            && self.reset_after.is_none()
+            && !self.decided
+            && matches!(
+                self.backoff,
+                Backoff::None | Backoff::Fixed | Backoff::Linear | Backoff::Exp
+            )
+    }
+
     /// What a function of the user's own answers is not known before: attempts without end must not hammer. Never above
     /// the cap.
     fn floored(&self, delay: Duration) -> Duration {
@@ -117,7 +136,33 @@ impl Policy {
     /// a retry that is not fast.
     #[inline(always)]
     fn draw_plain(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
+        if let Some(longest) = self.doubled(retry) {
+            return drawn(longest, random());
+        }
         self.jittered(self.uncapped(retry), self.chance(random))
+    }
+
+    /// Returns the longest delay in nanoseconds, if the policy is of the usual kind: delays that double, with full
+    /// jitter. Whole numbers take a third of the instructions that floats do, and give the same delays.
+    #[inline(always)]
+    #[expect(clippy::float_cmp, reason = "of numbers that were written")]
+    const fn doubled(&self, retry: u32) -> Option<u64> {
+        let doubles = matches!(self.backoff, Backoff::Exp)
+            && matches!(self.jitter, Jitter::Full)
+            && self.factor == 2.0
+            && self.first.0 == self.base.0;
+        if !doubles {
+            return None;
+        }
+        let (Some(base), Some(cap)) = (self.base.whole(), self.cap.whole()) else {
+            return None;
+        };
+        let longest = if retry < base.leading_zeros() {
+            base << retry
+        } else {
+            u64::MAX
+        };
+        Some(if longest < cap { longest } else { cap })
     }
 
     /// In `[0, 1)`; not drawn where nothing depends on it.
@@ -185,6 +230,13 @@ impl Policy {
     pub(crate) const fn looks_back(&self) -> bool {
         matches!(self.backoff, Backoff::Decorrelated)
     }
+}
+
+/// Returns the part of `longest` nanoseconds that 53 random bits say, to the nearest one.
+#[inline(always)]
+const fn drawn(longest: u64, random: u64) -> Duration {
+    let product = ((random >> 11) as u128).wrapping_mul(longest as u128);
+    Duration::from_nanos((product.wrapping_add(1 << 52) >> 53) as u64)
 }
 
 #[cfg(test)]

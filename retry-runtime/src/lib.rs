@@ -26,12 +26,12 @@ mod call;
 pub mod deadline;
 mod delays;
 pub use reattempt_rules::duration;
+mod around;
 mod engine;
 mod explain;
 #[cfg(feature = "std")]
 mod hedge;
 mod history;
-mod inherited;
 mod inside;
 mod jitter;
 mod name;

@@ -167,10 +167,10 @@ impl NamedPolicy {
         let policy = policy.trusted();
         let snapshot = Arc::new(Snapshot { policy, label });
         self.enabled.store(enabled, Ordering::Relaxed);
-        let start = if policy.counts_from_start() {
-            FROM_START
-        } else {
+        let start = if policy.starts_plain() {
             PLAIN
+        } else {
+            FROM_START
         };
         self.now.store(Some(Arc::clone(&snapshot)));
         self.start.store(start, Ordering::Relaxed);

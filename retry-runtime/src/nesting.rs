@@ -26,10 +26,9 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
+use crate::around::{RetryScope, retries};
 pub use crate::call::OperationId;
 use crate::call::{InheritedMarks, ScopeMarks};
-use crate::inherited::retries;
-use crate::inside::Inside;
 
 /// The retries around a piece of code, and the operations that have used up their retries there;
 /// made by [`current`].
@@ -85,8 +84,8 @@ impl Nesting {
         marks: InheritedMarks::NONE,
     };
 
-    fn enter(&self) -> (Inside<'static>, ScopeMarks) {
-        (Inside::retries(self.retries), ScopeMarks::new(&self.marks))
+    fn enter(&self) -> (RetryScope, ScopeMarks) {
+        (RetryScope::new(self.retries), ScopeMarks::new(&self.marks))
     }
 }
 

@@ -16,6 +16,15 @@ use reattempt_rules::{Key, Keys};
 pub(crate) const HARMLESS: Keys =
     Keys::of(&[Key::FastFirst, Key::Idempotent, Key::Nested, Key::Telemetry]);
 
+/// The keys that may concern a call before anything fails.
+const FROM_START: Keys = Keys::of(&[
+    Key::Timeout,
+    Key::Deadline,
+    Key::ResetAfter,
+    Key::Budget,
+    Key::Telemetry,
+]);
+
 /// A retry policy: the number of attempts, the delays between them, and their limits.
 ///
 /// Every key of the attribute that is a value has a method of the same name. All methods are
@@ -653,14 +662,11 @@ impl Policy {
         self.backoff
     }
 
-    /// Whether a call has to do with it before anything fails.
-    #[cfg(feature = "config")]
-    pub(crate) const fn counts_from_start(&self) -> bool {
-        self.has_limit()
-            || self.reset_after.is_some()
-            || self.is_budgeted()
-            || self.telemetry.has_timings()
-            || self.telemetry.has_spans()
+    /// Returns whether a call has nothing to do with it before anything fails: one load and a test.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn starts_plain(&self) -> bool {
+        !self.given.intersects(FROM_START)
     }
 
     /// Returns whether the user set `key`, for the rules about several values.

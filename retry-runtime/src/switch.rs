@@ -1,26 +1,23 @@
-//! The kill switch: one byte, which every call reads after a failure.
+//! The kill switch: two bits of the word that every call reads after a failure.
 
-use core::sync::atomic::{AtomicU8, Ordering};
+use reattempt_core::watch;
 
 /// By a call of `config::stop_retries`.
-pub const BY_CALL: u8 = 1;
+pub const BY_CALL: u32 = watch::OFF_BY_CALL;
 /// By `enabled = false` in the configuration.
-pub const BY_FILE: u8 = 2;
-
-/// Who has switched retries off: nobody, as a rule.
-static OFF: AtomicU8 = AtomicU8::new(0);
+pub const BY_FILE: u32 = watch::OFF_BY_FILE;
 
 /// Returns whether anything is retried.
 #[inline(always)]
 pub fn are_retries_on() -> bool {
-    OFF.load(Ordering::Relaxed) == 0
+    watch::bits() & watch::OFF == 0
 }
 
 /// Switches retries off or on by one of the constants. Returns whether they are on now, where that has changed.
-pub fn switch(by: u8, on: bool) -> Option<bool> {
+pub fn switch(by: u32, on: bool) -> Option<bool> {
     if on {
-        (OFF.fetch_and(!by, Ordering::Relaxed) == by).then_some(true)
+        (watch::clear(by) & watch::OFF == by).then_some(true)
     } else {
-        (OFF.fetch_or(by, Ordering::Relaxed) == 0).then_some(false)
+        (watch::set(by) & watch::OFF == 0).then_some(false)
     }
 }

@@ -93,15 +93,13 @@ step_lean() {
     done
 }
 
-# What a call costs, in instructions and bytes, against the table that is committed.
+# What a call costs, against its bounds and the tables that are committed.
 step_bounds() {
     if ! command -v valgrind > /dev/null; then
         left_out "valgrind is not installed"
         return
     fi
-    cargo build --quiet --release -p reattempt-benches
-    # It fails where a row is above what the project wants.
-    { "$target/release/reattempt-benches" --bounds --markdown 2> /dev/null || true; } | python3 scripts/bounds.py
+    cargo run --quiet --release -p reattempt-benches -- --bounds --only
 }
 
 # The list of what can panic, against the lints that are lifted for it in library code, and the assertions.

@@ -24,7 +24,7 @@ type Disagreement = Box<(Case, String)>;
 impl Comparison<'_> {
     fn compare(&mut self, driver: &Driver, case: &Case) -> Result<(), Disagreement> {
         let mut part = driver.part_of(&self.cutting.part_of(case));
-        if driver.endures(&part) && self.trace(self.cutting, &part).has_cut {
+        if driver.endures() && self.trace(self.cutting, &part).has_cut {
             // A blocked thread has no part in tokio's time.
             if !part.tokio {
                 self.same(self.enduring, driver, &part)?;

@@ -129,9 +129,9 @@ impl Case {
         case
     }
 
-    /// An attempt hangs only where something ends it.
+    /// An attempt hangs only where something ends it: a limit of its own call.
     fn hang_within_limits(&mut self) {
-        if self.outer_deadline.is_none() && !self.is_limited() {
+        if !self.is_limited() {
             self.drop_acts(End::Hangs);
         }
     }
@@ -194,16 +194,9 @@ impl Case {
                 self.late = Duration::ZERO;
             }
             "parts of seconds" => self.acts.iter_mut().for_each(Act::in_seconds),
-            "outer cut-offs" if !self.is_limited() => self.drop_acts(End::Hangs),
             "late timers" => self.late = Duration::ZERO,
-            "late polling" if self.has(End::NotFinal) => self.late = Duration::ZERO,
-            "late budgets" if spec::budget(&self.spec).is_some() => self.late = Duration::ZERO,
-            "outer late timers" if !self.is_limited() && self.outer_deadline.is_some() => {
-                self.late = Duration::ZERO;
-            }
             // Nothing to do here, or up to whoever compares.
-            "cut-offs" | "views" | "outer cut-offs" | "late polling" | "late budgets"
-            | "outer late timers" => {}
+            "cut-offs" | "views" => {}
             _ => panic!("drivers.md: nothing is called {part}"),
         }
     }

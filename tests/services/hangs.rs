@@ -186,9 +186,10 @@ async fn limits_of_keys_and_constants() {
 async fn limits_that_the_running_program_knows() {
     at_run_time::all_end(3 * SECOND, GiveUpReason::Attempts, TIMEOUT).await;
     at_run_time::all_end(SECOND, GiveUpReason::Deadline, DEADLINE).await;
-    // Each call has what is left of the deadline above.
+    // A call with a limit of its own has what is left of the deadline around it.
+    let limited = Policy::new().deadline(9 * SECOND);
     let answer = deadline::within(SECOND, async {
-        ends("a call", at_run_time::retry_error(Policy::new())).await
+        ends("a call", at_run_time::retry_error(limited)).await
     });
     let (answer, took) = answer.await;
     assert_eq!(
@@ -315,7 +316,8 @@ async fn middleware() {
     let deadline = (GiveUpReason::Deadline, 1, true);
     assert_eq!(get(TIMEOUT).await, (attempts, 3 * SECOND));
     assert_eq!(get(DEADLINE).await, (deadline, SECOND));
-    let above = deadline::within(SECOND, get(Policy::new()));
+    let limited = Policy::new().deadline(9 * SECOND);
+    let above = deadline::within(SECOND, get(limited));
     assert_eq!(above.await, (deadline, SECOND));
 
     // The policy of one request, of which the client knows nothing.

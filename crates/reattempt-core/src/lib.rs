@@ -65,6 +65,7 @@ mod retry_error;
 mod said;
 pub mod tables;
 mod time;
+mod timestamp;
 mod verdict;
 #[doc(hidden)]
 pub mod watch;
@@ -79,5 +80,6 @@ pub use failure::GaveUp;
 pub use key::IdempotencyKey;
 pub use reason::GiveUpReason;
 pub use retry_error::RetryError;
-pub use time::{Clock, Timestamp};
+pub use time::Clock;
+pub use timestamp::Timestamp;
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};

@@ -3,7 +3,8 @@
 use core::time::Duration;
 use std::sync::OnceLock;
 
-use crate::time::{Clock, Timestamp};
+use crate::time::Clock;
+use crate::timestamp::Timestamp;
 use crate::watch;
 
 static VIRTUAL: OnceLock<TimeSource> = OnceLock::new();

@@ -1,20 +1,20 @@
 //! Random numbers: a generator for each thread, and the operating system for what must be unique.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
-use std::process;
 use std::sync::OnceLock;
+use std::time::Instant;
 
-use rand::rngs::SmallRng;
-use rand::{Rng as _, SeedableRng as _};
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 use rand::{TryRng as _, rngs::SysRng};
 
+use crate::timestamp::Parts;
 use crate::watch;
 
 thread_local! {
-    // Seeded where it is first drawn from: a constant needs no test whether it is there.
-    static GENERATOR: RefCell<Option<Generator>> = const { RefCell::new(None) };
+    // Seeded where it is first drawn from, and 0 until then: a constant needs no test whether it is
+    // there. A fork begins with a copy of its parent's.
+    static GENERATOR: Cell<u64> = const { Cell::new(0) };
 }
 
 static SOURCE: OnceLock<fn() -> Option<u64>> = OnceLock::new();
@@ -29,7 +29,6 @@ pub fn set_source(source: fn() -> Option<u64>) {
 }
 
 /// Returns a number of the source that was set, where it has one.
-#[inline(always)]
 fn sourced() -> Option<u64> {
     if watch::bits() & watch::SEED == 0 {
         return None;
@@ -40,48 +39,60 @@ fn sourced() -> Option<u64> {
 /// Returns 64 random bits of this thread's generator. Out of line: it needs registers.
 #[inline(never)]
 pub(crate) fn random() -> u64 {
-    if let Some(random) = sourced() {
-        return random;
+    if watch::bits() & watch::SEED == 0 {
+        return drawn();
     }
-    let process = process::id();
-    // Nothing of the user's runs while it is borrowed, so it never is already.
-    let drawn = GENERATOR.try_with(|kept| Some(draw(&mut *kept.try_borrow_mut().ok()?, process)));
-    match drawn {
-        Ok(Some(random)) => random,
-        // The last moments of a thread, where the platform has dropped the generator by then.
-        _ => draw(&mut None, process),
+    sourced_or_drawn()
+}
+
+#[cold]
+#[inline(never)]
+fn sourced_or_drawn() -> u64 {
+    sourced().unwrap_or_else(drawn)
+}
+
+fn drawn() -> u64 {
+    // The last moments of a thread, where the platform has dropped the generator by then.
+    GENERATOR.try_with(next).unwrap_or_else(|_| seed())
+}
+
+/// Returns what tells a fork from its parent: the nanoseconds at which it draws. To read the clock
+/// is not a call of the system, and to ask for the number of the process is one.
+#[inline(always)]
+fn moment() -> u32 {
+    if cfg!(unix) {
+        Parts::of(Instant::now()).nanos
+    } else {
+        0
     }
 }
 
-/// Draws from a generator, which is seeded in its first call in a process.
-fn draw(kept: &mut Option<Generator>, process: u32) -> u64 {
-    match kept {
-        Some(generator) if generator.process == process => generator.numbers.next_u64(),
-        _ => kept.insert(Generator::seeded(process)).numbers.next_u64(),
+/// Draws by wyrand, which is a sum and a product. The moment stays in the sum, so a fork that once
+/// draws another number than its parent does not come back to the parent's numbers.
+#[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
+fn next(generator: &Cell<u64>) -> u64 {
+    if generator.get() == 0 {
+        generator.set(seed());
     }
+    let moment = u64::from(moment());
+    let state = (generator.get())
+        .wrapping_add(0x2d35_8dcc_aa6c_78a5)
+        .wrapping_add(moment);
+    generator.set(state);
+    let product = u128::from(state).wrapping_mul(u128::from(state ^ 0x8bb8_4b93_962e_acc9));
+    (product >> 64) as u64 ^ product as u64
 }
 
-/// The generator of a thread, and the process that seeded it: a fork begins with a copy of its parent's.
-#[derive(Clone)]
-struct Generator {
-    numbers: SmallRng,
-    process: u32,
-}
-
-impl Generator {
-    #[cold]
-    fn seeded(process: u32) -> Self {
-        #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-        if let Ok(numbers) = SmallRng::try_from_rng(&mut SysRng) {
-            return Self { numbers, process };
-        }
-        // The keys of a `HashMap` come from the operating system, too, but a fork has those of its parent.
-        let seed = RandomState::new().hash_one(process);
-        Self {
-            numbers: SmallRng::seed_from_u64(seed),
-            process,
-        }
+/// Returns a seed of the operating system.
+#[cold]
+#[inline(never)]
+fn seed() -> u64 {
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    if let Ok(seed) = SysRng.try_next_u64() {
+        return seed;
     }
+    // The keys of a `HashMap` come from the operating system, too.
+    RandomState::new().hash_one(0)
 }
 
 /// Returns 128 random bits of the operating system: no other call gets the same, in this process or in another, be it
@@ -110,10 +121,6 @@ pub fn unique() -> u128 {
 mod tests {
     use super::*;
 
-    fn three(kept: &mut Option<Generator>, process: u32) -> [u64; 3] {
-        core::array::from_fn(|_| draw(kept, process))
-    }
-
     #[test]
     fn a_source_of_numbers_sets_its_bit() {
         assert_eq!(watch::bits() & watch::SEED, 0);
@@ -124,14 +131,36 @@ mod tests {
     /// A fork begins with a copy of what its parent has in memory.
     #[test]
     fn the_children_of_a_process_draw_other_numbers() {
-        let mut parent = None;
-        three(&mut parent, 1);
-        let (mut first, mut second, mut thread) = (parent.clone(), parent.clone(), parent.clone());
-        let numbers = three(&mut parent, 1);
-        assert_eq!(three(&mut thread, 1), numbers);
-        let (first, second) = (three(&mut first, 2), three(&mut second, 3));
-        assert_ne!(first, numbers);
-        assert_ne!(second, numbers);
-        assert_ne!(first, second);
+        random();
+        let copied = GENERATOR.get();
+        let mut numbers = Vec::new();
+        for _process in 0..10 {
+            GENERATOR.set(copied);
+            numbers.extend([(); 3].map(|()| random()));
+        }
+        for (place, number) in numbers.iter().enumerate() {
+            assert!(!numbers[..place].contains(number), "{numbers:?}");
+        }
+    }
+
+    /// Each bit is set in half of the numbers, and tells nothing of the other bits or of those of
+    /// the next number.
+    #[test]
+    fn bits_are_even() {
+        const NUMBERS: u32 = 1 << 14;
+        let numbers: Vec<u64> = (0..NUMBERS).map(|_| random()).collect();
+        // Eight standard deviations.
+        let is_even = |count: u32| count.abs_diff(NUMBERS / 2) < NUMBERS / 32;
+        for bit in 0..64 {
+            let set = numbers.iter().filter(|number| *number >> bit & 1 == 1);
+            assert!(is_even(u32::try_from(set.count()).expect("few")), "{bit}");
+        }
+        for (shift, lag) in (0..64).flat_map(|shift| [(shift, 0), (shift, 1)]).skip(1) {
+            let pairs = numbers.iter().zip(&numbers[lag..]);
+            let same: u32 = pairs
+                .map(|(one, other)| (one ^ other.rotate_left(shift)).count_zeros())
+                .sum();
+            assert!(is_even(same / 64), "{shift}, {lag}");
+        }
     }
 }

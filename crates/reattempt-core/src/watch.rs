@@ -1,7 +1,7 @@
-//! One word that says what is unusual in this process: a bit for each slot that a test has filled.
+//! One word that says what is unusual in this process: a bit for each slot that is filled.
 //!
 //! Calls read the word before they ask a slot. What fills a slot sets its bit, under the lock of the
-//! slot, and it stays.
+//! slot. Slots of tests stay set.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,6 +9,18 @@ use core::sync::atomic::{AtomicU32, Ordering};
 pub const VIRTUAL_TIME: u32 = 1;
 /// A test has seeded the random numbers of a thread.
 pub const SEED: u32 = 1 << 1;
+/// A test records the calls of a thread.
+pub const RECORDER: u32 = 1 << 2;
+/// An observer of the process was added.
+pub const OBSERVER: u32 = 1 << 3;
+/// A scope of a thread or a task has an observer.
+pub const SCOPE: u32 = 1 << 4;
+/// A call of `config::stop_retries` has switched retries off.
+pub const OFF_BY_CALL: u32 = 1 << 5;
+/// `enabled = false` in the configuration has switched retries off.
+pub const OFF_BY_FILE: u32 = 1 << 6;
+/// Retries are switched off.
+pub const OFF: u32 = OFF_BY_CALL | OFF_BY_FILE;
 
 static WATCH: AtomicU32 = AtomicU32::new(0);
 
@@ -20,8 +32,25 @@ pub fn bits() -> u32 {
     WATCH.load(Ordering::Relaxed)
 }
 
-/// Sets the bit of a slot that is being filled.
-#[cfg(feature = "std")]
-pub fn set(bit: u32) {
-    WATCH.fetch_or(bit, Ordering::Relaxed);
+/// Sets the bit of a slot that is being filled. Returns the bits before.
+pub fn set(bit: u32) -> u32 {
+    WATCH.fetch_or(bit, Ordering::Relaxed)
+}
+
+/// Clears the bit of a slot that nobody fills any more. Returns the bits before.
+pub fn clear(bit: u32) -> u32 {
+    WATCH.fetch_and(!bit, Ordering::Relaxed)
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bit_comes_and_goes_alone() {
+        set(RECORDER);
+        set(OBSERVER);
+        clear(RECORDER);
+        assert_eq!(bits() & (RECORDER | OBSERVER), OBSERVER);
+    }
 }

@@ -6,14 +6,12 @@ use async_trait::async_trait;
 
 use reattempt_core::http::{HasMethod as _, HasStatus, Statuses};
 use retry_runtime::private::driver::{
-    AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, HAS_KILL_SWITCH,
-    LiveCall, TimedOut, attempt_span, limited, spanned,
+    AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, TimedOut,
+    attempt_span, limited, spanned,
 };
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer as _};
-use retry_runtime::{
-    Budget, Cause, Classify, GaveUp, GiveUpReason, Hook, Policy, SharedRetryHook, Verdict,
-};
+use retry_runtime::{Budget, Cause, Classify, GaveUp, Hook, Policy, SharedRetryHook, Verdict};
 
 use crate::operation::ClientOperation;
 
@@ -30,9 +28,9 @@ use crate::operation::ClientOperation;
 /// A [`Policy`] among the extensions of a request replaces the policy of the middleware, such as
 /// `Policy::new().max(1)` for a single attempt. It is not checked.
 ///
-/// `timeout`, `deadline` and an inherited deadline cancel an attempt until the head of its response
-/// has come; the caller reads the body later. A call that ends so returns an error of the
-/// middleware with [`GaveUp`] in it.
+/// `timeout` and `deadline` cancel an attempt until the head of its response has come; the caller
+/// reads the body later. A policy with one of them also cancels at an inherited deadline. A call
+/// that ends so returns an error of the middleware with [`GaveUp`] in it.
 ///
 /// Where reqwest has followed a redirect, the answer belongs to another request. It proves nothing
 /// about the first request, which was executed.
@@ -242,13 +240,12 @@ macro_rules! reqwest_middleware {
                     };
                     self.hook.on_retry(&retry);
                     let delay = retry.delay();
-                    // The kill switch may end the call after the delay.
-                    let kept = HAS_KILL_SWITCH.then_some(failed);
+                    // The kill switch or a deadline may end the call after the delay.
+                    let kept = (!delay.is_zero() && context.may_end()).then_some(failed);
                     call.pause(context, delay, ()).await;
                     if let Some(failed) = kept
-                        && context.is_disabled()
+                        && let Err(end) = call.resume(context)
                     {
-                        let end = call.ended(context, GiveUpReason::Disabled);
                         return last_answer(failed, end);
                     }
                     call.retry_begins();

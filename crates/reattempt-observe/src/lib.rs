@@ -59,7 +59,7 @@ pub use observer::Observer;
 pub use report::{ObserverHandle, add};
 #[cfg(feature = "observers")]
 #[doc(hidden)]
-pub use report::{invalid_policy, report};
+pub use report::{has_sinks, invalid_policy, report};
 #[cfg(feature = "observers")]
 #[doc(hidden)]
 pub use said::{said, said_with_causes, shown};

@@ -1,9 +1,10 @@
 //! Who receives an event: the observers of this crate, those of the scope, and those of the process.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use reattempt_core::watch;
 use reattempt_rules::Violation;
 
 use crate::event::Event;
@@ -13,8 +14,6 @@ use crate::scope;
 type List = Arc<Vec<(u64, Arc<dyn Observer>)>>;
 
 static OBSERVERS: RwLock<Option<List>> = RwLock::new(None);
-/// How many there are, so that nobody need take the lock to see that there is none.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Adds an observer of all calls of the process, until [`ObserverHandle::remove`].
@@ -43,7 +42,11 @@ fn change(change: impl FnOnce(&mut Vec<(u64, Arc<dyn Observer>)>)) {
         let mut list = OBSERVERS.write().unwrap_or_else(PoisonError::into_inner);
         let mut observers = list.as_deref().cloned().unwrap_or_default();
         change(&mut observers);
-        COUNT.store(observers.len(), Ordering::Relaxed);
+        if observers.is_empty() {
+            watch::clear(watch::OBSERVER);
+        } else {
+            watch::set(watch::OBSERVER);
+        }
         // Dropped outside the lock: an observer that ends may make calls, or remove another.
         list.replace(Arc::new(observers))
     };
@@ -70,7 +73,12 @@ pub(crate) fn wants_times() -> bool {
 
 /// Returns whether there is an observer of the user's for this thread.
 pub(crate) fn is_added() -> bool {
-    COUNT.load(Ordering::Relaxed) > 0 || scope::observes()
+    has_observers() || scope::observes()
+}
+
+/// Returns whether the process has an observer.
+fn has_observers() -> bool {
+    watch::bits() & watch::OBSERVER != 0
 }
 
 /// Delivers an event to every observer.
@@ -80,7 +88,7 @@ pub(crate) fn deliver(event: &Event<'_>) {
     };
     deliver_to_sinks(event);
     scope::report(event);
-    if COUNT.load(Ordering::Relaxed) == 0 {
+    if !has_observers() {
         return;
     }
     let list = OBSERVERS
@@ -139,7 +147,8 @@ pub fn report(event: &Event<'_>) {
 }
 
 /// Returns whether an observer of this crate listens.
-fn has_sinks() -> bool {
+#[inline(always)]
+pub fn has_sinks() -> bool {
     // Whether a recorder of metrics is installed cannot be asked; statistics always count.
     #[cfg(any(feature = "metrics", feature = "stats"))]
     return true;

@@ -6,10 +6,10 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use std::cell::RefCell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pin_project_lite::pin_project;
+use reattempt_core::watch;
 
 use super::event::Event;
 use super::observer::Observer;
@@ -26,6 +26,32 @@ pub struct Scope {
 struct Link {
     observer: Arc<dyn Observer>,
     above: Option<Arc<Link>>,
+    #[expect(dead_code, reason = "counted until it is dropped")]
+    counted: Counted,
+}
+
+/// How many observers the scopes of all threads have: most programs have none, and each failure asks.
+static COUNT: Mutex<usize> = Mutex::new(0);
+
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
+        *count = count.saturating_add(1);
+        watch::set(watch::SCOPE);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            watch::clear(watch::SCOPE);
+        }
+    }
 }
 
 /// One after the other: a chain that drops itself link by link goes as deep as it is long.
@@ -46,9 +72,6 @@ thread_local! {
         })
     };
 }
-
-/// Whether any scope has had observers: most programs have none, and each failure asks.
-static HAVE_OBSERVED: AtomicBool = AtomicBool::new(false);
 
 /// What holds here, for a task or a thread.
 pub fn current() -> Scope {
@@ -106,7 +129,12 @@ impl Scope {
     #[must_use = "a scope does nothing until something runs in it"]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         let above = self.observers.take();
-        self.observers = Some(Arc::new(Link { observer, above }));
+        let counted = Counted::new();
+        self.observers = Some(Arc::new(Link {
+            observer,
+            above,
+            counted,
+        }));
         self
     }
 
@@ -132,9 +160,6 @@ impl Scope {
 /// The scope of this thread until this is dropped, also by a panic.
 /// The scope before; nothing of the user's runs while this one is changed.
 fn replace(scope: Scope) -> Scope {
-    if scope.observers.is_some() {
-        HAVE_OBSERVED.store(true, Ordering::Relaxed);
-    }
     let before =
         HERE.try_with(|here| Some(core::mem::replace(&mut *here.try_borrow_mut().ok()?, scope)));
     before.ok().flatten().unwrap_or_default()
@@ -183,8 +208,7 @@ impl<F: Future> Future for Scoped<F> {
 
 /// Whether there are observers in the scope of this thread.
 pub(super) fn observes() -> bool {
-    HAVE_OBSERVED.load(Ordering::Relaxed)
-        && look(|here| here.observers.is_some()).unwrap_or_default()
+    watch::bits() & watch::SCOPE != 0 && look(|here| here.observers.is_some()).unwrap_or_default()
 }
 
 /// Tells the observers of the scope, the innermost first.

@@ -189,6 +189,24 @@ impl fmt::Debug for Nanos {
 }
 
 impl Nanos {
+    /// Returns them as a whole number, if they are one that a float holds exactly.
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        clippy::float_cmp,
+        reason = "compared with what it was made of"
+    )]
+    pub const fn whole(self) -> Option<u64> {
+        let whole = self.0 as u64;
+        if self.0 < Self::EXACT && whole as f64 == self.0 {
+            Some(whole)
+        } else {
+            None
+        }
+    }
+
     /// What is rounded from here on.
     const EXACT: f64 = 9_007_199_254_740_992.0;
 

@@ -426,6 +426,28 @@ pub fn without_mut(signature: &mut Signature, cloned: &[(Ident, bool)]) {
     }
 }
 
+/// Returns the names of the parameters that are shared references and always the same one, `self` too.
+pub fn shared(signature: &Signature) -> Vec<Ident> {
+    let is_shared = |ty: &Type| matches!(bare(ty), Type::Reference(reference) if reference.mutability.is_none());
+    let names = signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Receiver(receiver) => {
+            let is_shared = match &receiver.kind {
+                ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
+                ReceiverKind::Typed(_, ty) => is_shared(ty) && receiver.mutability.is_none(),
+                _ => false,
+            };
+            is_shared.then(|| Ident::new("self", receiver.self_token.span))
+        }
+        FnArg::Typed(typed) => match &*typed.pat {
+            syn::Pat::Ident(name) if name.mutability.is_none() && name.by_ref.is_none() => {
+                is_shared(&typed.ty).then(|| name.ident.clone())
+            }
+            _ => None,
+        },
+    });
+    names.collect()
+}
+
 /// Makes the parameters that are passed by value `mut` and returns their names, `self` too: what an attempt may borrow so
 /// that nobody else can meanwhile. A reference is one anyway, and `unless` says which are not meant.
 pub fn made_mut(signature: &mut Signature, unless: impl Fn(&Ident) -> bool) -> Vec<Ident> {

@@ -67,6 +67,8 @@ pub struct Model {
     pub clone: Vec<(Ident, bool)>,
     /// Parameters that are passed by value and not cloned.
     pub owned: Vec<Owned>,
+    /// Parameters that are shared references, `self` too.
+    pub shared: Vec<Ident>,
     /// Parameters that an async attempt borrows for itself alone.
     pub borrowed: Vec<Ident>,
     /// The keys, as written.

@@ -6,25 +6,28 @@
 //! loop {
 //!     let pause = {
 //!         let attempt = async { BODY };
-//!         let error = if call.retries() == 0 {              // the same twice, but for `again`
-//!             match split(attempt.await) { Ok(answer) => break answer, Err(error) => error }
+//!         let error = if call.failures() == 0 {
+//!             match split(call.first(attempt).await) { .. }     // `break answer`, or the error
 //!         } else {
 //!             match split(call.again(attempt).await) { ... }
 //!         };
 //!         match call.delay(CONTEXT, GATES, || (DESCRIBED, VERDICT)) {
-//!             Ok(delay) => call.pause(CONTEXT, delay, ..),
+//!             Ok(delay) => call.pause(CONTEXT, delay, keep!(error)),
 //!             Err(end) => break fail(error),
 //!         }
-//!     };                                    // the error is gone before the wait
-//!     pause.await;
+//!     };                                    // the error is gone before the wait, or kept by `pause`
+//!     if let Some((error, end)) = call.stopped(pause.await, CONTEXT) {
+//!         break fail(error);
+//!     }
 //! }
 //! ```
 //!
-//! With `before_retry` or gates the error lives through the wait. With a limit in time the attempt is
-//! `limited(async { BODY }, ...)`, in one place.
+//! With `before_retry`, `history` or gates that may turn an attempt away the error lives through
+//! the wait. With a limit in time the attempt is `limited(async { BODY }, ...)`, in one place.
 
-use proc_macro2::{Group, TokenStream};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote_spanned;
+use syn::Expr;
 
 use super::parts::Parts;
 use reattempt_syntax::item::Answer;
@@ -32,19 +35,23 @@ use reattempt_syntax::model::{Model, at};
 use reattempt_syntax::moves::Move;
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
-    looped(model, answer, |parts| attempt(parts, body))
+    looped(model, answer, |parts| match one_call(parts, body) {
+        Some((call, awaited)) => (call, Some(awaited)),
+        None => (attempt(parts, body), None),
+    })
 }
 
-/// A loop around the future that `attempt` makes.
+/// A loop around the future that `attempt` is, or that it makes, where it says where that is awaited.
 pub(super) fn looped(
     model: &Model,
     answer: &Answer,
-    attempt: impl Fn(&Parts<'_>) -> TokenStream,
+    attempt: impl Fn(&Parts<'_>) -> (TokenStream, Option<Span>),
 ) -> TokenStream {
     let parts = Parts::asynchronous(model, answer);
-    let (prelude, bound) = (parts.prelude(), parts.context_bound());
+    let (prelude, begun, bound) = (parts.prelude(), parts.begun(), parts.context_bound());
     let entered = parts.entered();
-    let attempted = parts.attempted(&parts.spanned(parts.hedged(attempt(&parts))));
+    let (attempt, made) = attempt(&parts);
+    let attempted = parts.attempted(&parts.spanned(parts.hedged(attempt)), made);
     let (progress, uses) = (parts.progress(), parts.uses());
     let (renewed, start) = (parts.renewed(), parts.attempt_start());
     let Step {
@@ -52,7 +59,7 @@ pub(super) fn looped(
         decided,
         wait,
     } = step(&parts);
-    let later = parts.begins_again();
+    let (later, not_plain) = (parts.begins_again(), parts.no_longer_plain());
     let looped = ours! {
         loop {
             #entered
@@ -65,12 +72,14 @@ pub(super) fn looped(
             };
             #wait
             #later
+            #not_plain
         }
     };
     let looped = parts.used_up(parts.answered(parts.unless_too_late(&looped)));
     ours! {
         #uses
         #prelude
+        #begun
         #progress
         #looped
     }
@@ -94,7 +103,7 @@ fn step(parts: &Parts<'_>) -> Step {
     let pause = |kept| ours!((&mut call).#pause(#context, delay, #kept));
     let before_retry = parts.before_retry();
     // `before_retry` sees the error, a call that its gates turn away ends with it, and `history` keeps it. Otherwise the error is gone
-    // before the wait, or kept for the kill switch.
+    // before the wait, or kept for a deadline and the kill switch.
     if before_retry.is_some() || model.is_gated() || model.history.is_some() {
         let remembered = parts.remembered();
         let (judged, unkept) = (parts.judged(), pause(ours!(())));
@@ -177,16 +186,8 @@ fn step(parts: &Parts<'_>) -> Step {
 /// One attempt. A return that is never taken gives it its type, so that `?`
 /// and `into` in the body know where to go.
 fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
-    let (krate, statements) = (&parts.krate, parts.statements(body));
-    let never = match (parts.form(), parts.answer) {
-        (Some(form), _) => Some(ours!((#form).never())),
-        (None, Answer::Inferred) => None,
-        (None, answer) => {
-            let ty = answer.spoken();
-            Some(ours!(#krate::__private::never::<#ty>()))
-        }
-    };
-    let typed = never.map(|never| {
+    let statements = parts.statements(body);
+    let typed = never(parts).map(|never| {
         ours! {
             if let ::core::option::Option::Some(outcome) = #never {
                 return outcome;
@@ -199,4 +200,71 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let likely = found.possible.first().map(Move::span);
     let start = likely.unwrap_or_else(|| body.span_open());
     quote_spanned!(at(start)=> async { #typed #moved #borrowed #statements })
+}
+
+/// `None` of the type of what an attempt answers, if it is known.
+fn never(parts: &Parts<'_>) -> Option<TokenStream> {
+    let krate = &parts.krate;
+    match (parts.form(), parts.answer) {
+        (Some(form), _) => Some(ours!((#form).never())),
+        (None, Answer::Inferred) => None,
+        (None, answer) => {
+            let ty = answer.spoken();
+            Some(ours!(#krate::__private::never::<#ty>()))
+        }
+    }
+}
+
+/// What makes the future of an attempt of which the body is one call, as in `ask(&self.client, 7).await`: awaited as it
+/// is, it lies once in the future of the function, and its state is kept once.
+fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
+    let model = parts.model;
+    if !parts.awaits_alone() || !model.clone.is_empty() || !model.borrowed.is_empty() {
+        return None;
+    }
+    let (called, awaited) = awaited_call(body)?;
+    let found = parts.moves(body);
+    if !found.certain.is_empty() || !found.possible.is_empty() {
+        return None;
+    }
+    let (krate, never) = (&parts.krate, never(parts)?);
+    let call =
+        quote_spanned!(at(body.span_open())=> #krate::__private::one_call(&#never, || #called));
+    Some((call, awaited))
+}
+
+/// What the body awaits, and where, if that is a call of which nothing has to outlive its own evaluation.
+fn awaited_call(body: &Group) -> Option<(Expr, Span)> {
+    let tokens: Vec<_> = body.stream().into_iter().collect();
+    // Most bodies are not parsed.
+    if !matches!(&*tokens, [.., TokenTree::Punct(dot), TokenTree::Ident(word)] if dot.as_char() == '.' && word == "await")
+    {
+        return None;
+    }
+    let Expr::Await(awaited) = syn::parse2(body.stream()).ok()? else {
+        return None;
+    };
+    let is_call = awaited.attrs.is_empty()
+        && match &*awaited.base {
+            Expr::Call(call) => {
+                matches!(*call.func, Expr::Path(_)) && call.args.iter().all(is_place)
+            }
+            Expr::MethodCall(call) => is_place(&call.receiver) && call.args.iter().all(is_place),
+            _ => false,
+        };
+    is_call.then_some((*awaited.base, awaited.await_token.span))
+}
+
+/// Whether it is a variable, a field of one, a literal, or a reference to one of these.
+fn is_place(code: &Expr) -> bool {
+    match code {
+        Expr::Lit(_) => true,
+        Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
+            name.to_string()
+                .starts_with(|first: char| first.is_lowercase() || first == '_')
+        }),
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Reference(reference) => is_place(&reference.expr),
+        _ => false,
+    }
 }

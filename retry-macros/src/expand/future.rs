@@ -43,7 +43,9 @@ pub(super) fn expand(
         let moved = parts.moved(&parts.moves(body));
         let closure = quote_spanned!(at(body.span_open())=> || #output { #moved #statements });
         let (until, context) = (parts.until(), parts.attempt_context());
-        ours!(#krate::__private::LiveCall::attempt(&mut call, #until, #context, #closure))
+        let attempt =
+            ours!(#krate::__private::LiveCall::attempt(&mut call, #until, #context, #closure));
+        (attempt, None)
     });
     if boxed {
         let krate = model.krate();

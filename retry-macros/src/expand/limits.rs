@@ -129,7 +129,8 @@ impl Parts<'_> {
         let gate = ours! {
             <#krate::__private::IsBudgeted<#is_budgeted> as #krate::__private::BudgetByPolicy>::gate(#policy, #timer)
         };
-        (TokenStream::new(), gate)
+        let none = ours!(<#krate::__private::IsBudgeted<#is_budgeted> as #krate::__private::BudgetByPolicy>::NONE);
+        (TokenStream::new(), self.unless_plain(gate, &none))
     }
 
     /// `let start = ...;`: when an attempt begins, where the policy may want to know. For a constant policy that does
@@ -143,7 +144,11 @@ impl Parts<'_> {
             || ours!(1),
             |policy| ours!({ #krate::Policy::kept_starts(&#policy) }),
         );
-        ours!(let start = #krate::__private::AttemptStart::<#taken>::now(#policy, #timer);)
+        let start = self.unless_plain(
+            ours!(#krate::__private::AttemptStart::<#taken>::now(#policy, #timer)),
+            &ours!(#krate::__private::AttemptStart::NONE),
+        );
+        ours!(let start = #start;)
     }
 
     /// An inherited policy that the compiler can look at, and an item too.
@@ -184,12 +189,12 @@ impl Parts<'_> {
 
     /// Before a retry, while the error before it is there, which then is that of the call.
     pub(super) fn entered_again(&self) -> TokenStream {
-        let (krate, timer) = (&self.krate, &self.timer);
         if self.model.is_gated() {
             let (end, give_up) = (self.end(), self.give_up());
             self.entry(&end, &ours!(break #give_up))
         } else if self.model.is_limited() {
-            ours!(#krate::__private::Gate::begin(&mut gates, #timer);)
+            let context = self.context();
+            ours!((&mut call).begin(#context, &mut gates);)
         } else {
             TokenStream::new()
         }

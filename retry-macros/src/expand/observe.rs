@@ -44,7 +44,11 @@ impl Parts<'_> {
             return attempt;
         }
         let (krate, context, run) = (&self.krate, self.context(), run(attempt));
-        ours!({ let span = #krate::__private::attempt_span(#context, &call); #run })
+        let span = self.unless_plain(
+            ours!(#krate::__private::attempt_span(#context, &call)),
+            &ours!(#krate::__private::AttemptSpan::NONE),
+        );
+        ours!({ let span = #span; #run })
     }
 
     /// What failed, with what the error says of itself, as far as its type is known by now: which of its traits it has

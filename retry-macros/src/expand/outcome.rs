@@ -1,7 +1,7 @@
 //! An attempt and what it came to: success leaves the loop, anything else is
 //! bound as `cause`, and reported when the call gives up.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 use retry_runtime::rules::Key;
 use syn::spanned::Spanned as _;
@@ -63,8 +63,8 @@ impl Parts<'_> {
     /// limits of its own.
     pub(super) fn unless_too_late(&self, looped: &TokenStream) -> TokenStream {
         let (krate, context) = (&self.krate, self.deferred_context());
-        // An attempt that is cut off is not begun either.
-        if self.cutting() == Cutting::Always {
+        // An attempt that is cut off is not begun either. Whether a policy cuts any off, only the running program may know.
+        if self.cutting() == Cutting::Always && !self.model.is_inherited() {
             return looped.clone();
         }
         let has_limits = self.model.is_limited() || self.model.may_have_deadline();
@@ -130,8 +130,18 @@ impl Parts<'_> {
         ours!({ let end = #looped; #released #mapped })
     }
 
-    /// Runs `attempt`, an expression, and takes its outcome apart.
-    pub(super) fn attempted(&self, attempt: &TokenStream) -> TokenStream {
+    /// Whether what an async attempt awaits is kept nowhere but in the call: nothing limits, copies or watches it.
+    pub(super) fn awaits_alone(&self) -> bool {
+        self.asynchronous
+            && self.cutting() == Cutting::Never
+            && self.model.until.is_none()
+            && self.model.hedge.is_none()
+            && !self.may_be_timed()
+    }
+
+    /// Runs `attempt`, an expression, and takes its outcome apart. One that makes the future of an attempt is `made`, and
+    /// awaited where the body does it.
+    pub(super) fn attempted(&self, attempt: &TokenStream, made: Option<Span>) -> TokenStream {
         if self.cutting() != Cutting::Never {
             return self.limited(attempt);
         }
@@ -141,22 +151,53 @@ impl Parts<'_> {
                 return ours!(let outcome = #attempt; #polled);
             }
             let is_first = self.is_first();
-            let awaited =
-                ours!(if #is_first { attempt.await } else { (&mut call).again(attempt).await });
+            let first = awaited_first();
+            let awaited = ours!(if #is_first { #first } else { (&mut call).again(attempt).await });
             return ours!(let attempt = #attempt; let outcome = #awaited; #polled);
         }
         let cause = self.named_cause();
         if !self.asynchronous {
-            let error = self.split(&ours!(outcome), &self.succeeded(&ours!(answer)));
+            let error = self.split(
+                &ours!(outcome),
+                &self.succeeded(&ours!(answer)),
+                &ours!(error),
+            );
             return ours!(let outcome = #attempt; let error = #error; #cause);
         }
         // The same twice: with a place of its own a first attempt costs what it costs without a retry.
+        let awaited = |attempt: TokenStream| {
+            let span = made.unwrap_or_else(|| self.answer_span());
+            quote_spanned!(at(span)=> #attempt.await)
+        };
         let at_once = self.succeeded_at_once(ours!(answer));
-        let first = self.split(&ours!(attempt.await), &at_once);
+        let failed = ours!((&mut call).first_failed(marks, error));
+        let first = self.split(&ours!(outcome), &at_once, &failed);
         let recovered = self.succeeded(&ours!(answer));
-        let again = self.split(&ours!((&mut call).again(attempt).await), &recovered);
+        let again = self.split(
+            &awaited(ours!((&mut call).again(attempt))),
+            &recovered,
+            &ours!(error),
+        );
+        let (first_begun, again_begun) = if made.is_some() {
+            (
+                ours!(let attempt = (&mut call).begin_first(attempt);),
+                ours!(let attempt = (&mut call).begin_again(attempt);),
+            )
+        } else {
+            (TokenStream::new(), TokenStream::new())
+        };
         let is_first = self.is_first();
-        let awaited = ours!(if #is_first { #first } else { #again });
+        let first_awaited = awaited(ours!((&mut call).first(attempt)));
+        let awaited = ours! {
+            if #is_first {
+                #first_begun
+                let (outcome, marks) = #first_awaited;
+                #first
+            } else {
+                #again_begun
+                #again
+            }
+        };
         if self.model.hedge.is_some() {
             // A timer that the user's expression makes lives until the copies have ended.
             ours!(let error = match #attempt { attempt => #awaited }; #cause)
@@ -223,8 +264,13 @@ impl Parts<'_> {
         }
     }
 
-    /// The error of `outcome`, an expression, or out of the loop with a success.
-    fn split(&self, outcome: &TokenStream, answered: &TokenStream) -> TokenStream {
+    /// The error of `outcome`, an expression, which is `failed` then, or out of the loop with a success.
+    fn split(
+        &self,
+        outcome: &TokenStream,
+        answered: &TokenStream,
+        failed: &TokenStream,
+    ) -> TokenStream {
         let (label, split, span) = (self.label(), self.splitter(), self.answer_span());
         // What is judged points there, too: the compiler blames the argument.
         let outcome = model::located(outcome.clone(), at(span));
@@ -241,7 +287,7 @@ impl Parts<'_> {
                 let failed;
                 match #split {
                     #ended
-                    ::core::result::Result::Err(error) => failed = error,
+                    ::core::result::Result::Err(error) => failed = #failed,
                 }
                 failed
             }};
@@ -249,7 +295,7 @@ impl Parts<'_> {
         ours! {
             match #split {
                 #ended
-                ::core::result::Result::Err(error) => error,
+                ::core::result::Result::Err(error) => #failed,
             }
         }
     }
@@ -322,7 +368,11 @@ impl Parts<'_> {
         let apart = if self.model.until.is_some() {
             self.polled()
         } else {
-            let error = self.split(&ours!(outcome), &self.succeeded(&ours!(answer)));
+            let error = self.split(
+                &ours!(outcome),
+                &self.succeeded(&ours!(answer)),
+                &ours!(error),
+            );
             ours!(let error = #error; let cause = #krate::__private::cause_of(&error);)
         };
         let renewed = self.renewed_if_cut();
@@ -350,7 +400,8 @@ impl Parts<'_> {
         let (krate, until, timer) = (&self.krate, self.until(), &self.timer);
         let Some(timeout) = &self.model.timeout_by else {
             let policy = self.limit_ref(Key::Timeout);
-            return ours!(#krate::__private::Until::of_attempt(#until, #policy, #timer));
+            let limit = ours!(#krate::__private::Until::of_attempt(#until, #policy, #timer));
+            return self.unless_plain(limit, &until);
         };
         let (span, krate) = (at(timeout.span()), self.model.krate_at(timeout.span()));
         let failures = ours!(#krate::__private::LiveCall::failures(&call));
@@ -470,4 +521,12 @@ impl Parts<'_> {
             None => TokenStream::new(),
         }
     }
+}
+
+/// The outcome of a first attempt, of which the call takes over what is marked.
+pub(super) fn awaited_first() -> TokenStream {
+    ours! {{
+        let (outcome, marks) = (&mut call).first(attempt).await;
+        (&mut call).first_failed(marks, outcome)
+    }}
 }

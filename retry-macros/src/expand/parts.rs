@@ -12,6 +12,7 @@ use reattempt_syntax::model::{Model, at, located};
 use reattempt_syntax::rename::self_to;
 
 /// What the loops are made of, each as an expression.
+#[derive(Clone)]
 pub(super) struct Parts<'m> {
     pub(super) model: &'m Model,
     pub(super) answer: &'m Answer,
@@ -21,6 +22,8 @@ pub(super) struct Parts<'m> {
     pub(super) timer: TokenStream,
     /// The same for a future that keeps it; ours has no size.
     pub(super) timer_kept: TokenStream,
+    /// The call began by asking whether its policy has anything to say before something fails.
+    pub(super) asks_once: bool,
 }
 
 impl<'m> Parts<'m> {
@@ -48,14 +51,17 @@ impl<'m> Parts<'m> {
             let timer = ours!(#krate::__private::#default);
             (ours!(&#timer), timer)
         };
-        Self {
+        let mut parts = Self {
             model,
             answer,
             asynchronous,
             krate,
             timer,
             timer_kept,
-        }
+            asks_once: false,
+        };
+        parts.asks_once = parts.may_ask_once();
+        parts
     }
 
     /// The moment at which the policy's own deadline ends the call.
@@ -233,19 +239,24 @@ impl<'m> Parts<'m> {
     /// `let mut call = ...;`, and what a strategy remembers.
     pub(super) fn progress(&self) -> TokenStream {
         let (krate, state) = (&self.krate, self.strategy_state());
-        let place = if self.asynchronous {
-            ours!(|| &__REATTEMPT_SITE)
-        } else {
-            ours!(())
+        let place = match (self.asynchronous, self.asks_once) {
+            (false, _) => ours!(()),
+            (true, true) => ours!(place),
+            (true, false) => ours!(|| &__REATTEMPT_SITE),
         };
         let call = if self.may_be_timed() {
             let context = self.context();
-            ours!(start(#place, #context))
+            self.unless_plain(
+                ours!(#krate::__private::LiveCall::start(#place, #context)),
+                &ours!(#krate::__private::LiveCall::new(#place)),
+            )
         } else {
-            ours!(new(#place))
+            ours!(#krate::__private::LiveCall::new(#place))
         };
         let history = self.history();
-        ours!(let mut call = #krate::__private::LiveCall::#call; #state #history)
+        let place =
+            (self.asynchronous && self.asks_once).then(|| ours!(let place = || &__REATTEMPT_SITE;));
+        ours!(#place let mut call = #call; #state #history)
     }
 
     /// Where errors about the answer as a whole belong.

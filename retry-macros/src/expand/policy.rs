@@ -124,27 +124,75 @@ impl Parts<'_> {
         kept.collect()
     }
 
-    /// Statements before the loop: constants the compiler must judge, and what
-    /// has to be known from the start of the call on.
+    /// Statements before a call begins: items, constants the compiler must judge, and what is evaluated once.
     pub(super) fn prelude(&self) -> TokenStream {
-        let (krate, timer) = (&self.krate, &self.timer);
         let (checks, site, kept) = (self.constant_checks(), self.site(), self.kept_policy());
+        let budget = self.own_budget();
+        let context = self.constant_context();
+        let beside = self.checks_beside();
+        let (timer, form, values) = (self.kept_timer(), self.mapped_form(), self.kept_values());
+        let (policy, plain) = (self.policy_item(), self.plain());
+        ours!(#policy #form #budget #site #checks #beside #kept #values #plain #timer #context)
+    }
+
+    /// Statements with which a call begins: what has to be known from its start on.
+    pub(super) fn begun(&self) -> TokenStream {
+        let (krate, timer) = (&self.krate, &self.timer);
         let until = self.model.may_have_deadline().then(|| {
             let policy = self.limit_ref(Key::Deadline);
-            ours!(let until = #krate::__private::Until::start(#policy, #timer);)
+            let until = self.unless_plain(
+                ours!(#krate::__private::Until::start(#policy, #timer)),
+                &ours!(#krate::__private::Until::NEVER),
+            );
+            ours!(let until = #until;)
         });
         let started = self
             .model
             .context
             .as_ref()
             .map(|_| ours!(let started = #krate::__private::Started::now(#timer);));
-        let (budget, gates) = (self.own_budget(), self.start_gates());
-        let context = self.constant_context();
-        let beside = self.checks_beside();
-        let (timer, form, values) = (self.kept_timer(), self.mapped_form(), self.kept_values());
-        let ignored = self.ignored_timeout();
-        let policy = self.policy_item();
-        ours!(#policy #form #budget #site #checks #beside #kept #values #ignored #timer #context #until #started #gates)
+        let (ignored, gates) = (self.ignored_timeout(), self.start_gates());
+        ours!(#ignored #until #started #gates)
+    }
+
+    /// Whether the running program says once, when a call begins, whether its policy has anything to say before something
+    /// fails.
+    pub(super) fn may_ask_once(&self) -> bool {
+        self.model.named.is_some() && !self.holds_from_start()
+            || self.runtime_inherited().is_some() && self.has_policy_in_place()
+    }
+
+    /// Whether the body may run while a closure borrows the policy: it has a name, or nobody can change it meanwhile.
+    pub(super) fn is_policy_shared(&self) -> bool {
+        (self.runtime_inherited())
+            .is_none_or(|inherited| is_shared(&inherited.expr, &self.model.shared))
+    }
+
+    /// `let mut plain = ...;`: the answer.
+    fn plain(&self) -> Option<TokenStream> {
+        let (krate, policy) = (&self.krate, self.policy_ref());
+        self.asks_once.then(|| {
+            let plain = if self.model.named.is_some() {
+                ours!(#krate::__private::Live::is_idle(&live))
+            } else {
+                ours!(#krate::Policy::starts_plain(#policy))
+            };
+            ours!(let mut plain = #plain;)
+        })
+    }
+
+    /// `asked`, a question about the policy at the start of a call or of an attempt, or the answer of one that says nothing.
+    pub(super) fn unless_plain(&self, asked: TokenStream, answer: &TokenStream) -> TokenStream {
+        if self.asks_once {
+            ours!(if plain { #answer } else { #asked })
+        } else {
+            asked
+        }
+    }
+
+    /// After the first attempt, which the policy may follow that holds by then.
+    pub(super) fn no_longer_plain(&self) -> Option<TokenStream> {
+        self.asks_once.then(|| ours!(plain = false;))
     }
 
     /// With `cut_off = false` a `timeout` that only the running program knows is not applied, which is reported.
@@ -293,10 +341,7 @@ impl Parts<'_> {
         model.settings.retain(|setting| setting.running.is_none());
         Parts {
             model: &model,
-            krate: self.krate.clone(),
-            timer: self.timer.clone(),
-            timer_kept: self.timer_kept.clone(),
-            ..*self
+            ..self.clone()
         }
         .built_policy()
     }
@@ -466,4 +511,26 @@ fn names_static(expr: &Expr) -> bool {
         return false;
     };
     matches!(&*reference.expr, Expr::Path(path) if path.path.segments.last().is_some_and(|name| !name.ident.to_string().contains(char::is_lowercase)))
+}
+
+/// Whether the place is a `static`, or lies behind a shared reference that is a parameter.
+fn is_shared(place: &Expr, shared: &[Ident]) -> bool {
+    match place {
+        Expr::Path(path) => match path.path.get_ident() {
+            Some(name) if shared.contains(name) => true,
+            _ => is_item(&path.path),
+        },
+        Expr::Field(field) => is_shared(&field.base, shared),
+        Expr::Unary(unary) => is_shared(&unary.expr, shared),
+        Expr::Reference(reference) => is_shared(&reference.expr, shared),
+        Expr::Paren(paren) => is_shared(&paren.expr, shared),
+        Expr::Group(group) => is_shared(&group.expr, shared),
+        _ => false,
+    }
+}
+
+/// Whether its last name begins with a capital, which no variable's does.
+fn is_item(path: &syn::Path) -> bool {
+    let last = path.segments.last();
+    last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }

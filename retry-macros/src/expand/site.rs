@@ -10,13 +10,15 @@
 //! }
 //! ```
 //!
-//! Each wait is followed by a look at the switch; the error that the call then ends with is kept through an async wait
-//! where its type allows, and where there is a switch at all: the runtime decides.
+//! Each wait is followed by a look at the switch and the deadline. The error that the call then ends
+//! with is kept through an async wait where its type allows, and where the call may end at all: the
+//! runtime decides.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::Key;
 
+use super::outcome::awaited_first;
 use super::parts::Parts;
 use reattempt_syntax::model::{OperationName, at};
 
@@ -32,8 +34,7 @@ impl Parts<'_> {
         let (policy, cuts_off) = (self.policy(), self.asynchronous && self.model.cut_off);
         let refused = self.model.krate_at(named.span());
         let site = quote_spanned!(at(named.span())=> #refused::__private::named!(#name, #named, #policy, #cuts_off));
-        // What a gate and a hedge ask, they ask before anything fails.
-        let call = if self.model.is_gated() || self.model.hedge.is_some() {
+        let call = if self.holds_from_start() {
             ours!(held)
         } else {
             ours!(call)
@@ -42,6 +43,11 @@ impl Parts<'_> {
             static __REATTEMPT_SITE: #krate::__private::Site = #site;
             let mut live = #krate::__private::Site::#call(&__REATTEMPT_SITE);
         }
+    }
+
+    /// Whether a named policy is at hand from the start: what a gate and a hedge ask, they ask before anything fails.
+    pub(super) fn holds_from_start(&self) -> bool {
+        self.model.is_gated() || self.model.hedge.is_some()
     }
 
     /// The name, as an expression that is constant.
@@ -87,7 +93,9 @@ impl Parts<'_> {
         limited: impl FnOnce(&TokenStream, &TokenStream) -> TokenStream,
     ) -> TokenStream {
         let krate = &self.krate;
-        let is_plain = if self.model.named.is_some() {
+        let is_plain = if self.asks_once {
+            ours!(plain)
+        } else if self.model.named.is_some() {
             ours!(#krate::__private::Live::is_idle(&live))
         } else if self.model.inherited.is_some() {
             ours!(#krate::__private::LiveCall::is_plain(&call, limit))
@@ -96,11 +104,12 @@ impl Parts<'_> {
             return ours!(#limited.await);
         };
         let limited = limited(&ours!(attempt), &ours!(limit));
+        let first = awaited_first();
         ours! {{
             let limit = #limit;
             let attempt = #attempt;
             if #is_plain {
-                ::core::result::Result::Ok(attempt.await)
+                ::core::result::Result::Ok(#first)
             } else {
                 #limited.await
             }
@@ -123,7 +132,7 @@ impl Parts<'_> {
         ours!(#krate::__private::keep!(#what))
     }
 
-    /// After the wait: the end with what was kept, if retries are switched off.
+    /// After the wait: the end with what was kept, if retries are switched off or time is over.
     pub(super) fn if_stopped(&self) -> TokenStream {
         let (context, last) = (self.context(), self.last());
         let (end, give_up) = (self.end(), self.give_up());

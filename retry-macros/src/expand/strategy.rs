@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! let mut state = None;                             // before the loop, of no use until something fails
-//! let step = call.failed_with_clock(..., &mut state, &(STRATEGY));
+//! let step = call.failed_by_strategy(..., &mut state, &(STRATEGY));
 //! let step = call.failed_with(..., CLOSURE);        // which has no state
 //! match step { ... }
 //! ```
@@ -48,7 +48,7 @@ impl Parts<'_> {
             ("failed_with", quote_spanned!(span=> #hook))
         } else {
             (
-                "failed_with_clock",
+                "failed_by_strategy",
                 quote_spanned!(span=> &mut state, &(#strategy)),
             )
         };

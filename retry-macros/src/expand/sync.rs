@@ -3,10 +3,10 @@
 //! ```text
 //! static SITE: Site = Site::new(NAME);
 //! let mut body = CallStart::body(|| -> R BODY);           // `?` and `return` leave the attempt
-//! let start = CallStart::now();
+//! let begun = CallStart::now();
 //! match split(body()) {
 //!     Ok(answer) => answer,
-//!     Err(error) => start.retried(CONTEXT, error, body, |error| (DESCRIBED, VERDICT), split, fail),
+//!     Err(error) => begun.retried(CONTEXT, error, body, |error| DESCRIBED, |error| VERDICT, split, fail),
 //! }
 //! ```
 //!
@@ -33,7 +33,6 @@ use super::parts::Parts;
 use reattempt_syntax::args::Predicate;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at};
-use reattempt_syntax::moves::Moves;
 use syn::Expr;
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
@@ -41,18 +40,31 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
     if is_bare(&parts) {
         return bare(&parts, body);
     }
+    if is_quick(&parts) {
+        return quick(&parts, body);
+    }
     let found = parts.moves(body);
+    let attempt = attempt(&parts, parts.runs_again(&found, closure(&parts, body)));
+    let (moved, prelude) = (parts.moved(&found), parts.prelude());
+    let full = full(&parts, &attempt);
+    let looped = parts.used_up(if parts.model.clone.is_empty() {
+        full
+    } else {
+        ours!({ #full })
+    });
+    ours!(#moved #prelude #looped)
+}
+
+/// A loop around `attempt`, which asks all that the policy may say.
+fn full(parts: &Parts<'_>, attempt: &TokenStream) -> TokenStream {
     let (entered, again) = (parts.entered(), parts.entered_again());
-    let (krate, prelude) = (&parts.krate, parts.prelude());
-    let (bound, attempted) = (
-        parts.context_bound(),
-        parts.attempted(&attempt(&parts, body, &found)),
-    );
-    let (progress, uses) = (parts.progress(), parts.uses());
+    let krate = &parts.krate;
+    let (bound, attempted) = (parts.context_bound(), parts.attempted(attempt, None));
+    let (begun, progress, uses) = (parts.begun(), parts.progress(), parts.uses());
     let (context, gates) = (parts.context(), parts.gates());
     let (end, give_up) = (parts.end(), parts.give_up());
     let (renewed, start) = (parts.renewed(), parts.attempt_start());
-    let remembered = parts.remembered();
+    let (remembered, not_plain) = (parts.remembered(), parts.no_longer_plain());
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
         let (judged, (failure, failed)) = (parts.judged(), parts.failed());
@@ -96,14 +108,13 @@ pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStre
             #renewed
             #step
             #remembered
+            #not_plain
         }
     };
-    let looped = parts.used_up(parts.answered(parts.unless_too_late(&looped)));
-    let moved = parts.moved(&found);
+    let looped = parts.answered(parts.unless_too_late(&looped));
     ours! {
         #uses
-        #moved
-        #prelude
+        #begun
         #progress
         #looped
     }
@@ -117,17 +128,29 @@ fn is_bare(parts: &Parts<'_>) -> bool {
         || model.is_running()
         || model.may_have_deadline()
         || model.may_reset()
-        || model.history.is_some()
         || parts.may_be_timed();
+    !has_limits && runs_alone(parts)
+}
+
+/// Whether that is so unless the policy of the running program says more.
+fn is_quick(parts: &Parts<'_>) -> bool {
+    let model = parts.model;
+    let may_say_more = !model.is_gated() && model.budget.is_none() && model.map_err.is_none();
+    parts.asks_once && may_say_more && parts.is_policy_shared() && runs_alone(parts)
+}
+
+/// Whether none of the user's code but the body and the verdict is a part of the loop.
+fn runs_alone(parts: &Parts<'_>) -> bool {
+    let model = parts.model;
     let has_hooks = parts.has_cause() || model.fallback.is_some() || model.retry_after.is_some();
     let predicates = model.on.iter().chain(&model.except);
     let is_known = matches!(
         parts.answer,
-        Answer::Result(_) | Answer::Option(_) | Answer::RetryError(..)
+        Answer::Result(_) | Answer::Option(_) | Answer::RetryError(..) | Answer::Unknown(_)
     );
-    !has_limits
-        && is_known
+    is_known
         && !has_hooks
+        && model.history.is_none()
         && model.context.is_none()
         && predicates.into_iter().all(captures_nothing)
         && model.timer.as_ref().is_none_or(is_constant)
@@ -153,8 +176,22 @@ fn is_constant(code: &Expr) -> bool {
 }
 
 fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
-    let (krate, prelude, found) = (&parts.krate, parts.prelude(), parts.moves(body));
+    let (prelude, found) = (parts.prelude(), parts.moves(body));
     let closure = parts.runs_again(&found, closure(parts, body));
+    let krate = &parts.krate;
+    let called = first(parts, |retried| parts.out_of_line(retried));
+    let called = ours!({ let mut body = #krate::__private::CallStart::body(#closure); #called });
+    let called = parts.used_up(parts.answered(parts.unless_too_late(&called)));
+    let moved = parts.moved(&found);
+    ours!(#moved #prelude #called)
+}
+
+/// A first attempt, `body`, after which the runtime makes the retries.
+fn first(
+    parts: &Parts<'_>,
+    in_context: impl FnOnce(&dyn Fn(TokenStream) -> TokenStream) -> TokenStream,
+) -> TokenStream {
+    let krate = &parts.krate;
     let failure = parts.failure_of(&ours!(error));
     let verdict = parts.judgement(&ours!(error));
     let (split, end, give_up) = (parts.splitter(), parts.end(), parts.give_up());
@@ -162,19 +199,47 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
     // Where the compiler says that a timer is none: it points at the whole call.
     let span = parts.timer_span();
     let at_timer = parts.model.krate_at(span);
-    let retried = parts.out_of_line(|context| {
-        let arguments = ours!(#context, error, body, |error| (#failure, #verdict), #split, |error, #end| #give_up);
-        quote_spanned!(at(span)=> #at_timer::__private::CallStart::retried(start, #arguments))
+    let retried = in_context(&|context| {
+        let arguments = ours!(#context, error, body, |error| #failure, |error| #verdict, #split, |error, #end| #give_up);
+        quote_spanned!(at(span)=> #at_timer::__private::CallStart::retried(begun, #arguments))
     });
-    let called = ours! {{
-        let mut body = #krate::__private::CallStart::body(#closure);
-        let start = #krate::__private::CallStart::now();
+    ours! {
+        let begun = #krate::__private::CallStart::now();
         match #first {
             ::core::result::Result::Ok(answer) => answer,
             ::core::result::Result::Err(error) => #retried,
         }
-    }};
-    let called = parts.used_up(parts.answered(parts.unless_too_late(&called)));
+    }
+}
+
+/// The same where the policy of the running program has nothing to say before something fails, and else all of the loop,
+/// out of line.
+fn quick(parts: &Parts<'_>, body: &Group) -> TokenStream {
+    let (krate, prelude, found) = (&parts.krate, parts.prelude(), parts.moves(body));
+    let closure = parts.runs_again(&found, closure(parts, body));
+    let span = parts.timer_span();
+    let (at_timer, timer) = (parts.model.krate_at(span), &parts.timer);
+    let contexts = if parts.model.named.is_some() {
+        quote_spanned!(at(span)=> #at_timer::__private::NamedSite(&__REATTEMPT_SITE, #timer))
+    } else {
+        let context = parts.context();
+        ours!(|| #context)
+    };
+    let first = parts.unless_too_late(&first(parts, |retried| retried(contexts)));
+    let asking = Parts {
+        asks_once: false,
+        ..parts.clone()
+    };
+    let full = full(&asking, &attempt(&asking, ours!(&mut body)));
+    let called = parts.used_up(ours! {{
+        let mut body = #krate::__private::CallStart::body(#closure);
+        if plain {
+            let (until, start) = (#krate::__private::Until::NEVER, #krate::__private::AttemptStart::<0>::NONE);
+            #first
+        } else {
+            #krate::__private::in_full(|| { #full })
+        }
+    }});
     let moved = parts.moved(&found);
     ours!(#moved #prelude #called)
 }
@@ -200,8 +265,7 @@ fn closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
     quote_spanned!(at(body_span(&body))=> || -> #ty #body)
 }
 
-fn attempt(parts: &Parts<'_>, body: &Group, found: &Moves) -> TokenStream {
-    let closure = parts.runs_again(found, closure(parts, body));
+fn attempt(parts: &Parts<'_>, closure: TokenStream) -> TokenStream {
     let (krate, context) = (&parts.krate, parts.attempt_context());
     let until = parts.until();
     // Where the compiler says that a timer is none: it points at the whole call.

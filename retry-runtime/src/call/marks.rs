@@ -1,32 +1,30 @@
 //! The operations that have used up their retries.
 //!
-//! An operation that ends because of attempts, strategy, deadline or budget, or whose future is dropped after a failure, is marked
-//! in the calls around it for a minute. Inside a retry of such a call it makes a single attempt.
+//! An operation that ends because of attempts, strategy, deadline or budget, or whose future is dropped after a failure, is
+//! marked in the calls around it for a minute. Inside a retry of such a call it makes a single attempt.
 //!
-//! A call keeps its marks itself. A retry makes them visible on its thread, and takes over what is published meanwhile. A
-//! first attempt costs nothing and so knows nothing of the calls inside it: the first failure of its call takes over what
-//! has been published just before, in the same poll. Marks are published once more when the call that has them ends, for
-//! the calls around it.
+//! The calls around it are those that are being polled, or that run, on its thread: each takes over what is marked between
+//! the beginning and the end of a poll, and nothing else. So what another branch of a `join!` or another task of the
+//! same thread marks is none of its business. A retry shows the marks of its call to what it calls.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::vec::Vec;
 
 use super::Call;
-use crate::inherited;
+use crate::around;
 use crate::timer::Timestamp;
 
 /// How long an operation is marked.
 const LIFE: Duration = Duration::from_secs(60);
 
-/// How old a published mark may be for a call to take it over that does not know in which task it runs.
-const FRESH: Duration = Duration::from_secs(1);
-
 /// The most marks of a call; the oldest goes.
 const MOST: usize = 8;
+
+/// The most marks that a thread keeps for the calls around.
+const MOST_PUBLISHED: usize = 32;
 
 /// What is retried: a place in the code, a name, or an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,37 +37,34 @@ struct Mark {
 }
 
 /// The operations that have used up their retries during a call.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Marks(VecDeque<Mark>);
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marks([Option<Mark>; MOST]);
 
-impl Drop for Marks {
-    fn drop(&mut self) {
-        if !self.0.is_empty() {
-            publish(self.0.iter().copied(), Here::look());
+impl Marks {
+    pub(super) const NONE: Self = Self([None; MOST]);
+
+    fn iter(&self) -> impl Iterator<Item = &Mark> {
+        self.0.iter().flatten()
+    }
+
+    /// Adds a mark in the place of the one of the same operation, of nothing, or of the oldest one.
+    fn add(&mut self, mark: Mark) {
+        let age = |place: &&mut Option<Mark>| match place {
+            Some(other) if other.operation == mark.operation => (0, 0),
+            None => (1, 0),
+            Some(other) => (2, other.at.as_nanos()),
+        };
+        if let Some(place) = self.0.iter_mut().min_by_key(age) {
+            *place = Some(mark);
         }
     }
 }
 
-fn add(marks: &mut VecDeque<Mark>, mark: Mark) {
-    marks.retain(|other| other.operation != mark.operation);
-    marks.push_back(mark);
-    if marks.len() > MOST {
-        marks.make_contiguous().sort_by_key(|mark| mark.at);
-        marks.pop_front();
-    }
-}
-
-struct Thread {
-    /// The marks of the calls whose retries run here.
-    visible: Vec<Mark>,
-    /// What the retries that run here, and a first failure, take over.
-    published: VecDeque<Published>,
-}
-
+/// A mark on its way to the calls around.
 #[derive(Debug, Clone, Copy)]
 struct Published {
     mark: Mark,
-    at: Timestamp,
+    /// How many the thread had marked by then.
     number: u32,
     task: Task,
 }
@@ -79,7 +74,8 @@ type Task = Option<tokio::task::Id>;
 #[cfg(not(feature = "tokio"))]
 type Task = Option<core::convert::Infallible>;
 
-/// Returns the task that runs here, if tokio runs it.
+/// Returns the task that runs here, if tokio runs it. A call whose attempt drives a runtime is around its tasks, which
+/// need not belong to it.
 fn task() -> Task {
     #[cfg(feature = "tokio")]
     return tokio::task::try_id();
@@ -87,13 +83,18 @@ fn task() -> Task {
     None
 }
 
-/// How many marks have been published. All calls read it, and only those that give up change it.
-static PUBLISHED: AtomicU32 = AtomicU32::new(0);
+impl Published {
+    /// Returns whether `task` has published it since the thread had marked so many.
+    fn is_since(&self, marks: u32, task: Task) -> bool {
+        self.number.wrapping_sub(marks).cast_signed() > 0 && self.task == task
+    }
+}
 
-/// Returns the number of marks so far: what a call takes over has been published after it began.
-#[inline(always)]
-pub(crate) fn begin() -> u32 {
-    PUBLISHED.load(Ordering::Relaxed)
+struct Thread {
+    /// The marks of the calls whose retries run here.
+    visible: Vec<Mark>,
+    /// The newest marks, of which each operation of a task has one.
+    published: VecDeque<Published>,
 }
 
 thread_local! {
@@ -103,10 +104,6 @@ thread_local! {
             published: VecDeque::new(),
         })
     };
-    /// Since when the outermost of them runs.
-    static BEGAN: Cell<u32> = const { Cell::new(0) };
-    // Asked far more often than it changes.
-    static HAS_PUBLISHED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// `None` in the last moments of a thread.
@@ -115,93 +112,33 @@ fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     asked.ok().flatten()
 }
 
-#[inline(always)]
-fn has_published() -> bool {
-    HAS_PUBLISHED.try_with(Cell::get).unwrap_or(false)
-}
-
-/// Returns when the outermost retry that runs here, or that ran last, began.
-pub(super) fn began() -> u32 {
-    BEGAN.try_with(Cell::get).unwrap_or(0)
-}
-
-#[inline(always)]
-fn set_began(began: u32) {
-    let _set = BEGAN.try_with(|cell| cell.set(began));
-}
-
-fn set_published(has: bool) {
-    let _set = HAS_PUBLISHED.try_with(|flag| flag.set(has));
-}
-
-fn is_outermost() -> bool {
-    inherited::retries() == 0
-}
-
 /// Marks an operation that has used up its retries.
 #[cold]
 pub(crate) fn mark(operation: OperationId) {
-    let here = Here::look();
-    let at = here.now;
-    publish([Mark { operation, at }], here);
-}
-
-#[cold]
-fn publish(marks: impl IntoIterator<Item = Mark>, here: Here) {
-    let Here { now: at, task } = here;
-    let number = PUBLISHED.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-    let published = with(|thread| {
-        for mark in marks {
-            // The last one counts: an operation that gives up again and again would fill the queue.
-            thread.published.retain(|before| {
-                let is_same = before.mark.operation == mark.operation && before.task == task;
-                !is_same || before.mark.at > mark.at
-            });
-            // More than a call keeps, for those of other tasks.
-            if thread.published.len() >= 4 * MOST {
-                thread.published.pop_front();
-            }
-            thread.published.push_back(Published {
-                mark,
-                at,
-                number,
-                task,
-            });
+    let (at, task) = (around::now(), task());
+    around::add_mark();
+    let published = Published {
+        mark: Mark { operation, at },
+        number: around::marks(),
+        task,
+    };
+    with(|thread| {
+        let queue = &mut thread.published;
+        // An operation that gives up again and again would fill the queue.
+        queue.retain(|before| before.mark.operation != operation || before.task != task);
+        if queue.len() >= MOST_PUBLISHED {
+            queue.pop_front();
         }
+        queue.push_back(published);
     });
-    set_published(published.is_some());
-}
-
-impl Published {
-    /// Returns whether it has been published by what runs here, since that began.
-    fn is_by(&self, here: Here, began: u32) -> bool {
-        let is_later = self.number.wrapping_sub(began).cast_signed() > 0;
-        let is_fresh = self.task.is_some() || here.now.since(self.at) < FRESH;
-        is_later && is_fresh && self.task == here.task
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Here {
-    now: Timestamp,
-    task: Task,
-}
-
-impl Here {
-    fn look() -> Self {
-        Self {
-            now: inherited::now(),
-            task: task(),
-        }
-    }
 }
 
 impl Thread {
-    /// Returns the marks of the retries that run here.
-    fn marks(&self, here: Here) -> impl Iterator<Item = &Mark> {
-        let began = began();
+    /// Returns the marks of the retries that run here, and those that they will take over.
+    fn marks(&self) -> impl Iterator<Item = &Mark> {
+        let (begun_at, task) = (around::begun_at(), task());
         let published = self.published.iter();
-        let published = published.filter(move |published| published.is_by(here, began));
+        let published = published.filter(move |published| published.is_since(begun_at, task));
         (self.visible.iter()).chain(published.map(|published| &published.mark))
     }
 }
@@ -209,100 +146,93 @@ impl Thread {
 /// Returns whether an operation may make a single attempt only. Asked in a retry.
 #[cold]
 pub(crate) fn is_marked(operation: OperationId) -> bool {
-    let here = Here::look();
+    let now = around::now();
     let is_marked = with(|thread| {
-        (thread.marks(here))
-            .any(|mark| mark.operation == operation && here.now.since(mark.at) < LIFE)
+        (thread.marks()).any(|mark| mark.operation == operation && now.since(mark.at) < LIFE)
     });
     is_marked.unwrap_or(false)
 }
 
 impl Call {
-    /// Takes over what has been marked since this call, or the retries here, `began`.
+    /// Takes over what has been marked while its attempt ran or was polled, since the thread had marked so many.
     #[inline(always)]
-    pub(crate) fn take_marks(&mut self, began: impl FnOnce() -> u32) {
-        if has_published() {
-            self.take_published(began());
+    pub(crate) fn take_marks(&mut self, since: u32) {
+        if around::marks() != since {
+            self.take_published(since);
         }
     }
 
-    /// Takes over what has been published since then. The outermost leaves nothing.
     #[cold]
     #[inline(never)]
-    fn take_published(&mut self, began: u32) {
-        // An operation that gives up and is called again has left the last mark itself.
-        if began == begin() {
-            return;
-        }
-        let (here, is_outermost) = (Here::look(), is_outermost());
-        let has = with(|thread| {
-            for published in &thread.published {
-                if published.is_by(here, began) {
-                    let marks = &mut self.memory.get_or_insert_default().marks.0;
-                    add(marks, published.mark);
-                }
-            }
-            if is_outermost {
-                thread.published.retain(|published| {
-                    !published.is_by(here, began) && here.now.since(published.at) < LIFE
-                });
-            }
-            !thread.published.is_empty()
+    fn take_published(&mut self, since: u32) {
+        let task = task();
+        let mut rest = self.rest.get();
+        let taken = with(|thread| {
+            let published = thread.published.iter();
+            published
+                .filter(|published| published.is_since(since, task))
+                .map(|published| rest.marks.add(published.mark))
+                .count()
         });
-        set_published(has.unwrap_or(false));
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn show_marks(&mut self) {
-        if let Some(memory) = &mut self.memory {
-            memory.shown_from = with(|thread| {
-                let before = thread.visible.len();
-                thread.visible.extend(&memory.marks.0);
-                before
-            });
+        if taken.is_some_and(|taken| taken > 0) {
+            self.rest.set(rest);
         }
     }
 
+    /// Shows its marks. Returns how many were visible before.
     #[cold]
     #[inline(never)]
-    fn hide_marks(&mut self) {
-        let memory = self.memory.as_mut();
-        if let Some(before) = memory.and_then(|memory| memory.shown_from.take()) {
-            with(|thread| thread.visible.truncate(before));
-        }
+    fn show_marks(&self) -> Option<usize> {
+        let marks = self.rest.get().marks;
+        with(|thread| {
+            let before = thread.visible.len();
+            thread.visible.extend(marks.iter());
+            around::show_marks(!thread.visible.is_empty());
+            before
+        })
     }
 }
 
-/// The marks of a call, visible to what its retry calls until this is dropped. A single pointer: a retry would store
-/// more on its stack, for the case of a panic.
+/// An attempt of a call, or one poll of it: until this is dropped, a retry shows the marks of the call, which then takes
+/// over what has been marked meanwhile.
 #[must_use = "dropped at once it shows nothing"]
 #[derive(Debug)]
-pub(crate) struct VisibleMarks<'c>(&'c mut Call);
+pub(crate) struct AttemptMarks<'c> {
+    call: &'c mut Call,
+    since: u32,
+    shown_from: Option<usize>,
+}
 
-impl<'c> VisibleMarks<'c> {
-    /// Shows the marks of a call whose retry begins, or goes on, here.
+impl<'c> AttemptMarks<'c> {
+    /// Begins, or goes on with, an attempt of `call`.
     #[inline(always)]
-    pub(crate) fn new(call: &'c mut Call, is_outermost: bool) -> Self {
-        if is_outermost {
-            set_began(begin());
+    pub(crate) fn new(call: &'c mut Call, is_retry: bool) -> Self {
+        let is_shown = is_retry && !call.rest.is_none();
+        Self {
+            shown_from: if is_shown { call.show_marks() } else { None },
+            since: around::marks(),
+            call,
         }
-        if call.memory.is_some() {
-            call.show_marks();
-        }
-        Self(call)
     }
 }
 
-// What the thread inherits is as before the retry by now.
-impl Drop for VisibleMarks<'_> {
+impl Drop for AttemptMarks<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.0.take_marks(began);
-        if self.0.memory.is_some() {
-            self.0.hide_marks();
+        self.call.take_marks(self.since);
+        if let Some(before) = self.shown_from {
+            hide(before);
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn hide(before: usize) {
+    with(|thread| {
+        thread.visible.truncate(before);
+        around::show_marks(!thread.visible.is_empty());
+    });
 }
 
 /// The marks that are visible to a piece of code.
@@ -314,51 +244,51 @@ impl InheritedMarks {
 
     pub(crate) fn current() -> Self {
         let visible = with(|thread| {
-            if is_outermost() {
+            if around::retries() == 0 {
                 Vec::new()
             } else {
-                thread.marks(Here::look()).copied().collect()
+                thread.marks().copied().collect()
             }
         });
         Self(visible.unwrap_or_default())
     }
 }
 
-/// What is marked on this thread, replaced until this is dropped. What is published meanwhile is forgotten.
+/// What is marked on this thread, replaced until this is dropped. What is marked meanwhile is forgotten.
 #[must_use = "dropped at once it changes nothing"]
 #[derive(Debug)]
 pub(crate) struct ScopeMarks {
-    visible: Vec<Mark>,
-    published: VecDeque<Published>,
-    began: u32,
+    // `None` in the last moments of a thread.
+    before: Option<(Vec<Mark>, VecDeque<Published>)>,
+    begun_at: u32,
 }
 
 impl ScopeMarks {
     pub(crate) fn new(marks: &InheritedMarks) -> Self {
-        let before = with(|thread| Self {
-            visible: mem::replace(&mut thread.visible, marks.0.clone()),
-            published: mem::take(&mut thread.published),
-            began: began(),
+        let before = with(|thread| {
+            around::show_marks(!marks.0.is_empty());
+            (
+                mem::replace(&mut thread.visible, marks.0.clone()),
+                mem::take(&mut thread.published),
+            )
         });
-        set_published(false);
-        // Not made where it is not needed: dropped at once it would take away what was just shown.
-        before.unwrap_or_else(|| Self {
-            visible: Vec::new(),
-            published: VecDeque::new(),
-            began: 0,
-        })
+        Self {
+            before,
+            begun_at: around::replace_begun(around::marks()),
+        }
     }
 }
 
 impl Drop for ScopeMarks {
     fn drop(&mut self) {
-        let has = with(|thread| {
-            thread.visible = mem::take(&mut self.visible);
-            thread.published = mem::take(&mut self.published);
-            !thread.published.is_empty()
-        });
-        set_published(has.unwrap_or(false));
-        set_began(self.began);
+        if let Some((visible, published)) = self.before.take() {
+            with(|thread| {
+                around::show_marks(!visible.is_empty());
+                thread.visible = visible;
+                thread.published = published;
+            });
+        }
+        around::replace_begun(self.begun_at);
     }
 }
 
@@ -367,11 +297,11 @@ mod tests {
     use super::*;
 
     fn kept(marks: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64> {
-        let mut kept = VecDeque::new();
+        let mut kept = Marks::NONE;
         for (operation, seconds) in marks {
             let operation = OperationId(operation);
             let at = Timestamp::from_origin(Duration::from_secs(seconds));
-            add(&mut kept, Mark { operation, at });
+            kept.add(Mark { operation, at });
         }
         let mut kept: Vec<u64> = kept.iter().map(|mark| mark.operation.0).collect();
         kept.sort_unstable();
@@ -384,7 +314,7 @@ mod tests {
         assert_eq!(kept([(1, 0)].into_iter().chain(again)), [1, 7]);
     }
 
-    /// A call that ends hands on what it has marked before.
+    /// An outer call takes over what an inner one was marked with before.
     #[test]
     fn the_oldest_mark_goes_first() {
         let new = (2..=8).map(|operation| (operation, operation));
@@ -394,7 +324,7 @@ mod tests {
     const OURS: OperationId = OperationId(1);
 
     fn seconds_ago(seconds: u64) -> Mark {
-        let now = Duration::from_nanos(inherited::now().as_nanos());
+        let now = Duration::from_nanos(around::now().as_nanos());
         let at = Timestamp::from_origin(now.saturating_sub(Duration::from_secs(seconds)));
         Mark {
             operation: OURS,
@@ -417,50 +347,94 @@ mod tests {
     /// What is handed over is all that a scope shows; after it everything is as it was.
     #[test]
     fn a_scope_shows_what_it_was_given() {
-        set_began(7);
+        around::replace_begun(7);
         {
             let _scope = ScopeMarks::new(&InheritedMarks(vec![seconds_ago(0)]));
             assert!(is_marked(OURS));
             {
                 let _isolated = ScopeMarks::new(&InheritedMarks::NONE);
                 assert!(!is_marked(OURS));
-                set_began(9);
+                around::replace_begun(9);
                 mark(OperationId(2));
             }
-            assert_eq!(began(), 7);
             assert!(is_marked(OURS) && !is_marked(OperationId(2)));
         }
+        assert_eq!(around::begun_at(), 7);
         assert!(!is_marked(OURS));
     }
 
+    /// Runs a retry of `call` in which `f` runs.
+    fn retry<R>(call: &mut Call, f: impl FnOnce() -> R) -> R {
+        let _retry = around::RetryScope::new(1);
+        let _marks = AttemptMarks::new(call, true);
+        f()
+    }
+
+    /// A mark outlives the attempt that it was made in, but not the call, and no other call sees it.
     #[test]
-    fn a_call_hides_its_marks_after_an_attempt() {
-        let mut call = Call::new();
-        let memory = call.memory.get_or_insert_default();
-        add(&mut memory.marks.0, seconds_ago(0));
-        {
-            let _visible = VisibleMarks::new(&mut call, true);
-            assert!(is_marked(OURS));
-        }
+    fn a_call_shows_what_was_marked_in_it_and_nothing_else() {
+        let (mut call, mut neighbour) = (Call::new(), Call::new());
+        assert!(!retry(&mut call, || is_marked(OURS)));
+        retry(&mut neighbour, || mark(OperationId(2)));
+        retry(&mut call, || mark(OURS));
+        assert!(retry(&mut call, || is_marked(OURS) && !is_marked(OperationId(2))));
+        assert!(retry(&mut neighbour, || !is_marked(OURS)));
         assert!(!is_marked(OURS));
+    }
+
+    /// A first attempt shows nothing, but its call takes over what is marked in it.
+    #[test]
+    fn a_first_attempt_only_takes_over() {
+        let mut call = Call::new();
+        {
+            let _marks = AttemptMarks::new(&mut call, false);
+            mark(OURS);
+        }
+        let since = around::marks();
+        call.take_marks(since);
+        assert!(retry(&mut call, || is_marked(OURS)));
+    }
+
+    /// The thread keeps few marks, whoever gives up how often.
+    #[test]
+    fn a_thread_keeps_a_bounded_number() {
+        for operation in 0..1000 {
+            mark(OperationId(operation));
+        }
+        assert_eq!(with(|thread| thread.published.len()), Some(MOST_PUBLISHED));
+    }
+
+    /// Dropped calls give their places back, also those that never failed.
+    #[test]
+    fn a_million_dropped_calls_leave_nothing() {
+        for _ in 0..1_000 {
+            let calls: Vec<Call> = (0..1_000)
+                .map(|_| {
+                    let mut call = Call::new();
+                    retry(&mut call, || mark(OURS));
+                    assert!(!call.rest.is_none());
+                    call
+                })
+                .collect();
+            drop(calls);
+        }
+        // Calls of other tests may have some.
+        assert!(super::super::rest::taken_places() < 100);
     }
 
     #[cfg(feature = "tokio")]
     #[test]
-    fn a_task_does_not_see_what_another_has_given_up() {
-        let tasks = tokio::runtime::Builder::new_current_thread().build();
-        tasks.expect("a runtime is made").block_on(async {
-            let seen = async || {
-                let before = begin();
-                set_began(before.wrapping_sub(1));
-                is_marked(OURS)
-            };
-            let ours = tokio::spawn(async move {
-                mark(OURS);
-                seen().await
+    fn a_call_that_drives_a_runtime_takes_nothing_over_from_its_tasks() {
+        let mut call = Call::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.expect("a runtime is made");
+        retry(&mut call, || {
+            runtime.block_on(async {
+                let other = tokio::spawn(async { mark(OURS) });
+                other.await.expect("no panic");
+                mark(OperationId(2));
             });
-            assert!(ours.await.expect("no panic"));
-            assert!(!tokio::spawn(seen()).await.expect("no panic"));
         });
+        assert!(retry(&mut call, || !is_marked(OURS) && is_marked(OperationId(2))));
     }
 }

@@ -9,15 +9,16 @@ mod marks;
 #[cfg(not(feature = "std"))]
 #[path = "no_marks.rs"]
 mod marks;
+mod rest;
 
 #[cfg_attr(
     not(feature = "std"),
     expect(unreachable_pub, reason = "`nesting` exports it")
 )]
 pub use marks::OperationId;
+pub(crate) use marks::{AttemptMarks, is_marked, mark};
 #[cfg(feature = "std")]
-pub(crate) use marks::{InheritedMarks, Marks, ScopeMarks};
-pub(crate) use marks::{VisibleMarks, begin, is_marked, mark};
+pub(crate) use marks::{InheritedMarks, ScopeMarks};
 pub(crate) use reattempt_core::GiveUpReason;
 
 use crate::jitter::unit;
@@ -118,7 +119,7 @@ pub trait CallEnv {
     }
 }
 
-/// One call of an operation: the attempts that have failed, and the delay before the last one.
+/// One call of an operation: the attempts that have failed, and what few calls remember besides.
 ///
 /// # Examples
 ///
@@ -139,31 +140,36 @@ pub trait CallEnv {
 /// let end = call.failed(&policy, Verdict::Transient, &mut Still);
 /// assert_eq!(end, Err(GiveUpReason::Attempts));
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub struct Call {
     failures: u32,
-    /// How many of them ask again for a value that is not final. Before the first failure, when the call
-    /// began: see [`begin`].
-    polls: u32,
-    pub(crate) memory: Option<Slot>,
+    rest: rest::Place,
 }
 
-#[cfg(feature = "std")]
-type Slot = Box<Memory>;
-#[cfg(not(feature = "std"))]
-type Slot = Memory;
+impl Default for Call {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
-/// What a call remembers besides its counts. Only few calls have anything to remember, so it lies in a box where there is
-/// an allocator.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Memory {
-    /// The delay before, in nanoseconds. Only decorrelated delays look at it.
-    previous: u64,
-    #[cfg(feature = "std")]
-    pub(crate) marks: Marks,
-    /// Where its marks begin among those that are visible, while they are.
-    #[cfg(feature = "std")]
-    shown_from: Option<usize>,
+impl Clone for Call {
+    fn clone(&self) -> Self {
+        let mut call = Self::new();
+        call.failures = self.failures;
+        if !self.rest.is_none() {
+            call.rest.set(self.rest.get());
+        }
+        call
+    }
+}
+
+impl Drop for Call {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.rest.is_none() {
+            self.rest.clear();
+        }
+    }
 }
 
 impl Call {
@@ -172,18 +178,16 @@ impl Call {
     pub const fn new() -> Self {
         Self {
             failures: 0,
-            polls: 0,
-            memory: None,
+            rest: rest::Place::NONE,
         }
     }
 
-    /// Returns a call that began then, as [`begin`] says.
+    /// Returns a call of which so many attempts have failed.
     #[inline(always)]
-    pub(crate) const fn since(began: u32) -> Self {
+    pub(crate) const fn counted(failures: u32) -> Self {
         Self {
-            failures: 0,
-            polls: began,
-            memory: None,
+            failures,
+            rest: rest::Place::NONE,
         }
     }
 
@@ -193,32 +197,40 @@ impl Call {
         self.failures
     }
 
+    /// Returns whether nothing has failed, and the call remembers nothing: there is nothing to drop.
+    #[inline(always)]
+    pub(crate) const fn is_new(&self) -> bool {
+        // One test for both: each call that succeeds makes it.
+        self.failures | self.rest.number() == 0
+    }
+
+    /// Returns whether it remembers nothing but its count.
+    #[inline(always)]
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.rest.is_none()
+    }
+
     /// Returns how many of them make the next attempt a retry: not those that ask again for a value that is not final.
     #[inline(always)]
-    pub(crate) const fn retries(&self) -> u32 {
-        if self.failures == 0 {
-            0
+    pub(crate) fn retries(&self) -> u32 {
+        if self.failures == 0 || self.rest.is_none() {
+            self.failures
         } else {
-            self.failures.saturating_sub(self.polls)
+            self.failures.saturating_sub(self.rest.get().polls)
         }
     }
 
-    /// Takes over the marks that an attempt has published, before its failure is counted. A retry has done so itself at
-    /// each poll, but not when it was cut off and dropped.
+    /// Counts a failure.
     #[inline(always)]
-    pub(crate) fn attempt_failed(&mut self) {
-        if self.failures == 0 {
-            let began = core::mem::take(&mut self.polls);
-            self.take_marks(|| began);
-        } else {
-            self.take_marks(marks::began);
-        }
+    pub(crate) const fn count_failure(&mut self) {
+        self.failures = self.failures.saturating_add(1);
     }
 
     /// Counts the last failure as one that asks again for a value that is not final.
-    #[inline(always)]
     pub(crate) fn asks_again(&mut self) {
-        self.polls = self.polls.saturating_add(1);
+        let mut rest = self.rest.get();
+        rest.polls = rest.polls.saturating_add(1);
+        self.rest.set(rest);
     }
 
     /// Decides what follows a failed attempt: returns the delay before the next one.
@@ -234,8 +246,7 @@ impl Call {
     /// # Errors
     ///
     /// Why there is no other attempt.
-    // In line, so that a constant policy folds to the little that is left of it. A debug build folds nothing, and each
-    // function would have 13 kB of it.
+    // In line where it is asked: of all expansions that is `Progress::decide` alone.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn failed(
         &mut self,
@@ -297,10 +308,11 @@ impl Call {
         if !policy.looks_back() {
             return policy.sample_delay(retry, None, || env.random());
         }
-        let memory = self.memory.get_or_insert_default();
-        let previous = Duration::from_nanos(memory.previous);
+        let mut rest = self.rest.get();
+        let previous = Duration::from_nanos(rest.previous);
         let delay = policy.sample_delay(retry, Some(previous), || env.random());
-        memory.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        rest.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        self.rest.set(rest);
         delay
     }
 }

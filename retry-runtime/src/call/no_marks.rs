@@ -1,5 +1,7 @@
 //! Retries inside retries, without threads: every call stands alone.
 
+use core::marker::PhantomData;
+
 use super::Call;
 
 /// What is retried.
@@ -12,26 +14,18 @@ pub(crate) const fn is_marked(_: OperationId) -> bool {
     false
 }
 
-pub(crate) const fn begin() -> u32 {
-    0
-}
-
-pub(super) const fn began() -> u32 {
-    0
-}
-
 impl Call {
     #[expect(clippy::unused_self, reason = "there is nothing to take over")]
-    pub(crate) fn take_marks(&mut self, _: impl FnOnce() -> u32) {}
+    pub(crate) const fn take_marks(&mut self, _: u32) {}
 }
 
-/// The marks of a call: none.
+/// An attempt of a call, which no other sees.
 #[must_use = "as with threads"]
 #[derive(Debug)]
-pub(crate) struct VisibleMarks<'c>(core::marker::PhantomData<&'c mut Call>);
+pub(crate) struct AttemptMarks<'c>(PhantomData<&'c mut Call>);
 
-impl<'c> VisibleMarks<'c> {
+impl<'c> AttemptMarks<'c> {
     pub(crate) const fn new(_: &'c mut Call, _: bool) -> Self {
-        Self(core::marker::PhantomData)
+        Self(PhantomData)
     }
 }

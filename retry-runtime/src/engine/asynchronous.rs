@@ -8,16 +8,16 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use super::stop::TakeKept;
+use super::kept::TakeKept;
+
 use super::{CallContext, Gate, LiveCall, Place};
-use crate::call::Call;
+use crate::around::{self, RetryScope};
+use crate::call::{AttemptMarks, Call};
 use crate::failure::GaveUp;
-use crate::inside::InsideRetry;
 use crate::timer::Timer;
 
 pin_project! {
-    /// An attempt that is a retry, which everything that it calls can see. The first attempt is awaited as it is: what
-    /// nobody asks for costs nothing.
+    /// An attempt that is a retry, which everything that it calls can see.
     #[derive(Debug)]
     pub struct Again<'c, F> {
         #[pin]
@@ -26,26 +26,64 @@ pin_project! {
     }
 }
 
+pin_project! {
+    /// A first attempt, of which the call only takes over what is marked. It answers with what [`LiveCall::first_failed`]
+    /// needs, too: a success takes nothing over.
+    #[derive(Debug)]
+    pub struct First<'c, F> {
+        #[pin]
+        body: F,
+        call: &'c mut Call,
+    }
+}
+
+impl<F: Future> Future for First<'_, F> {
+    type Output = (F::Output, u32);
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let marks = around::marks();
+        let Poll::Ready(outcome) = this.body.poll(cx) else {
+            this.call.take_marks(marks);
+            return Poll::Pending;
+        };
+        Poll::Ready((outcome, marks))
+    }
+}
+
 impl<P: Place> LiveCall<P> {
+    /// Returns the future of a first attempt.
+    #[inline(always)]
+    pub fn first<F>(&mut self, body: F) -> First<'_, F> {
+        First {
+            body,
+            call: &mut self.progress.call,
+        }
+    }
+
     /// Returns the future of an attempt that is a retry.
     #[inline(always)]
     pub fn again<F>(&mut self, body: F) -> Again<'_, F> {
         self.retry_begins();
         Again {
             body,
-            call: &mut self.machine,
+            call: &mut self.progress.call,
         }
     }
 
     /// Returns the future of a delay, which gives back what is kept through it. From the second delay on, one of zero
     /// yields once, so that retries without delays leave the executor's other tasks their turn.
     #[inline(always)]
-    pub fn pause<T: Timer, K>(
+    pub fn pause<T: Timer, K: TakeKept>(
         &mut self,
         context: CallContext<'_, T>,
         delay: Duration,
-        kept: K,
+        mut kept: K,
     ) -> Pause<T::Sleep, K> {
+        if delay.is_zero() || !context.may_end() {
+            kept.forget();
+        }
         pause(delay, self.failures() > 1, context.timer, kept)
     }
 
@@ -64,7 +102,7 @@ impl<P: Place> LiveCall<P> {
         gates: &mut impl Gate,
     ) -> Result<(), GaveUp> {
         if !self.ask(context, gates)?.is_zero() {
-            while let Some(wait) = self.ask_again(context, gates)? {
+            while let Some(wait) = self.progress.ask_again(context.erased(), gates)? {
                 pause(wait, false, context.timer, ()).await;
             }
         }
@@ -80,7 +118,8 @@ impl<F: Future> Future for Again<'_, F> {
     #[inline(never)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _inside = InsideRetry::new(this.call);
+        let _retry = RetryScope::new(this.call.retries());
+        let _marks = AttemptMarks::new(this.call, true);
         this.body.poll(cx)
     }
 }

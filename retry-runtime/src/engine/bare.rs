@@ -7,12 +7,19 @@ use core::pin::pin;
 use core::task::Poll;
 use core::time::Duration;
 
+use super::kept::TakeKept;
 use super::timed_out::TimedOut;
 use super::{CallContext, Gate, LiveCall, Place, Until};
 use crate::failure::GaveUp;
 use crate::timer::Timer;
 
 impl<P: Place> LiveCall<P> {
+    /// Returns the future of a first attempt. Nothing is marked.
+    #[inline(always)]
+    pub async fn first<F: Future>(&mut self, body: F) -> (F::Output, u32) {
+        (body.await, 0)
+    }
+
     /// Returns the future of an attempt that is a retry.
     #[inline(always)]
     pub fn again<F: Future>(&mut self, body: F) -> F {
@@ -22,12 +29,15 @@ impl<P: Place> LiveCall<P> {
     /// Returns the future of a delay, which gives back what is kept through it. From the second delay on, one of zero
     /// yields once.
     #[inline(always)]
-    pub fn pause<'t, T: Timer, K>(
+    pub fn pause<'t, T: Timer, K: TakeKept>(
         &mut self,
         context: CallContext<'t, T>,
         delay: Duration,
-        kept: K,
+        mut kept: K,
     ) -> impl Future<Output = K> + use<'t, T, K, P> {
+        if delay.is_zero() || !context.may_end() {
+            kept.forget();
+        }
         let yields = delay.is_zero() && self.failures() > 1;
         pause(delay, yields, context.timer, kept)
     }
@@ -81,6 +91,7 @@ pub async fn limited<T: Timer, F: Future>(
         return Err(TimedOut {
             started: false,
             is_inherited: true,
+            marks: 0,
         });
     }
     limited_hook(body, until, timer).await
@@ -127,6 +138,7 @@ pub async fn limited_hook<T: Timer, F: Future>(
                 Err(TimedOut {
                     started: true,
                     is_inherited: false,
+                    marks: 0,
                 })
             }),
             None => Poll::Pending,

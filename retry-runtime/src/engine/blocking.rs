@@ -2,17 +2,20 @@
 
 use core::time::Duration;
 
-use super::step::{no_strategy, step};
-use super::watch::{Described, ErrorText};
+use super::context::Contexts;
+use super::decide::{Progress, plain_delay};
+use super::result::AttemptResult;
+use super::watch::{Described, ErrorText, Failure};
 use super::{CallContext, CallStart, Gate, IntoContext, LiveCall, Place, Until};
-use crate::call::Call;
+use crate::around::{self, RetryScope};
+use crate::call::{Call, GiveUpReason};
 use crate::failure::GaveUp;
-use crate::inside::{Inside, InsideRetry};
+use crate::inside::{AttemptScope, retry_inside};
 use crate::timer::{BlockingTimer, Clock};
 use crate::verdict::Verdict;
 
 impl CallStart {
-    /// Returns the body of a call whose retries [`Self::retried`] makes: `FnMut`, as for [`Self::attempt`].
+    /// Returns the body of a call whose retries [`Self::retried`] makes: `FnMut`, as for [`LiveCall::attempt`].
     #[inline(always)]
     pub const fn body<R, F>(body: F) -> F
     where
@@ -22,49 +25,179 @@ impl CallStart {
     }
 
     /// Makes the retries of a call whose first attempt failed with `error`, until one succeeds or the call gives up.
-    /// `assess` describes and judges an error, `split` takes an outcome apart, and `fail` makes the answer of a call that
-    /// gives up. Out of line with a copy of the body: a success at once pays for none of it.
+    /// `describe` and `judge` look at an error, `split` takes an outcome apart, and `fail` makes the answer of a call
+    /// that gives up. Out of line with a copy of the body: a success at once pays for none of it.
+    ///
+    /// The loop here knows the count and chance. Whatever else a failure asks for, and every end, is in
+    /// [`retry`], which is compiled once.
     #[cold]
     #[inline(never)]
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn retried<'c, R, A, E, T: BlockingTimer + 'c, D: FnOnce(&E) -> ErrorText>(
+    #[expect(clippy::too_many_arguments, reason = "what an expansion is made of")]
+    pub fn retried<R, A, E, T: BlockingTimer, D: FnOnce(&E) -> ErrorText, C: Contexts<T>>(
         self,
-        context: impl IntoContext<'c, T> + Copy,
+        contexts: C,
         mut error: E,
         mut body: impl FnMut() -> R,
-        mut assess: impl FnMut(&E) -> (Described<'_, E, D>, Verdict),
+        describe: impl Fn(&E) -> Described<'_, E, D>,
+        mut judge: impl FnMut(&E) -> Verdict,
         split: impl Fn(R) -> Result<A, E>,
         fail: impl FnOnce(E, GaveUp) -> A,
     ) -> A {
-        let mut call = self.call();
-        loop {
-            let (failure, verdict) = assess(&error);
-            let now = context.into_context();
-            let judged = call.judged(now, failure, verdict);
-            // Not in a closure, which would hide the caller.
-            let waited = match step(
-                &mut call.machine,
-                &mut call.began,
-                now,
-                &mut (),
-                judged,
-                no_strategy,
-            ) {
-                Ok(delay) => call.wait(context, delay),
-                Err(end) => Err(end),
-            };
-            if let Err(end) = waited {
-                return fail(error, end);
+        let (mut failures, mut marks) = (0, self.marks);
+        let mut verdict = judge(&error);
+        while around::marks() == marks
+            && let Some(delay) = plain_delay(contexts, verdict, failures)
+        {
+            failures = failures.saturating_add(1);
+            if !delay.is_zero() {
+                let held = contexts.hold();
+                let context = C::of(&held);
+                sleep(delay, context.timer, caller());
+                if context.may_be_over()
+                    && let Err(end) = Progress::new(failures, self.times).resume(context.erased())
+                {
+                    return fail(error, end);
+                }
             }
-            let inside = InsideRetry::new(&mut call.machine);
+            let retry = RetryScope::new(failures);
             let outcome = body();
-            drop(inside);
+            marks = retry.marks;
+            drop(retry);
             match split(outcome) {
-                Ok(answer) => return call.succeeded(answer, context, &mut ()),
+                Ok(answer) => return answer,
                 Err(failed) => error = failed,
+            }
+            verdict = judge(&error);
+        }
+        let mut progress = Progress::new(failures, self.times);
+        progress.call.take_marks(marks);
+        let mut attempts = Judged {
+            body,
+            describe,
+            judge,
+            split,
+            state: Err(error),
+            verdict,
+        };
+        let decide =
+            &mut move |decide: &mut Decide<'_>| decide(C::of(&contexts.hold()).erased_blocking());
+        let end = retry(&mut progress, decide, &mut attempts, caller());
+        match (attempts.state, end) {
+            (Ok(answer), _) => answer,
+            (Err(error), end) => fail(error, end),
+        }
+    }
+}
+
+/// The attempts of a sync call, the last of which has failed, without the types of its function.
+trait Attempts {
+    /// Returns the verdict on the last error.
+    fn verdict(&self) -> Verdict;
+
+    /// Returns what it says of itself.
+    fn text(&self) -> ErrorText;
+
+    /// Runs another attempt. Returns whether it has succeeded.
+    fn run(&mut self) -> bool;
+}
+
+struct Judged<A, E, B, D, J, S> {
+    body: B,
+    describe: D,
+    judge: J,
+    split: S,
+    state: Result<A, E>,
+    verdict: Verdict,
+}
+
+impl<R, A, E, T, B, D, J, S> Attempts for Judged<A, E, B, D, J, S>
+where
+    B: FnMut() -> R,
+    D: Fn(&E) -> Described<'_, E, T>,
+    T: FnOnce(&E) -> ErrorText,
+    J: FnMut(&E) -> Verdict,
+    S: Fn(R) -> Result<A, E>,
+{
+    fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    fn text(&self) -> ErrorText {
+        match &self.state {
+            Ok(_) => ErrorText::not_final(),
+            Err(error) => (self.describe)(error).text(),
+        }
+    }
+
+    fn run(&mut self) -> bool {
+        self.state = (self.split)((self.body)());
+        match &self.state {
+            Ok(_) => true,
+            Err(error) => {
+                self.verdict = (self.judge)(error);
+                false
             }
         }
     }
+}
+
+/// What is done under the policy that holds when it is done.
+type Decide<'d> = dyn FnMut(CallContext<'_, dyn BlockingTimer + '_>) + 'd;
+
+/// Makes the retries of a call whose last attempt has failed. Returns how it ended, which nobody reads of a call that has
+/// succeeded.
+#[cold]
+#[inline(never)]
+fn retry(
+    progress: &mut Progress,
+    with_context: &mut dyn FnMut(&mut Decide<'_>),
+    attempts: &mut dyn Attempts,
+    caller: Caller,
+) -> GaveUp {
+    loop {
+        let mut ended = None;
+        with_context(&mut |context| {
+            let verdict = attempts.verdict();
+            let failure = Failure {
+                result: AttemptResult::Failed(verdict),
+                verdict,
+                started: None,
+                text: &mut || attempts.text(),
+            };
+            let delay = progress.decide(context.clocked(), &mut (), failure, None);
+            ended = delay
+                .and_then(|delay| wait(progress, context, delay, caller))
+                .err();
+        });
+        if let Some(end) = ended {
+            return end;
+        }
+        if retry_inside(&mut progress.call, || attempts.run()) {
+            let end = GaveUp::new(GiveUpReason::Attempts, progress.call.failures());
+            with_context(&mut |context| progress.recovered(context.clocked()));
+            return end;
+        }
+    }
+}
+
+/// Waits until a retry may begin.
+///
+/// # Errors
+///
+/// How the call ended.
+fn wait(
+    progress: &mut Progress,
+    context: CallContext<'_, dyn BlockingTimer + '_>,
+    delay: Duration,
+    caller: Caller,
+) -> Result<(), GaveUp> {
+    if !delay.is_zero() {
+        sleep(delay, context.timer, caller);
+        progress.resume(context.clocked())?;
+    }
+    progress.times.retry_begins();
+    Ok(())
 }
 
 impl<P: Place> LiveCall<P> {
@@ -92,10 +225,14 @@ impl<P: Place> LiveCall<P> {
         context: impl IntoContext<'c, T>,
         body: impl FnOnce() -> R,
     ) -> R {
-        if self.failures() == 0 && until.is_never() {
-            return body();
+        let call = &mut self.progress.call;
+        if call.failures() == 0 && until.is_never() {
+            let marks = around::marks();
+            let answer = body();
+            call.take_marks(marks);
+            return answer;
         }
-        attempt_inside(&mut self.machine, context, body)
+        attempt_inside(call, context, body)
     }
 
     /// Decides what follows a failed attempt, which `assess` describes and judges, and waits until the retry may begin.
@@ -113,17 +250,14 @@ impl<P: Place> LiveCall<P> {
         assess: impl FnOnce() -> (Described<'f, E, D>, Verdict),
     ) -> Result<(), GaveUp> {
         let (failure, verdict) = assess();
-        let now = context.into_context();
-        let judged = self.judged(now, failure, verdict);
-        let delay = step(
-            &mut self.machine,
-            &mut self.began,
-            now,
-            gates,
-            judged,
-            no_strategy,
-        )?;
-        self.wait(context, delay)
+        let context = context.into_context();
+        let delay = self.decide(context, gates, failure, verdict, None)?;
+        wait(
+            &mut self.progress,
+            context.erased_blocking(),
+            delay,
+            caller(),
+        )
     }
 
     /// Waits until the retry may begin.
@@ -131,19 +265,14 @@ impl<P: Place> LiveCall<P> {
     /// # Errors
     ///
     /// How the call ended.
-    #[inline(always)]
     #[cfg_attr(feature = "tracing", track_caller)]
     pub fn wait<'c, T: BlockingTimer + 'c>(
         &mut self,
-        context: impl IntoContext<'c, T> + Copy,
+        context: impl IntoContext<'c, T>,
         delay: Duration,
     ) -> Result<(), GaveUp> {
-        if !delay.is_zero() {
-            sleep(delay, context.into_context().timer, caller());
-            self.resume(context)?;
-        }
-        self.retry_begins();
-        Ok(())
+        let context = context.into_context().erased_blocking();
+        wait(&mut self.progress, context, delay, caller())
     }
 
     /// Enters the gates, and waits until they let the attempt begin.
@@ -159,7 +288,7 @@ impl<P: Place> LiveCall<P> {
         gates: &mut impl Gate,
     ) -> Result<(), GaveUp> {
         if !self.ask(context, gates)?.is_zero() {
-            while let Some(wait) = self.ask_again(context, gates)? {
+            while let Some(wait) = self.progress.ask_again(context.erased(), gates)? {
                 sleep(wait, context.timer, caller());
             }
         }
@@ -179,10 +308,10 @@ fn attempt_inside<'c, R, T: Clock + 'c>(
 ) -> R {
     let context = context.into_context();
     if context.until.is_never() {
-        let _inside = (call.retries() > 0).then(|| InsideRetry::new(call));
-        return body();
+        return retry_inside(call, body);
     }
-    let _inside = Inside::attempt(call, context.until.timestamp(), false, context.timer);
+    let until = context.until.timestamp();
+    let _inside = AttemptScope::new(call, until, false, context.timer);
     body()
 }
 
@@ -203,7 +332,7 @@ const fn caller() -> Caller {
 }
 
 #[inline]
-fn sleep(delay: Duration, timer: &impl BlockingTimer, caller: Caller) {
+fn sleep(delay: Duration, timer: &(impl BlockingTimer + ?Sized), caller: Caller) {
     #[cfg(feature = "tracing")]
     super::blocked::warn_in_async(caller.location);
     #[cfg(not(feature = "tracing"))]

@@ -3,17 +3,17 @@
 use core::time::Duration;
 
 use super::Gate;
+use crate::around;
 use crate::call::{GiveUpReason, ends_in_time};
-use crate::inherited;
 use crate::operation::{Live, Operation, Site, UNNAMED};
 use crate::policy::Policy;
 use crate::rules::SHORTEST_TIMEOUT;
 use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
-use crate::timer::{Clock, Timestamp};
+use crate::timer::{BlockingTimer, Clock, Timestamp};
 
 /// What is retried, until when, and by which timer.
 #[derive(Debug)]
-pub struct CallContext<'a, T> {
+pub struct CallContext<'a, T: ?Sized> {
     pub(crate) operation: Operation<'a>,
     pub(crate) until: Until,
     pub(crate) timer: &'a T,
@@ -39,14 +39,67 @@ impl<'a, T: 'a, F: FnOnce() -> CallContext<'a, T>> IntoContext<'a, T> for F {
     }
 }
 
-impl<T> Clone for CallContext<'_, T> {
+/// What makes the context of each decision of a call, while which nothing else borrows the policy.
+pub trait Contexts<T>: Copy {
+    /// What holds the policy for one decision.
+    type Held;
+
+    /// Returns the policy that holds now.
+    fn hold(self) -> Self::Held;
+
+    /// Returns the context under it.
+    fn of(held: &Self::Held) -> CallContext<'_, T>;
+}
+
+impl<'c, T: 'c, F: FnOnce() -> CallContext<'c, T> + Copy> Contexts<T> for F {
+    type Held = CallContext<'c, T>;
+
+    #[inline(always)]
+    fn hold(self) -> Self::Held {
+        self()
+    }
+
+    #[inline(always)]
+    fn of(held: &Self::Held) -> CallContext<'_, T> {
+        *held
+    }
+}
+
+/// A site whose policy has a name in the configuration, and a timer.
+#[derive(Debug)]
+pub struct NamedSite<'t, T>(pub &'static Site, pub &'t T);
+
+impl<T> Clone for NamedSite<'_, T> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for CallContext<'_, T> {}
+impl<T> Copy for NamedSite<'_, T> {}
+
+impl<T> Contexts<T> for NamedSite<'_, T> {
+    type Held = (Self, Live);
+
+    #[inline(always)]
+    fn hold(self) -> Self::Held {
+        (self, self.0.held())
+    }
+
+    #[inline(always)]
+    fn of((site, live): &Self::Held) -> CallContext<'_, T> {
+        CallContext::live(site.0, live, Until::NEVER, site.1)
+    }
+}
+
+impl<T: ?Sized> Clone for CallContext<'_, T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for CallContext<'_, T> {}
 
 impl<'a, T> CallContext<'a, T> {
     /// Returns the context of a call under `policy` that ends at `until`.
@@ -109,24 +162,67 @@ impl<'a, T: Clock> CallContext<'a, T> {
     }
 }
 
+impl<'a, T: Clock> CallContext<'a, T> {
+    /// Returns it without the type of its timer, for what is compiled once.
+    #[inline(always)]
+    pub(super) const fn erased(self) -> CallContext<'a, dyn Clock + 'a> {
+        CallContext {
+            operation: self.operation,
+            until: self.until,
+            timer: self.timer,
+        }
+    }
+}
+
+impl<'a, T: BlockingTimer> CallContext<'a, T> {
+    /// Returns the same for what also waits.
+    #[inline(always)]
+    pub(super) const fn erased_blocking(self) -> CallContext<'a, dyn BlockingTimer + 'a> {
+        CallContext {
+            operation: self.operation,
+            until: self.until,
+            timer: self.timer,
+        }
+    }
+}
+
+impl<'a> CallContext<'a, dyn BlockingTimer + 'a> {
+    /// Returns the same for what only asks for the time.
+    pub(super) const fn clocked(self) -> CallContext<'a, dyn Clock + 'a> {
+        CallContext {
+            operation: self.operation,
+            until: self.until,
+            timer: self.timer,
+        }
+    }
+}
+
 impl<T: Clock> CallContext<'_, T> {
+    /// Returns whether a hedge may start one more copy of the attempt. A policy that the macro does not know may forbid
+    /// what a copy does, and retries may be switched off.
+    pub fn permits_copy(&self, gates: &mut impl Gate) -> bool {
+        let may_copy = self.operation.policy().is_idempotent() && !self.is_disabled();
+        may_copy && gates.permit_copy(self.timer)
+    }
+}
+
+impl<T: Clock + ?Sized> CallContext<'_, T> {
     /// Returns the time left until the deadline, the call's own or an inherited one; `None` without one.
     #[inline(always)]
     pub fn remaining(&self) -> Option<Duration> {
         self.until.remaining(self.timer)
     }
 
+    /// Returns whether anything may end the call between two attempts: neither asks for the time.
+    #[inline(always)]
+    pub(crate) fn may_be_over(&self) -> bool {
+        !self.until.is_never() || !around::is_quiet() || self.is_disabled()
+    }
+
     /// Returns whether the deadline has passed.
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {
         self.until.is_over(self.timer)
-    }
-
-    /// Returns whether a hedge may start one more copy of the attempt. A policy that the macro does not know may forbid
-    /// what a copy does, and retries may be switched off.
-    pub fn permits_copy(&self, gates: &mut impl Gate) -> bool {
-        let may_copy = self.operation.policy().is_idempotent() && !self.is_disabled();
-        may_copy && gates.permit_copy(self.timer)
     }
 
     /// Returns whether retries are switched off.
@@ -160,7 +256,7 @@ impl Until {
 
     /// Returns the deadline of a call under `policy` that begins now.
     #[inline(always)]
-    pub fn start(policy: &Policy, clock: &impl Clock) -> Self {
+    pub fn start(policy: &Policy, clock: &(impl Clock + ?Sized)) -> Self {
         let Some(deadline) = policy.deadline else {
             return Self::NEVER;
         };
@@ -177,7 +273,7 @@ impl Until {
     /// Returns the limit of an attempt that begins now, which may have a `timeout` of its own.
     #[inline(always)]
     #[must_use]
-    pub fn of_attempt(self, policy: &Policy, clock: &impl Clock) -> Self {
+    pub fn of_attempt(self, policy: &Policy, clock: &(impl Clock + ?Sized)) -> Self {
         policy.timeout.map_or(self, |timeout| {
             self.within(timeout, policy.is_trusted(), clock)
         })
@@ -190,13 +286,13 @@ impl Until {
         self,
         timeout: impl FnOnce(u32) -> Duration,
         failures: u32,
-        clock: &impl Clock,
+        clock: &(impl Clock + ?Sized),
     ) -> Self {
         self.within(timeout(failures.saturating_add(1)), false, clock)
     }
 
     #[inline(always)]
-    fn within(self, timeout: Duration, is_trusted: bool, clock: &impl Clock) -> Self {
+    fn within(self, timeout: Duration, is_trusted: bool, clock: &(impl Clock + ?Sized)) -> Self {
         let now = clock.now();
         let end = now.after(timeout);
         // A shorter one means nothing, and forbids retries only.
@@ -219,19 +315,19 @@ impl Until {
 
     /// Returns the time left until this deadline alone.
     #[inline(always)]
-    pub(crate) fn own_remaining(self, clock: &impl Clock) -> Option<Duration> {
+    pub(crate) fn own_remaining(self, clock: &(impl Clock + ?Sized)) -> Option<Duration> {
         (!self.is_never()).then(|| self.0.since(clock.now()))
     }
 
     /// Returns the time left until this deadline or an inherited one, whichever comes first.
     #[inline(always)]
-    pub(crate) fn remaining(self, clock: &impl Clock) -> Option<Duration> {
-        shorter(self.own_remaining(clock), inherited::remaining())
+    pub(crate) fn remaining(self, clock: &(impl Clock + ?Sized)) -> Option<Duration> {
+        shorter(self.own_remaining(clock), around::remaining())
     }
 
     /// Returns whether one of them has passed.
     #[inline(always)]
-    pub(crate) fn is_over(self, clock: &impl Clock) -> bool {
+    pub(crate) fn is_over(self, clock: &(impl Clock + ?Sized)) -> bool {
         self.remaining(clock).is_some_and(|left| left.is_zero())
     }
 }
@@ -241,9 +337,12 @@ impl Until {
 pub struct AttemptStart<const TAKEN: usize>([Timestamp; TAKEN]);
 
 impl<const TAKEN: usize> AttemptStart<TAKEN> {
+    /// A start that nobody asks for.
+    pub const NONE: Self = Self([Timestamp::ENDLESS; TAKEN]);
+
     /// Returns the start of an attempt that begins now. Only for a policy with `reset_after` it reads the clock.
     #[inline(always)]
-    pub fn now(policy: &Policy, clock: &impl Clock) -> Self {
+    pub fn now(policy: &Policy, clock: &(impl Clock + ?Sized)) -> Self {
         let now = || match policy.reset_after {
             Some(_) => clock.now(),
             None => Timestamp::ENDLESS,

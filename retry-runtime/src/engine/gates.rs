@@ -56,6 +56,12 @@ pub trait Gate {
     /// Gives back what [`Self::permit_copy`] took: another gate has refused the copy.
     fn return_copy(&mut self) {}
 
+    /// Returns whether it lets everything through and counts nothing.
+    #[inline(always)]
+    fn is_none(&self) -> bool {
+        false
+    }
+
     /// Returns whether a success has anything to settle.
     fn is_held(&self) -> bool {
         false
@@ -66,7 +72,12 @@ pub trait Gate {
 }
 
 /// A call that nothing bounds.
-impl Gate for () {}
+impl Gate for () {
+    #[inline(always)]
+    fn is_none(&self) -> bool {
+        true
+    }
+}
 
 /// A gate that the running program may have or not.
 impl<G: Gate> Gate for Option<G> {
@@ -115,6 +126,11 @@ impl<G: Gate> Gate for Option<G> {
         if let Some(gate) = self {
             gate.return_copy();
         }
+    }
+
+    #[inline(always)]
+    fn is_none(&self) -> bool {
+        Option::is_none(self)
     }
 
     #[inline(always)]
@@ -211,6 +227,14 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
     }
 
     #[inline(always)]
+    fn is_none(&self) -> bool {
+        self.breaker.is_none()
+            && self.bulkhead.is_none()
+            && self.throttle.is_none()
+            && self.budget.is_none()
+    }
+
+    #[inline(always)]
     fn is_held(&self) -> bool {
         self.breaker.is_held()
             || self.bulkhead.is_held()
@@ -236,12 +260,17 @@ pub trait BudgetByPolicy {
     /// The gate.
     type Gate: Gate;
 
+    /// The gate of a call without a budget.
+    const NONE: Self::Gate;
+
     /// Returns the gate of a call that begins.
     fn gate(policy: &Policy, clock: &dyn Clock) -> Self::Gate;
 }
 
 impl BudgetByPolicy for IsBudgeted<false> {
     type Gate = ();
+
+    const NONE: () = ();
 
     #[inline(always)]
     fn gate(_: &Policy, _: &dyn Clock) {}
@@ -253,6 +282,11 @@ impl BudgetByPolicy for IsBudgeted<true> {
     type Gate = Option<super::BudgetGate<'static>>;
     #[cfg(not(feature = "std"))]
     type Gate = ();
+
+    #[cfg(feature = "std")]
+    const NONE: Self::Gate = None;
+    #[cfg(not(feature = "std"))]
+    const NONE: () = ();
 
     #[inline(always)]
     fn gate(policy: &Policy, clock: &dyn Clock) -> Self::Gate {

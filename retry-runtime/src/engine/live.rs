@@ -1,18 +1,19 @@
-//! A call that runs: how far it has come, since when, and what its driver does with it.
+//! A call that runs, as its driver holds it: the types of its policy, its errors and its timer, around what is compiled
+//! once for all calls.
 
+use core::future::Future;
 use core::mem::ManuallyDrop;
 use core::time::Duration;
 
-use super::result::{AttemptResult, Ending};
-use super::step::{AskStrategy, Known as _, no_strategy, step};
-use super::watch::{Began, Described, ErrorText, Report, recovered};
+use super::decide::{AskStrategy, Progress, plain_delay};
+use super::watch::{Described, ErrorText, Times, is_watched};
 use super::{CallContext, Gate, IntoContext, Until};
+use crate::around;
 use crate::attempt::{Attempt, Retry, Started};
-use crate::call;
 use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
-use crate::inherited;
-use crate::operation::{Operation, Site};
+use crate::inside::retry_inside;
+use crate::operation::Site;
 use crate::strategy::{Decision, FailedAttempt, Strategy};
 use crate::timer::Clock;
 use crate::verdict::Verdict;
@@ -39,9 +40,9 @@ impl<'s, F: Fn() -> &'s Site> Place for F {
 /// When a call began, which is all that it needs before its first failure.
 #[derive(Debug, Clone, Copy)]
 pub struct CallStart {
-    /// See [`call::begin`].
-    marks: u32,
-    began: Began,
+    /// How many operations had been marked on this thread.
+    pub(super) marks: u32,
+    pub(super) times: Times,
 }
 
 impl CallStart {
@@ -49,69 +50,57 @@ impl CallStart {
     #[inline(always)]
     pub fn now() -> Self {
         Self {
-            marks: call::begin(),
-            began: Began::now(),
+            marks: around::marks(),
+            times: Times::now(),
         }
-    }
-
-    /// Returns the call after its first attempt.
-    #[inline(always)]
-    pub(super) const fn call(self) -> LiveCall {
-        LiveCall::since(self, ())
     }
 }
 
-/// How far a call has come, and since when it runs. Sixteen bytes where nobody watches.
+/// How far a call has come, and since when it runs. Eight bytes where nobody watches.
 #[derive(Debug)]
 pub struct LiveCall<P: Place = ()> {
     /// Dropped out of line, where there is anything to drop.
-    pub(super) machine: ManuallyDrop<Call>,
+    pub(super) progress: ManuallyDrop<Progress>,
     place: P,
-    pub(super) began: Began,
 }
 
 impl<P: Place> LiveCall<P> {
     /// Returns a call that has not been attempted yet.
     #[inline(always)]
     pub fn new(place: P) -> Self {
-        Self::since(CallStart::now(), place)
+        Self::since(Times::now(), place)
     }
 
     /// Returns a call that begins under a policy that may time it.
     #[inline(always)]
     pub fn start<T: Clock>(place: P, context: CallContext<'_, T>) -> Self {
-        let start = CallStart {
-            began: Began::start(context.operation.policy()),
-            marks: call::begin(),
-        };
-        Self::since(start, place)
+        Self::since(Times::start(context.operation.policy()), place)
     }
 
     #[inline(always)]
-    const fn since(start: CallStart, place: P) -> Self {
+    const fn since(times: Times, place: P) -> Self {
         Self {
-            machine: ManuallyDrop::new(Call::since(start.marks)),
+            progress: ManuallyDrop::new(Progress::new(0, times)),
             place,
-            began: start.began,
         }
     }
 
     /// Returns how many attempts have failed so far.
     #[inline(always)]
     pub fn failures(&self) -> u32 {
-        self.machine.failures()
+        self.progress.call.failures()
     }
 
     /// Returns how many retries have been made, without those that ask again for a value that is not final.
     #[inline(always)]
     pub fn retries(&self) -> u32 {
-        self.machine.retries()
+        self.progress.call.retries()
     }
 
     /// Returns whether an attempt with this limit is a first one that nothing limits: it is run as it is.
     #[inline(always)]
     pub fn is_plain(&self, limit: Until) -> bool {
-        self.failures() == 0 && limit.is_never() && inherited::until().is_endless()
+        self.failures() == 0 && limit.is_never() && around::is_quiet()
     }
 
     /// Decides what follows a failed attempt, which `assess` describes and judges: returns the delay before the next one.
@@ -129,16 +118,32 @@ impl<P: Place> LiveCall<P> {
         assess: impl FnOnce() -> (Described<'f, E, D>, Verdict),
     ) -> Result<Duration, GaveUp> {
         let (failure, verdict) = assess();
-        let context = context.into_context();
-        let judged = self.judged(context, failure, verdict);
-        step(
-            &mut self.machine,
-            &mut self.began,
-            context,
-            gates,
-            judged,
-            no_strategy,
-        )
+        self.decide(context.into_context(), gates, failure, verdict, None)
+    }
+
+    /// Decides by the count and by chance where that is all, and else as [`Progress::decide`] does.
+    #[inline(always)]
+    pub(super) fn decide<T: Clock, E: ?Sized>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        mut failure: Described<'_, E, impl FnOnce(&E) -> ErrorText>,
+        verdict: Verdict,
+        strategy: Option<&mut AskStrategy<'_>>,
+    ) -> Result<Duration, GaveUp> {
+        if gates.is_none()
+            && strategy.is_none()
+            && failure.is_error()
+            && self.progress.call.is_plain()
+            && let Some(delay) = plain_delay(move || context, verdict, self.failures())
+        {
+            self.progress.call.count_failure();
+            return Ok(delay);
+        }
+        let context = context.erased();
+        failure.with(verdict, |failure| {
+            self.progress.decide(context, gates, failure, strategy)
+        })
     }
 
     /// Decides what follows a failed attempt: returns the retry, for the hooks that look at it.
@@ -146,7 +151,8 @@ impl<P: Place> LiveCall<P> {
     /// # Errors
     ///
     /// How the call ended.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     pub fn failed<'a, T: Clock, E: ?Sized>(
         &mut self,
         context: CallContext<'_, T>,
@@ -154,7 +160,9 @@ impl<P: Place> LiveCall<P> {
         failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
         verdict: Verdict,
     ) -> Result<Retry<'a, E>, GaveUp> {
-        self.decided(context, gates, failure, verdict, no_strategy)
+        let cause = failure.cause;
+        let delay = self.decide(context, gates, failure, verdict, None)?;
+        Ok(self.retry_of(context, cause, delay))
     }
 
     /// Returns the same where a strategy decides. Its state is made when it is first asked.
@@ -162,8 +170,7 @@ impl<P: Place> LiveCall<P> {
     /// # Errors
     ///
     /// How the call ended.
-    #[inline(always)]
-    pub fn failed_with_clock<'a, T: Clock, E: ?Sized, S: Strategy<E> + ?Sized>(
+    pub fn failed_by_strategy<'a, T: Clock, E: ?Sized, S: Strategy<E> + ?Sized>(
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
@@ -187,7 +194,8 @@ impl<P: Place> LiveCall<P> {
     /// # Errors
     ///
     /// How the call ended.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     pub fn failed_with<'a, T: Clock, E: ?Sized>(
         &mut self,
         context: CallContext<'_, T>,
@@ -196,9 +204,9 @@ impl<P: Place> LiveCall<P> {
         verdict: Verdict,
         decide: impl FnOnce(&FailedAttempt<'_, E>) -> Decision,
     ) -> Result<Retry<'a, E>, GaveUp> {
-        let cause = failure.cause;
-        let ask = |attempt, retry_after, around: &dyn CallEnv| {
-            Some(decide(&FailedAttempt {
+        let (cause, mut decide) = (failure.cause, Some(decide));
+        let mut ask = |attempt, retry_after, around: &dyn CallEnv| {
+            Some(decide.take()?(&FailedAttempt {
                 operation: context.operation,
                 attempt,
                 cause,
@@ -206,82 +214,39 @@ impl<P: Place> LiveCall<P> {
                 around,
             }))
         };
-        self.decided(context, gates, failure, verdict, ask)
+        let delay = self.decide(context, gates, failure, verdict, Some(&mut ask))?;
+        Ok(self.retry_of(context, cause, delay))
     }
 
-    #[cold]
-    #[inline(never)]
-    fn decided<'a, T: Clock, E: ?Sized>(
-        &mut self,
+    #[inline(always)]
+    fn retry_of<'a, T, E: ?Sized>(
+        &self,
         context: CallContext<'_, T>,
-        gates: &mut impl Gate,
-        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
-        verdict: Verdict,
-        strategy: impl AskStrategy,
-    ) -> Result<Retry<'a, E>, GaveUp> {
-        let cause = failure.cause;
-        let judged = self.judged(context, failure, verdict);
-        let delay = step(
-            &mut self.machine,
-            &mut self.began,
-            context,
-            gates,
-            judged,
-            strategy,
-        )?;
-        Ok(Retry {
+        cause: crate::attempt::Cause<'a, E>,
+        delay: Duration,
+    ) -> Retry<'a, E> {
+        Retry {
             operation: context.operation.lazy_name(),
             max: context.operation.policy().attempts(),
             attempt: self.failures(),
             delay,
             cause,
-        })
+        }
     }
 
-    /// Ends the call whose attempt the deadline cut off. `is_own` says that it was the call's own deadline, which the
-    /// gates learn of; an inherited one says nothing about the service.
-    #[cold]
+    /// Ends the call between two attempts, or before the first.
+    pub fn ended<T: Clock>(&mut self, context: CallContext<'_, T>, reason: GiveUpReason) -> GaveUp {
+        self.progress.ended(context.erased(), reason)
+    }
+
+    /// Ends the call whose attempt a deadline cut off. `is_own` says that it was the call's own deadline.
     pub fn cut_off<T: Clock>(
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
         is_own: bool,
     ) -> GaveUp {
-        if is_own {
-            gates.record(AttemptResult::CutOff, context.timer);
-        }
-        let (reason, ending) = (
-            GiveUpReason::Deadline,
-            Ending::Attempt(AttemptResult::CutOff),
-        );
-        let attempts = self.failures().saturating_add(1);
-        self.machine.attempt_failed();
-        let report = Report::of_attempt(attempts);
-        (self.machine).end(
-            report,
-            context.operation,
-            ending,
-            reason,
-            attempts,
-            &mut self.began,
-        )
-    }
-
-    /// Ends the call between two attempts, or before the first.
-    #[cold]
-    #[inline(never)]
-    pub fn ended(&mut self, context: CallContext<'_, impl Clock>, reason: GiveUpReason) -> GaveUp {
-        let attempts = self.failures();
-        let report = Report::of_attempt(attempts);
-        let ending = Ending::BetweenAttempts;
-        (self.machine).end(
-            report,
-            context.operation,
-            ending,
-            reason,
-            attempts,
-            &mut self.began,
-        )
+        self.progress.cut_off(context.erased(), gates, is_own)
     }
 
     /// Ends the call because its deadline has passed between two attempts.
@@ -295,24 +260,19 @@ impl<P: Place> LiveCall<P> {
     /// # Errors
     ///
     /// How the call ended: retries were switched off meanwhile, or the delay ended late.
-    // The context is made a second time for the end alone: kept for it, it would be stored before each test.
     #[inline(always)]
     pub fn resume<'c, T: Clock + 'c>(
         &mut self,
-        context: impl IntoContext<'c, T> + Copy,
+        context: impl IntoContext<'c, T>,
     ) -> Result<(), GaveUp> {
-        let now = context.into_context();
-        let reason = if now.is_disabled() {
-            GiveUpReason::Disabled
-        } else if now.is_over() {
-            GiveUpReason::Deadline
-        } else {
+        let context = context.into_context();
+        if !context.may_be_over() {
             return Ok(());
-        };
-        Err(self.ended(context.into_context(), reason))
+        }
+        self.progress.resume(context.erased())
     }
 
-    /// Asks the gates for an attempt. Returns how long it has to wait first; [`Self::ask_again`] says whether it may.
+    /// Asks the gates for an attempt. Returns how long it has to wait first; [`Progress::ask_again`] says whether it may.
     ///
     /// # Errors
     ///
@@ -324,10 +284,7 @@ impl<P: Place> LiveCall<P> {
         gates: &mut impl Gate,
     ) -> Result<Duration, GaveUp> {
         let wait = gates.enter(context.timer);
-        wait.map_err(|reason| {
-            let end = self.ended(context, reason);
-            end.known(Verdict::Permanent, gates, context.timer)
-        })
+        wait.map_err(|reason| self.progress.refused(context.erased(), gates, reason))
     }
 
     /// Enters gates of which none waits.
@@ -346,30 +303,35 @@ impl<P: Place> LiveCall<P> {
         Ok(())
     }
 
-    /// Returns how long an attempt that waits for its gates still has to wait; `None` when it may begin. How long it
-    /// is depends on the other calls.
-    ///
-    /// # Errors
-    ///
-    /// How the call ended.
-    pub(super) fn ask_again<T: Clock>(
-        &mut self,
-        context: CallContext<'_, T>,
-        gates: &mut impl Gate,
-    ) -> Result<Option<Duration>, GaveUp> {
-        // Retries may have been switched off meanwhile.
-        if self.failures() > 0 && context.is_disabled() {
-            return Err(self.ended(context, GiveUpReason::Disabled));
+    /// Begins a retry that was paid for. One whose delay has ended too late is not made under a policy that cuts attempts
+    /// off, and gives its price back when the call ends.
+    #[inline(always)]
+    pub fn begin<T: Clock>(&mut self, context: CallContext<'_, T>, gates: &mut impl Gate) {
+        if !context.operation.policy().has_limit() || !context.is_over() {
+            gates.begin(context.timer);
         }
-        let wait = gates.wait_left(context.timer);
-        // Its turn may have come when the deadline had passed: timers come late.
-        if wait.is_zero() && !context.is_over() {
-            return Ok(None);
-        }
-        match context.ends_in_time(wait) {
-            Ok(()) => Ok(Some(wait)),
-            Err(reason) => Err(self.ended(context, reason)),
-        }
+    }
+
+    /// Returns what makes the future of a first attempt: all that it calls is part of the attempt.
+    #[inline(always)]
+    pub fn begin_first<F>(&mut self, attempt: impl FnOnce() -> F) -> F {
+        let marks = around::marks();
+        let body = attempt();
+        self.first_failed(marks, body)
+    }
+
+    /// Takes over what was marked in the last poll of a first attempt, since the thread had marked so many. Returns what
+    /// the attempt came to.
+    #[inline(always)]
+    pub fn first_failed<E>(&mut self, marks: u32, error: E) -> E {
+        self.progress.call.take_marks(marks);
+        error
+    }
+
+    /// Returns the future of an attempt that is a retry: all that makes it is part of the attempt.
+    #[inline(always)]
+    pub fn begin_again<F>(&mut self, attempt: impl FnOnce() -> F) -> F {
+        retry_inside(&mut self.progress.call, attempt)
     }
 
     /// Takes the answer of a call that succeeds on its way out.
@@ -384,8 +346,10 @@ impl<P: Place> LiveCall<P> {
         if is_recovery || gates.is_held() {
             let context = context.into_context();
             if is_recovery {
-                recovered(&self.machine, &mut self.began, context);
-                *self.machine = Call::new();
+                if is_watched() {
+                    self.progress.recovered(context.erased());
+                }
+                self.progress.call = Call::new();
             }
             gates.settle(context.timer);
         }
@@ -395,56 +359,45 @@ impl<P: Place> LiveCall<P> {
     /// Ends a call that has succeeded. There is nothing to drop, which the compiler does not see.
     #[inline(always)]
     pub fn finish(self) {
-        if self.failures() == 0 {
+        if self.progress.call.is_new() {
             let _kept = ManuallyDrop::new(self);
         }
     }
-}
 
-impl Call {
-    /// Ends the call: an operation that has used up its retries is marked in the calls around it. It is compiled once for
-    /// all calls.
-    pub(super) fn end(
-        &mut self,
-        report: Report,
-        operation: Operation<'_>,
-        ending: Ending,
-        reason: GiveUpReason,
-        attempts: u32,
-        began: &mut Began,
-    ) -> GaveUp {
-        report.gives_up(self, operation, ending, reason, began);
-        if matches!(
-            reason,
-            GiveUpReason::Attempts
-                | GiveUpReason::Deadline
-                | GiveUpReason::Strategy
-                | GiveUpReason::Budget
-        ) {
-            call::mark(operation.id());
-        }
-        *self = Self::new();
-        GaveUp::new(reason, attempts)
-    }
-}
-
-impl<P: Place> LiveCall<P> {
     /// Ends a call that is dropped after a failure.
     #[cold]
     #[inline(never)]
     fn abandon(&mut self) {
-        self.place.mark();
-        *self.machine = Call::new();
+        if self.failures() > 0 {
+            self.place.mark();
+        }
+        self.progress.call = Call::new();
     }
 }
 
 impl<P: Place> Drop for LiveCall<P> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.failures() > 0 {
+        if !self.progress.call.is_new() {
             self.abandon();
         }
     }
+}
+
+/// Runs what few calls need, out of line: nothing of it takes a register from the others.
+#[cold]
+#[inline(never)]
+pub fn in_full<R>(call: impl FnOnce() -> R) -> R {
+    call()
+}
+
+/// Returns what makes the future of an attempt, which is one call: the future answers as `never` would.
+#[inline(always)]
+pub const fn one_call<R, F: Future<Output = R>, C: FnOnce() -> F>(
+    _never: &Option<R>,
+    call: C,
+) -> C {
+    call
 }
 
 impl Started {

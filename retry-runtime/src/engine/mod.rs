@@ -9,17 +9,17 @@ mod bare;
 mod blocked;
 mod blocking;
 mod context;
+mod decide;
 mod gates;
 #[cfg(feature = "std")]
 mod invalid;
+mod kept;
 mod live;
 mod record;
 mod result;
 #[cfg(feature = "std")]
 mod shared;
 mod spans;
-mod step;
-mod stop;
 #[cfg(all(test, feature = "std"))]
 mod tests;
 mod timed_out;
@@ -30,10 +30,11 @@ mod watch;
 #[cfg(not(feature = "std"))]
 pub use bare::{limited, limited_hook, not_cut_off};
 pub(crate) use context::IntoContext;
-pub use context::{AttemptStart, CallContext, Until};
+pub use context::{AttemptStart, CallContext, NamedSite, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
+pub use kept::{DropOther, HAS_KILL_SWITCH, Keep, KeepSend, Stopped};
 pub(crate) use live::Place;
-pub use live::{CallStart, LiveCall};
+pub use live::{CallStart, LiveCall, in_full, one_call};
 #[cfg(feature = "std")]
 pub use record::set_recorder;
 pub use record::{CallEvent, CallStep};
@@ -41,7 +42,6 @@ pub use result::{AttemptResult, Ending};
 #[cfg(feature = "std")]
 pub use shared::{AsShared, BreakerGate, BudgetGate, BulkheadGate, ThrottleGate, shared};
 pub use spans::{AttemptSpan, Spanned, attempt_span, in_span, spanned};
-pub use stop::{DropOther, Keep, KeepSend, Stopped};
 pub use timed_out::{Lost, TimedOut};
 #[cfg(feature = "std")]
 pub use timeout::{limited, limited_hook, not_cut_off};

@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 
 use super::result::{AttemptResult, Ending};
 use crate::call::GiveUpReason;
+#[cfg(feature = "std")]
+use reattempt_core::watch;
 
 #[cfg(feature = "std")]
 static RECORDER: OnceLock<fn(CallEvent)> = OnceLock::new();
@@ -46,24 +48,17 @@ pub enum CallStep {
 /// Sets the function that records each event, on the thread where it happens. The first one stays.
 #[cfg(feature = "std")]
 pub fn set_recorder(recorder: fn(CallEvent)) {
-    let _stays = RECORDER.set(recorder);
+    if RECORDER.set(recorder).is_ok() {
+        watch::set(watch::RECORDER);
+    }
 }
 
 /// Records the event that `event` returns, where a recorder is set: without `std` there is none.
-#[inline(always)]
 pub(super) fn record(event: impl FnOnce() -> CallEvent) {
     #[cfg(not(feature = "std"))]
     let _ = event;
     #[cfg(feature = "std")]
     if let Some(recorder) = RECORDER.get() {
-        send(*recorder, event);
+        recorder(event());
     }
-}
-
-/// Out of line: a call that nobody records does not keep for it what the event says.
-#[cfg(feature = "std")]
-#[cold]
-#[inline(never)]
-fn send(recorder: fn(CallEvent), event: impl FnOnce() -> CallEvent) {
-    recorder(event());
 }

@@ -10,6 +10,14 @@ pub struct AttemptSpan {
     span: Option<Box<tracing::Span>>,
 }
 
+impl AttemptSpan {
+    /// No span.
+    pub const NONE: Self = Self {
+        #[cfg(feature = "tracing")]
+        span: None,
+    };
+}
+
 /// Returns the span of the attempt that begins, if its policy asks for one.
 #[inline(always)]
 pub fn attempt_span<T: Clock>(

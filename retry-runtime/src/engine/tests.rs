@@ -52,6 +52,7 @@ fn an_inherited_deadline_ends_the_call_though_its_timer_comes_early() {
     let cut_off = TimedOut {
         started: true,
         is_inherited: true,
+        marks: 0,
     };
     let ended = LiveCall::new(()).in_time(Err::<(), _>(cut_off), context, &mut ());
     let reason = ended.map_err(|(_, end)| end.reason()).err();

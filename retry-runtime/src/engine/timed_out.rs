@@ -13,6 +13,8 @@ pub struct TimedOut {
     pub(crate) started: bool,
     /// An inherited deadline ended it, not a limit that the loop knows.
     pub(crate) is_inherited: bool,
+    /// How many operations had been marked on this thread. An attempt marks more when it is dropped.
+    pub(crate) marks: u32,
 }
 
 /// What is left of an attempt without an outcome: the proof that it was cut off, or that it never is.
@@ -53,14 +55,17 @@ impl<P: Place> LiveCall<P> {
         let TimedOut {
             started,
             is_inherited,
+            marks,
         } = lost.timed_out();
+        self.progress.call.take_marks(marks);
         if !started && context.is_over() {
             // No attempt was made.
             let end = self.ended(context, GiveUpReason::Deadline);
             return Err((lost, end));
         }
         if started && (is_inherited || context.is_over()) {
-            return Err((lost, self.cut_off(context, gates, !is_inherited)));
+            let end = self.cut_off(context, gates, !is_inherited);
+            return Err((lost, end));
         }
         // Its own time-out has passed, which ends the attempt alone.
         Ok(Err(lost))

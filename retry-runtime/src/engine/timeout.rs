@@ -11,9 +11,9 @@ use pin_project_lite::pin_project;
 use super::context::shorter;
 use super::timed_out::TimedOut;
 use super::{LiveCall, Place, Until};
+use crate::around::{self, DeadlineScope};
 use crate::call::Call;
-use crate::inherited;
-use crate::inside::Inside;
+use crate::inside::{AttemptScope, retry_inside};
 use crate::timer::{Clock, Timer, Timestamp};
 
 pin_project! {
@@ -64,7 +64,7 @@ pub fn limited<T: Timer, F: Future>(
         body,
         timer,
         limit: Limit::begins(until),
-        call: Some(&mut *call.machine),
+        call: Some(&mut call.progress.call),
     }
 }
 
@@ -100,7 +100,7 @@ impl<S> Limit<S> {
     /// Starts over where the inherited deadline is another: a future may be moved out of a scope, or into one.
     fn follow(&mut self) {
         if let Self::Near(sleep) = self
-            && sleep.inherited != inherited::unenforced()
+            && sleep.inherited != around::unenforced()
         {
             *self = Self::Ahead {
                 is_begun: true,
@@ -123,10 +123,17 @@ impl<S> Limit<S> {
         let left = if is_retry {
             left(*until, clock)
         } else {
-            inherited::remaining()
+            around::remaining()
         };
         left.is_some_and(|left| left.is_zero())
     }
+}
+
+/// What is around the body while it is polled.
+#[expect(dead_code, reason = "put back when it is dropped")]
+enum Inside<'c> {
+    Attempt(AttemptScope<'c>),
+    Hook(DeadlineScope),
 }
 
 /// Runs what belongs to an attempt of `call`, or to none.
@@ -136,13 +143,12 @@ fn inside<'c>(
     is_enforced: bool,
     clock: &impl Clock,
 ) -> Inside<'c> {
-    match call {
-        Some(call) => Inside::attempt(call, until.timestamp(), is_enforced, clock),
-        None => Inside::deadline(
-            inherited::on_shared_clock(clock, until.timestamp()),
-            is_enforced,
-        ),
+    let until = until.timestamp();
+    if let Some(call) = call {
+        return Inside::Attempt(AttemptScope::new(call, until, is_enforced, clock));
     }
+    let until = around::on_shared_clock(clock, until);
+    Inside::Hook(DeadlineScope::new(until, is_enforced))
 }
 
 impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
@@ -150,11 +156,16 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
+        // Its own limits let an attempt be cut off. Without any, the deadline around is looked at between two attempts.
+        if let (Some(call), true) = (&mut *this.call, this.limit.until().is_never()) {
+            return retry_inside(call, || this.body.poll(cx)).map(Ok);
+        }
         let is_retry = this.call.as_ref().is_some_and(|call| call.retries() > 0);
         if this.limit.is_over_at_start(is_retry, this.timer) {
             return Poll::Ready(Err(TimedOut {
                 started: false,
                 is_inherited: true,
+                marks: around::marks(),
             }));
         }
         {
@@ -173,7 +184,7 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
                 };
                 let sleep = Box::pin(Near {
                     until,
-                    inherited: inherited::unenforced(),
+                    inherited: around::unenforced(),
                     is_inherited: until.own_remaining(this.timer).is_none_or(|own| left < own),
                     sleep: this.timer.sleep(left),
                 });
@@ -188,16 +199,14 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
         let end = TimedOut {
             started: true,
             is_inherited: *near.is_inherited,
+            marks: around::marks(),
         };
         near.sleep.poll(cx).map(|()| Err(end))
     }
 }
 
 fn left(until: Until, clock: &impl Clock) -> Option<Duration> {
-    shorter(
-        until.own_remaining(clock),
-        inherited::remaining_unenforced(),
-    )
+    shorter(until.own_remaining(clock), around::remaining_unenforced())
 }
 
 pin_project! {
@@ -222,7 +231,7 @@ pub fn not_cut_off<T: Timer, F: Future>(
     NotCutOff {
         body,
         timer,
-        call: &mut call.machine,
+        call: &mut call.progress.call,
         until,
     }
 }
@@ -232,7 +241,7 @@ impl<T: Timer, F: Future> Future for NotCutOff<'_, T, F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let _inside = Inside::attempt(this.call, this.until.timestamp(), false, this.timer);
+        let _inside = AttemptScope::new(this.call, this.until.timestamp(), false, this.timer);
         this.body.poll(cx).map(Ok)
     }
 }

@@ -2,17 +2,24 @@
 
 use core::time::Duration;
 
+#[cfg(feature = "std")]
+use super::CallContext;
+use super::decide::{Context, Progress};
 use super::record::{CallEvent, CallStep, record};
 use super::result::{AttemptResult, Ending};
-use super::{AttemptStart, CallContext, LiveCall, Place};
+use super::{AttemptStart, LiveCall, Place};
 use crate::attempt::Cause;
 use crate::call::{Call, GiveUpReason};
 use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::timer::{Clock, Timestamp};
+#[cfg(feature = "std")]
+use crate::timer::Clock;
+use crate::timer::Timestamp;
+use crate::verdict::Verdict;
+use reattempt_core::watch;
 
 #[cfg(feature = "observe")]
-use crate::{inherited, observe};
+use crate::{around, observe};
 #[cfg(feature = "observe")]
 pub use reattempt_observe::ErrorText;
 
@@ -25,6 +32,14 @@ pub struct ErrorText;
 impl ErrorText {
     #[inline(always)]
     pub(crate) const fn message<E: ?Sized>(_: &E, _: Option<&dyn core::fmt::Display>) -> Self {
+        Self
+    }
+
+    pub(super) const fn not_final() -> Self {
+        Self
+    }
+
+    const fn timed_out() -> Self {
         Self
     }
 
@@ -121,24 +136,53 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
         }
     }
 
+    /// Returns whether it is an error.
+    #[inline(always)]
+    pub(super) const fn is_error(&self) -> bool {
+        matches!(self.cause, Cause::Error(_))
+    }
+
+    /// Hands the failure over without the types of its call.
+    #[inline(always)]
+    pub(super) fn with<R>(&mut self, verdict: Verdict, then: impl FnOnce(Failure<'_>) -> R) -> R {
+        then(Failure {
+            result: AttemptResult::of(&self.cause, verdict),
+            verdict,
+            started: self.started,
+            text: &mut || self.text(),
+        })
+    }
+
     /// Returns what its error says of itself.
-    #[cfg(feature = "observe")]
-    fn text(&mut self) -> ErrorText {
+    pub(super) fn text(&mut self) -> ErrorText {
         let text = match (self.cause, self.describe.take()) {
             (Cause::Error(error), Some(describe)) => describe(error),
             (Cause::NotFinal, _) => ErrorText::not_final(),
             _ => ErrorText::timed_out(),
         };
-        ErrorText {
+        #[cfg(feature = "observe")]
+        return ErrorText {
             detail: self.detail.take(),
             ..text
-        }
+        };
+        #[cfg(not(feature = "observe"))]
+        text
     }
+}
+
+/// A failed attempt that has been judged, without the types of its call.
+pub(super) struct Failure<'f> {
+    pub(super) result: AttemptResult,
+    pub(super) verdict: Verdict,
+    /// When it began, if the policy wants to know.
+    pub(super) started: Option<Timestamp>,
+    /// Asked once, where somebody watches.
+    pub(super) text: &'f mut dyn FnMut() -> ErrorText,
 }
 
 /// When a call and its last attempt began, where anybody has looked at a clock.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Began {
+pub(super) struct Times {
     #[cfg(feature = "observe")]
     call: Timestamp,
     #[cfg(feature = "observe")]
@@ -149,7 +193,7 @@ pub(super) struct Began {
 }
 
 #[cfg(not(feature = "observe"))]
-impl Began {
+impl Times {
     pub(super) const UNKNOWN: Self = Self {};
 
     #[inline(always)]
@@ -161,10 +205,14 @@ impl Began {
     pub(super) const fn start(_: &Policy) -> Self {
         Self::UNKNOWN
     }
+
+    #[inline(always)]
+    #[expect(clippy::unused_self, reason = "nobody watches")]
+    pub(super) const fn retry_begins(&mut self) {}
 }
 
 #[cfg(feature = "observe")]
-impl Began {
+impl Times {
     pub(super) const UNKNOWN: Self = Self {
         call: Timestamp::ENDLESS,
         attempt: Timestamp::ENDLESS,
@@ -202,7 +250,7 @@ impl Began {
     }
 
     /// Returns how long the attempt and the call have taken, as far as it is known.
-    fn times(self, failures: u32, context: CallContext<'_, impl Clock>) -> observe::Times {
+    fn of(self, failures: u32, context: Context<'_>) -> observe::Times {
         let now = now();
         // A call with a deadline has looked at its own clock when it began.
         let call = Self::since(self.call, now).or_else(|| {
@@ -220,6 +268,16 @@ impl Began {
             call,
         }
     }
+
+    /// Notes when a retry begins, where somebody watches.
+    #[inline(always)]
+    pub(super) fn retry_begins(&mut self) {
+        self.attempt = if is_watched() {
+            now()
+        } else {
+            Timestamp::ENDLESS
+        };
+    }
 }
 
 /// Returns the time on the clock by which deadlines travel. In the last moments of a thread tokio's cannot be read.
@@ -229,21 +287,21 @@ fn now() -> Timestamp {
     if reattempt_core::process::is_thread_ending() {
         return crate::timer::ThreadTimer.now();
     }
-    inherited::now()
+    around::now()
 }
 
 /// Returns the call as events describe it.
 #[cfg(feature = "observe")]
-fn reported(operation: Operation<'_>, began: &mut Began) -> observe::Call {
+fn reported(operation: Operation<'_>, times: &mut Times) -> observe::Call {
     let policy = operation.policy();
-    began.id = began.id.or_new();
+    times.id = times.id.or_new();
     observe::Call {
         operation: operation.name(),
         policy: operation.policy_name(),
         max: policy.attempts(),
         budget_balance: policy.budget.map(crate::budget::Budget::balance),
         telemetry: policy.telemetry,
-        id: began.id,
+        id: times.id,
     }
 }
 
@@ -251,42 +309,27 @@ impl<P: Place> LiveCall<P> {
     /// Notes when a retry begins, where somebody watches.
     #[inline(always)]
     pub fn retry_begins(&mut self) {
-        #[cfg(feature = "observe")]
-        {
-            self.began.attempt = if observe::is_watched() {
-                now()
-            } else {
-                Timestamp::ENDLESS
-            };
-        }
+        self.progress.times.retry_begins();
     }
+}
 
+impl Progress {
     /// Describes the attempt that has just failed, where somebody watches.
-    pub(super) fn attempt_ended<E: ?Sized>(
-        &self,
-        context: CallContext<'_, impl Clock>,
-        failure: &mut Described<'_, E, impl FnOnce(&E) -> ErrorText>,
-    ) -> Report {
+    pub(super) fn attempt_ended(&self, context: Context<'_>, failure: &mut Failure<'_>) -> Report {
         #[cfg(not(feature = "observe"))]
-        let _ = (context, &mut failure.describe);
+        let _ = (context, &mut failure.text);
+        let before = self.call.failures();
+        #[cfg(feature = "observe")]
+        let described = observe::is_watched().then(|| {
+            let times = self.times.of(before, context);
+            Box::new(observe::FailedAttempt::new((failure.text)(), times))
+        });
         Report {
-            before: self.failures(),
-            attempt: self.failures().saturating_add(1),
+            before,
+            attempt: before.saturating_add(1),
             #[cfg(feature = "observe")]
-            failure: observe::is_watched().then(|| Box::new(self.failed_attempt(context, failure))),
+            failure: described,
         }
-    }
-
-    #[cfg(feature = "observe")]
-    #[cold]
-    #[inline(never)]
-    fn failed_attempt<E: ?Sized>(
-        &self,
-        context: CallContext<'_, impl Clock>,
-        failure: &mut Described<'_, E, impl FnOnce(&E) -> ErrorText>,
-    ) -> observe::FailedAttempt {
-        let times = self.began.times(self.failures(), context);
-        observe::FailedAttempt::new(failure.text(), times)
     }
 }
 
@@ -313,7 +356,7 @@ pub struct CopiesOf<'c> {
     call: usize,
     failures: u32,
     #[cfg(feature = "observe")]
-    began: Began,
+    times: Times,
 }
 
 #[cfg(feature = "std")]
@@ -323,10 +366,10 @@ impl<'c> CopiesOf<'c> {
     pub fn new(call: &LiveCall<impl Place>, context: CallContext<'c, impl Clock>) -> Self {
         Self {
             operation: context.operation,
-            call: core::ptr::from_ref::<Call>(&call.machine).addr(),
+            call: core::ptr::from_ref::<Call>(&call.progress.call).addr(),
             failures: call.failures(),
             #[cfg(feature = "observe")]
-            began: call.began,
+            times: call.progress.times,
         }
     }
 
@@ -350,7 +393,7 @@ impl WatchCopies for CopiesOf<'_> {
         #[cfg(feature = "observe")]
         if observe::is_watched() {
             let attempt = self.failures.saturating_add(1);
-            observe::copy_started(reported(self.operation, &mut self.began), attempt, copy);
+            observe::copy_started(reported(self.operation, &mut self.times), attempt, copy);
         }
     }
 
@@ -360,31 +403,34 @@ impl WatchCopies for CopiesOf<'_> {
         #[cfg(feature = "observe")]
         if observe::is_watched() {
             let attempt = self.failures.saturating_add(1);
-            observe::copy_won(reported(self.operation, &mut self.began), attempt, copy);
+            observe::copy_won(reported(self.operation, &mut self.times), attempt, copy);
         }
     }
 }
 
-/// Reports a success after a retry; one at once leaves no trace.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(super) fn recovered(call: &Call, began: &mut Began, context: CallContext<'_, impl Clock>) {
-    #[cfg(not(feature = "observe"))]
-    let _ = (began, context);
-    let (before, attempt) = (call.failures(), call.failures().saturating_add(1));
-    note(call, || "", before, attempt, CallStep::Succeeded);
+/// Returns whether a failure has anybody to be reported to. It may say yes for nothing, and the report asks further.
+#[inline(always)]
+pub(super) fn is_watched() -> bool {
     #[cfg(feature = "observe")]
-    if observe::is_watched() {
-        observe_recovery(call, began, context);
+    if observe::has_sinks() {
+        return true;
     }
+    watch::bits() & (watch::RECORDER | watch::OBSERVER | watch::SCOPE) != 0
 }
 
-#[cfg(feature = "observe")]
-#[cold]
-#[inline(never)]
-fn observe_recovery(call: &Call, began: &mut Began, context: CallContext<'_, impl Clock>) {
-    let attempt = call.failures().saturating_add(1);
-    let times = began.times(call.failures(), context);
-    observe::recovered(reported(context.operation, began), attempt, times);
+/// Reports a success after a retry; one at once leaves no trace.
+pub(super) fn recovered(progress: &mut Progress, context: Context<'_>) {
+    let before = progress.call.failures();
+    let attempt = before.saturating_add(1);
+    note(&progress.call, || "", before, attempt, CallStep::Succeeded);
+    #[cfg(not(feature = "observe"))]
+    let _ = context;
+    #[cfg(feature = "observe")]
+    if observe::is_watched() {
+        let times = progress.times.of(before, context);
+        let call = reported(context.operation, &mut progress.times);
+        observe::recovered(call, attempt, times);
+    }
 }
 
 #[inline(always)]
@@ -403,19 +449,6 @@ fn note(
         attempt,
         step,
     });
-}
-
-#[cfg(feature = "observe")]
-#[cold]
-#[inline(never)]
-fn observe_retry(
-    operation: Operation<'_>,
-    began: &mut Began,
-    attempt: u32,
-    failure: &observe::FailedAttempt,
-    delay: Duration,
-) {
-    observe::retries(reported(operation, began), attempt, failure, delay);
 }
 
 /// An attempt that did not end its call with success, on its way to those who watch.
@@ -446,35 +479,33 @@ impl Report {
         self
     }
 
-    #[inline(always)]
     pub(super) fn retries(
         self,
-        call: &Call,
+        progress: &mut Progress,
         operation: Operation<'_>,
         result: AttemptResult,
         delay: Duration,
-        began: &mut Began,
     ) {
         let step = CallStep::Retry(result, delay);
-        note(call, || operation.name(), self.before, self.attempt, step);
+        let name = || operation.name();
+        note(&progress.call, name, self.before, self.attempt, step);
         #[cfg(feature = "observe")]
         if let Some(failure) = self.failure {
-            observe_retry(operation, began, self.attempt, &failure, delay);
+            let call = reported(operation, &mut progress.times);
+            observe::retries(call, self.attempt, &failure, delay);
         }
-        #[cfg(not(feature = "observe"))]
-        let _ = began;
     }
 
     pub(super) fn gives_up(
         self,
-        call: &Call,
+        progress: &mut Progress,
         operation: Operation<'_>,
         ending: Ending,
         reason: GiveUpReason,
-        began: &mut Began,
     ) {
         let step = CallStep::GaveUp(ending, reason);
-        note(call, || operation.name(), self.before, self.attempt, step);
+        let name = || operation.name();
+        note(&progress.call, name, self.before, self.attempt, step);
         #[cfg(feature = "observe")]
         if observe::is_watched() {
             let failure = self.failure.or_else(|| {
@@ -484,14 +515,12 @@ impl Report {
                 })
             });
             observe::gives_up(
-                reported(operation, began),
+                reported(operation, &mut progress.times),
                 self.attempt,
                 failure.as_deref(),
                 ending != Ending::BetweenAttempts,
                 reason,
             );
         }
-        #[cfg(not(feature = "observe"))]
-        let _ = began;
     }
 }

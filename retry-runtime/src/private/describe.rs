@@ -44,7 +44,7 @@ macro_rules! __describe {
     };
 }
 
-/// Keeps what a call that the kill switch ends needs, where its type allows.
+/// Keeps what a call needs that ends after a delay, where its type allows.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __keep {

@@ -4,11 +4,7 @@
 #[cfg(feature = "std")]
 pub use crate::engine::BudgetGate;
 pub use crate::engine::{
-    AttemptStart, CallContext, Described, ErrorText, Gate, LiveCall, Spanned, TimedOut, Until,
-    attempt_span, limited, spanned,
+    AttemptStart, CallContext, Described, ErrorText, Gate, HAS_KILL_SWITCH, LiveCall, Spanned,
+    TimedOut, Until, attempt_span, limited, spanned,
 };
 pub use crate::operation::{Operation, Site};
-
-/// Whether retries may be switched off while a call waits: it then ends with the answer that it has
-/// kept.
-pub const HAS_KILL_SWITCH: bool = cfg!(feature = "config");

@@ -5,9 +5,9 @@
 use core::marker::PhantomData;
 
 use super::{Cut, LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
+use crate::around;
 use crate::engine::{IntoContext, LiveCall, TimedOut};
 use crate::failure::{GaveUp, RetryError};
-use crate::inherited;
 use crate::outcome::Outcome;
 use crate::timer::Clock;
 
@@ -243,7 +243,7 @@ pub fn refused<'c, R, T: Clock + 'c>(
     context: impl IntoContext<'c, T>,
 ) -> Option<R> {
     let answer = answer?;
-    if inherited::until().is_endless() {
+    if around::until().is_endless() {
         return None;
     }
     end_at_once(context).map(answer)

@@ -3,10 +3,9 @@
 
 use core::future::{Future, Ready, ready};
 
+use crate::around::{self, DeadlineScope};
 use crate::attempt::Retry;
 use crate::engine::Until;
-use crate::inherited;
-use crate::inside::Inside;
 use crate::timer::Clock;
 
 /// `on_retry`, and `before_retry` in a sync function.
@@ -17,7 +16,7 @@ pub fn observe<E: ?Sized>(retry: &Retry<'_, E>, hook: impl FnOnce(&Retry<'_, E>)
 
 /// Runs a hook: under the deadline, but not as an attempt.
 pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> R {
-    let _inside = Inside::deadline(inherited::on_shared_clock(clock, until.timestamp()), false);
+    let _inside = DeadlineScope::new(around::on_shared_clock(clock, until.timestamp()), false);
     hook()
 }
 

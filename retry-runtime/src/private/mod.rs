@@ -24,8 +24,8 @@ pub use crate::engine::{
 };
 pub use crate::engine::{
     AttemptResult, AttemptSpan, AttemptStart, BudgetByPolicy, CallContext, CallStart, DropOther,
-    Gate, Gates, IsBudgeted, Keep, KeepSend, LiveCall, Lost, Stopped, TimedOut, Until,
-    attempt_span, in_span, limited, limited_hook, not_cut_off, spanned,
+    Gate, Gates, IsBudgeted, Keep, KeepSend, LiveCall, Lost, NamedSite, Stopped, TimedOut, Until,
+    attempt_span, in_full, in_span, limited, limited_hook, not_cut_off, one_call, spanned,
 };
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};

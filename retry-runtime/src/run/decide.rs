@@ -87,6 +87,6 @@ impl<E, S: Strategy<E>> Decide<E> for ByStrategy<S> {
         failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
         verdict: Verdict,
     ) -> Result<Retry<'a, E>, GaveUp> {
-        call.failed_with_clock(context, gates, failure, verdict, state, &self.0)
+        call.failed_by_strategy(context, gates, failure, verdict, state, &self.0)
     }
 }

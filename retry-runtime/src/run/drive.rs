@@ -7,7 +7,6 @@ use super::runner::{MayGate, Plan};
 use super::{Classifier, Decide, Parts, RetryHook, Runner, Setup};
 use crate::attempt::Cause;
 use crate::attempt::verdict;
-use crate::call::GiveUpReason;
 use crate::engine::{
     AttemptStart, CallContext, Described, ErrorText, LiveCall, TimedOut, attempt_span, in_span,
     limited, spanned,
@@ -202,12 +201,6 @@ where
     // What the attempt before came to, where the call may end between two attempts.
     let mut last = None;
     loop {
-        if last.is_some() && context.is_disabled() {
-            let end = call.ended(context, GiveUpReason::Disabled);
-            return Err(story.cut(last, end));
-        }
-        // It may hold what the attempt needs.
-        last = last.filter(|_| L::ASKS || plan.keeps_history);
         if let Err(end) = call.enter_async(context, &mut gates).await {
             return Err(story.cut(last, end));
         }
@@ -245,14 +238,22 @@ where
                 Ok(retry) => {
                     parts.hook.on_retry(&retry);
                     let delay = retry.delay();
-                    last = Some(error)
-                        .filter(|_| L::ASKS || plan.keeps_history || cfg!(feature = "config"));
+                    last =
+                        Some(error).filter(|_| L::ASKS || plan.keeps_history || context.may_end());
                     delay
                 }
                 Err(end) => return Err(story.cut(Some(error), end)),
             }
         };
         call.pause(context, delay, ()).await;
+        if !delay.is_zero()
+            && last.is_some()
+            && let Err(end) = call.resume(context)
+        {
+            return Err(story.cut(last, end));
+        }
+        // It may hold what the attempt needs.
+        last = last.filter(|_| L::ASKS || plan.keeps_history);
         call.retry_begins();
     }
 }

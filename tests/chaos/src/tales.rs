@@ -154,6 +154,14 @@ impl Tale {
         self.spec.limit().map(|limit| self.began + limit)
     }
 
+    /// Whether its attempts are cut off when their time is over: a call without a limit of its own looks at the deadline
+    /// around it between attempts.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        let spec = &self.spec;
+        let has_limit = spec.deadline.is_some() || spec.timeout.is_some() || spec.op.has_limit();
+        has_limit && spec.op.is_cut_off()
+    }
+
     pub(crate) fn had(&self, hook: Hook) -> bool {
         self.hooks.iter().any(|(had, _)| *had == hook)
     }

@@ -42,7 +42,7 @@ const CALLS: &[(&str, Call)] = &[
 pub(crate) struct Driver {
     pub(crate) name: &'static str,
     call: Call,
-    /// What it cannot do, and what it does otherwise.
+    /// What it cannot do.
     parts: Vec<&'static str>,
 }
 
@@ -80,9 +80,9 @@ impl Driver {
         self.parts.contains(&part)
     }
 
-    /// Whether no attempt of this case is ever cut off.
-    pub(crate) fn endures(&self, case: &Case) -> bool {
-        self.lacks("cut-offs") || self.lacks("outer cut-offs") && !case.is_limited()
+    /// Whether no attempt is ever cut off.
+    pub(crate) fn endures(&self) -> bool {
+        self.lacks("cut-offs")
     }
 
     /// Whether it has anything to do with this case. The middleware takes as long as all the others together.

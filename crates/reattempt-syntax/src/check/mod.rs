@@ -50,6 +50,7 @@ pub fn function(
     let name = OperationName::Function(name);
     let mut model = policy(args, &parameters, name, answer.error_span(), faults);
     model.generics = generics;
+    model.shared = crate::item::shared(&item.signature);
     model.owned = crate::moves::owned(&item.signature, item.body.as_ref());
     let is_cloned = |owned: &Owned| model.clone.iter().any(|(name, _)| *name == owned.name);
     model.owned.retain(|owned| !is_cloned(owned));
@@ -276,6 +277,7 @@ fn policy(
         clone: function::cloned(args.clone, parameters, faults),
         keys: Vec::new(),
         owned: Vec::new(),
+        shared: Vec::new(),
         borrowed: Vec::new(),
         name: args
             .name

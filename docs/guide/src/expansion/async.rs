@@ -23,9 +23,12 @@ async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 client.get(url).await?.page()
             };
             let error = if ::reattempt::__private::LiveCall::failures(&call) == 0 {
-                match ::reattempt::__private::split(attempt.await) {
+                let (outcome, marks) = (&mut call).first(attempt).await;
+                match ::reattempt::__private::split(outcome) {
                     ::core::result::Result::Ok(answer) => break answer,
-                    ::core::result::Result::Err(error) => error,
+                    ::core::result::Result::Err(error) => {
+                        (&mut call).first_failed(marks, error)
+                    }
                 }
             } else {
                 match ::reattempt::__private::split((&mut call).again(attempt).await) {

@@ -16,19 +16,17 @@ pub fn fetch(url: &str) -> Result<Page, FetchError> {
             Page,
             FetchError,
         > { client().get(url)?.page() });
-        let start = ::reattempt::__private::CallStart::now();
+        let begun = ::reattempt::__private::CallStart::now();
         match ::reattempt::__private::split(body()) {
             ::core::result::Result::Ok(answer) => answer,
             ::core::result::Result::Err(error) => {
                 ::reattempt::__private::CallStart::retried(
-                    start,
+                    begun,
                     context,
                     error,
                     body,
-                    |error| (
-                        ::reattempt::__private::describe!(error),
-                        ::reattempt::__private::judge(error, is_transient),
-                    ),
+                    |error| ::reattempt::__private::describe!(error),
+                    |error| ::reattempt::__private::judge(error, is_transient),
                     ::reattempt::__private::split,
                     |error, _| ::reattempt::__private::fail(error),
                 )

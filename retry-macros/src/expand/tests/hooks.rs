@@ -244,7 +244,7 @@ fn a_strategy() {
                         );
                         let failure = ::reattempt::__private::describe!(cause);
                         let step = (&mut call)
-                            .failed_with_clock(
+                            .failed_by_strategy(
                                 context(until),
                                 &mut (),
                                 failure,

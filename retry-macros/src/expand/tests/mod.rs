@@ -50,19 +50,17 @@ fn sync_function() {
                         Page,
                         FetchError,
                     > { client().get(url)?.page() });
-                    let start = ::reattempt::__private::CallStart::now();
+                    let begun = ::reattempt::__private::CallStart::now();
                     match ::reattempt::__private::split(body()) {
                         ::core::result::Result::Ok(answer) => answer,
                         ::core::result::Result::Err(error) => {
                             ::reattempt::__private::CallStart::retried(
-                                start,
+                                begun,
                                 context,
                                 error,
                                 body,
-                                |error| (
-                                    ::reattempt::__private::describe!(error),
-                                    ::reattempt::__private::judge(error, is_transient),
-                                ),
+                                |error| ::reattempt::__private::describe!(error),
+                                |error| ::reattempt::__private::judge(error, is_transient),
                                 ::reattempt::__private::split,
                                 |error, _| ::reattempt::__private::fail(error),
                             )
@@ -106,9 +104,12 @@ fn async_function() {
                             client.get(url).await?.page()
                         };
                         let error = if ::reattempt::__private::LiveCall::failures(&call) == 0 {
-                            match ::reattempt::__private::split(attempt.await) {
+                            let (outcome, marks) = (&mut call).first(attempt).await;
+                            match ::reattempt::__private::split(outcome) {
                                 ::core::result::Result::Ok(answer) => break answer,
-                                ::core::result::Result::Err(error) => error,
+                                ::core::result::Result::Err(error) => {
+                                    (&mut call).first_failed(marks, error)
+                                }
                             }
                         } else {
                             match ::reattempt::__private::split((&mut call).again(attempt).await) {

@@ -19,116 +19,175 @@ fn a_policy_with_a_name() {
                     ::reattempt::Policy::constant().max(4u32), false
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
-                let until = ::reattempt::__private::Until::start(
-                    ::reattempt::__private::Live::policy(&live),
-                    &::reattempt::__private::BLOCKING_TIMER,
-                );
-                let mut gates = ::reattempt::__private::Gates::new(
-                    (),
-                    (),
-                    (),
-                    <::reattempt::__private::IsBudgeted<
-                        true,
-                    > as ::reattempt::__private::BudgetByPolicy>::gate(
-                        ::reattempt::__private::Live::policy(&live),
-                        &::reattempt::__private::BLOCKING_TIMER,
-                    ),
-                );
-                let mut call = ::reattempt::__private::LiveCall::start(
-                    (),
-                    ::reattempt::__private::CallContext::live(
-                        &__REATTEMPT_SITE,
-                        &live,
-                        until,
-                        &::reattempt::__private::BLOCKING_TIMER,
-                    ),
-                );
-                if let ::core::option::Option::Some(answer) = ::reattempt::__private::too_late!(
-                    Result < Page, FetchError >, || ::reattempt::__private::CallContext::live(&
-                    __REATTEMPT_SITE, & live, until, & ::reattempt::__private::BLOCKING_TIMER)
-                ) {
-                    answer
-                } else {
-                    loop {
-                        let start = ::reattempt::__private::AttemptStart::<
-                            1,
-                        >::now(
-                            ::reattempt::__private::Live::policy(&live),
-                            &::reattempt::__private::BLOCKING_TIMER,
+                let mut plain = ::reattempt::__private::Live::is_idle(&live);
+                {
+                    let mut body = ::reattempt::__private::CallStart::body(|| -> Result<
+                        Page,
+                        FetchError,
+                    > { client().get(url) });
+                    if plain {
+                        let (until, start) = (
+                            ::reattempt::__private::Until::NEVER,
+                            ::reattempt::__private::AttemptStart::<0>::NONE,
                         );
-                        let outcome = {
-                            let span = ::reattempt::__private::attempt_span(
+                        if let ::core::option::Option::Some(answer) = ::reattempt::__private::too_late!(
+                            Result < Page, FetchError >, ||
+                            ::reattempt::__private::CallContext::live(& __REATTEMPT_SITE, & live,
+                            until, & ::reattempt::__private::BLOCKING_TIMER)
+                        ) {
+                            answer
+                        } else {
+                            let begun = ::reattempt::__private::CallStart::now();
+                            match ::reattempt::__private::split(body()) {
+                                ::core::result::Result::Ok(answer) => answer,
+                                ::core::result::Result::Err(error) => {
+                                    ::reattempt::__private::CallStart::retried(
+                                        begun,
+                                        ::reattempt::__private::NamedSite(
+                                            &__REATTEMPT_SITE,
+                                            &::reattempt::__private::BLOCKING_TIMER,
+                                        ),
+                                        error,
+                                        body,
+                                        |error| ::reattempt::__private::Described::since(
+                                            ::reattempt::__private::describe!(error),
+                                            start,
+                                        ),
+                                        |error| ::reattempt::__private::judge(
+                                            error,
+                                            |error| ::core::matches!(error, _),
+                                        ),
+                                        ::reattempt::__private::split,
+                                        |error, _| ::reattempt::__private::fail(error),
+                                    )
+                                }
+                            }
+                        }
+                    } else {
+                        ::reattempt::__private::in_full(|| {
+                            let until = ::reattempt::__private::Until::start(
+                                ::reattempt::__private::Live::policy(&live),
+                                &::reattempt::__private::BLOCKING_TIMER,
+                            );
+                            let mut gates = ::reattempt::__private::Gates::new(
+                                (),
+                                (),
+                                (),
+                                <::reattempt::__private::IsBudgeted<
+                                    true,
+                                > as ::reattempt::__private::BudgetByPolicy>::gate(
+                                    ::reattempt::__private::Live::policy(&live),
+                                    &::reattempt::__private::BLOCKING_TIMER,
+                                ),
+                            );
+                            let mut call = ::reattempt::__private::LiveCall::start(
+                                (),
                                 ::reattempt::__private::CallContext::live(
                                     &__REATTEMPT_SITE,
                                     &live,
                                     until,
                                     &::reattempt::__private::BLOCKING_TIMER,
                                 ),
-                                &call,
                             );
-                            ::reattempt::__private::LiveCall::attempt(
-                                &mut call,
-                                until,
-                                ::reattempt::__private::CallContext::of_attempt(
-                                    until,
-                                    &::reattempt::__private::BLOCKING_TIMER,
-                                ),
-                                || ::reattempt::__private::in_span(
-                                    &span,
-                                    || -> Result<Page, FetchError> { client().get(url) },
-                                ),
-                            )
-                        };
-                        let error = match ::reattempt::__private::split(outcome) {
-                            ::core::result::Result::Ok(answer) => {
-                                break {
-                                    let answer = (&mut call)
-                                        .succeeded(
-                                            answer,
-                                            || ::reattempt::__private::CallContext::live(
+                            if let ::core::option::Option::Some(answer) = ::reattempt::__private::too_late!(
+                                Result < Page, FetchError >, ||
+                                ::reattempt::__private::CallContext::live(& __REATTEMPT_SITE, & live,
+                                until, & ::reattempt::__private::BLOCKING_TIMER)
+                            ) {
+                                answer
+                            } else {
+                                loop {
+                                    let start = ::reattempt::__private::AttemptStart::<
+                                        1,
+                                    >::now(
+                                        ::reattempt::__private::Live::policy(&live),
+                                        &::reattempt::__private::BLOCKING_TIMER,
+                                    );
+                                    let outcome = {
+                                        let span = ::reattempt::__private::attempt_span(
+                                            ::reattempt::__private::CallContext::live(
+                                                &__REATTEMPT_SITE,
+                                                &live,
+                                                until,
+                                                &::reattempt::__private::BLOCKING_TIMER,
+                                            ),
+                                            &call,
+                                        );
+                                        ::reattempt::__private::LiveCall::attempt(
+                                            &mut call,
+                                            until,
+                                            ::reattempt::__private::CallContext::of_attempt(
+                                                until,
+                                                &::reattempt::__private::BLOCKING_TIMER,
+                                            ),
+                                            || ::reattempt::__private::in_span(&span, &mut body),
+                                        )
+                                    };
+                                    let error = match ::reattempt::__private::split(outcome) {
+                                        ::core::result::Result::Ok(answer) => {
+                                            break {
+                                                let answer = (&mut call)
+                                                    .succeeded(
+                                                        answer,
+                                                        || ::reattempt::__private::CallContext::live(
+                                                            &__REATTEMPT_SITE,
+                                                            &live,
+                                                            until,
+                                                            &::reattempt::__private::BLOCKING_TIMER,
+                                                        ),
+                                                        &mut gates,
+                                                    );
+                                                call.finish();
+                                                answer
+                                            };
+                                        }
+                                        ::core::result::Result::Err(error) => error,
+                                    };
+                                    live = ::reattempt::__private::Site::renew(
+                                        &__REATTEMPT_SITE,
+                                        live,
+                                    );
+                                    let assess = || (
+                                        ::reattempt::__private::Described::since(
+                                            ::reattempt::__private::describe!(& error),
+                                            start,
+                                        ),
+                                        ::reattempt::__private::judge(
+                                            &error,
+                                            |error| ::core::matches!(error, _),
+                                        ),
+                                    );
+                                    match (&mut call)
+                                        .retry(
+                                            ::reattempt::__private::CallContext::live(
                                                 &__REATTEMPT_SITE,
                                                 &live,
                                                 until,
                                                 &::reattempt::__private::BLOCKING_TIMER,
                                             ),
                                             &mut gates,
-                                        );
-                                    call.finish();
-                                    answer
-                                };
+                                            assess,
+                                        )
+                                    {
+                                        ::core::result::Result::Ok(()) => {
+                                            (&mut call)
+                                                .begin(
+                                                    ::reattempt::__private::CallContext::live(
+                                                        &__REATTEMPT_SITE,
+                                                        &live,
+                                                        until,
+                                                        &::reattempt::__private::BLOCKING_TIMER,
+                                                    ),
+                                                    &mut gates,
+                                                );
+                                        }
+                                        ::core::result::Result::Err(_) => {
+                                            break ::reattempt::__private::fail(error);
+                                        }
+                                    }
+                                }
                             }
-                            ::core::result::Result::Err(error) => error,
-                        };
-                        live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
-                        let assess = || (
-                            ::reattempt::__private::Described::since(
-                                ::reattempt::__private::describe!(& error),
-                                start,
-                            ),
-                            ::reattempt::__private::judge(&error, |error| ::core::matches!(error, _)),
-                        );
-                        match (&mut call)
-                            .retry(
-                                ::reattempt::__private::CallContext::live(
-                                    &__REATTEMPT_SITE,
-                                    &live,
-                                    until,
-                                    &::reattempt::__private::BLOCKING_TIMER,
-                                ),
-                                &mut gates,
-                                assess,
-                            )
-                        {
-                            ::core::result::Result::Ok(()) => {
-                                ::reattempt::__private::Gate::begin(
-                                    &mut gates,
-                                    &::reattempt::__private::BLOCKING_TIMER,
-                                );
-                            }
-                            ::core::result::Result::Err(_) => {
-                                break ::reattempt::__private::fail(error);
-                            }
-                        }
+                        })
                     }
                 }
             }
@@ -151,133 +210,214 @@ fn a_policy_with_a_name_in_an_async_function() {
                     ::reattempt::Policy::constant().max(4u32), true
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
-                let until = ::reattempt::__private::Until::start(
-                    ::reattempt::__private::Live::policy(&live),
-                    &::reattempt::__private::ASYNC_TIMER,
-                );
+                let mut plain = ::reattempt::__private::Live::is_idle(&live);
+                let until = if plain {
+                    ::reattempt::__private::Until::NEVER
+                } else {
+                    ::reattempt::__private::Until::start(
+                        ::reattempt::__private::Live::policy(&live),
+                        &::reattempt::__private::ASYNC_TIMER,
+                    )
+                };
                 let mut gates = ::reattempt::__private::Gates::new(
                     (),
                     (),
                     (),
-                    <::reattempt::__private::IsBudgeted<
-                        true,
-                    > as ::reattempt::__private::BudgetByPolicy>::gate(
-                        ::reattempt::__private::Live::policy(&live),
-                        &::reattempt::__private::ASYNC_TIMER,
-                    ),
-                );
-                let mut call = ::reattempt::__private::LiveCall::start(
-                    || &__REATTEMPT_SITE,
-                    ::reattempt::__private::CallContext::live(
-                        &__REATTEMPT_SITE,
-                        &live,
-                        until,
-                        &::reattempt::__private::ASYNC_TIMER,
-                    ),
-                );
-                loop {
-                    let pause = {
-                        let start = ::reattempt::__private::AttemptStart::<
-                            1,
-                        >::now(
+                    if plain {
+                        <::reattempt::__private::IsBudgeted<
+                            true,
+                        > as ::reattempt::__private::BudgetByPolicy>::NONE
+                    } else {
+                        <::reattempt::__private::IsBudgeted<
+                            true,
+                        > as ::reattempt::__private::BudgetByPolicy>::gate(
                             ::reattempt::__private::Live::policy(&live),
                             &::reattempt::__private::ASYNC_TIMER,
-                        );
-                        let outcome = {
-                            let limit = ::reattempt::__private::Until::of_attempt(
-                                until,
-                                ::reattempt::__private::Live::policy(&live),
-                                &::reattempt::__private::ASYNC_TIMER,
+                        )
+                    },
+                );
+                let place = || &__REATTEMPT_SITE;
+                let mut call = if plain {
+                    ::reattempt::__private::LiveCall::new(place)
+                } else {
+                    ::reattempt::__private::LiveCall::start(
+                        place,
+                        ::reattempt::__private::CallContext::live(
+                            &__REATTEMPT_SITE,
+                            &live,
+                            until,
+                            &::reattempt::__private::ASYNC_TIMER,
+                        ),
+                    )
+                };
+                if let ::core::option::Option::Some(answer) = ::reattempt::__private::too_late!(
+                    Result < Page, FetchError >, || ::reattempt::__private::CallContext::live(&
+                    __REATTEMPT_SITE, & live, until, & ::reattempt::__private::ASYNC_TIMER)
+                ) {
+                    answer
+                } else {
+                    loop {
+                        let pause = {
+                            let start = if plain {
+                                ::reattempt::__private::AttemptStart::NONE
+                            } else {
+                                ::reattempt::__private::AttemptStart::<
+                                    1,
+                                >::now(
+                                    ::reattempt::__private::Live::policy(&live),
+                                    &::reattempt::__private::ASYNC_TIMER,
+                                )
+                            };
+                            let outcome = {
+                                let limit = if plain {
+                                    until
+                                } else {
+                                    ::reattempt::__private::Until::of_attempt(
+                                        until,
+                                        ::reattempt::__private::Live::policy(&live),
+                                        &::reattempt::__private::ASYNC_TIMER,
+                                    )
+                                };
+                                let attempt = {
+                                    let span = if plain {
+                                        ::reattempt::__private::AttemptSpan::NONE
+                                    } else {
+                                        ::reattempt::__private::attempt_span(
+                                            ::reattempt::__private::CallContext::live(
+                                                &__REATTEMPT_SITE,
+                                                &live,
+                                                until,
+                                                &::reattempt::__private::ASYNC_TIMER,
+                                            ),
+                                            &call,
+                                        )
+                                    };
+                                    ::reattempt::__private::spanned(
+                                        span,
+                                        async {
+                                            if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
+                                                Result<Page, FetchError>,
+                                            >() {
+                                                return outcome;
+                                            }
+                                            client().get(url).await
+                                        },
+                                    )
+                                };
+                                if plain {
+                                    ::core::result::Result::Ok({
+                                        let (outcome, marks) = (&mut call).first(attempt).await;
+                                        (&mut call).first_failed(marks, outcome)
+                                    })
+                                } else {
+                                    ::reattempt::__private::limited(
+                                            attempt,
+                                            limit,
+                                            &mut call,
+                                            ::reattempt::__private::ASYNC_TIMER,
+                                        )
+                                        .await
+                                }
+                            };
+                            let cut = ::reattempt::__private::cut();
+                            if ::core::result::Result::is_err(&outcome) {
+                                live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
+                            }
+                            let outcome = match (&mut call)
+                                .in_time(
+                                    outcome,
+                                    || ::reattempt::__private::CallContext::live(
+                                        &__REATTEMPT_SITE,
+                                        &live,
+                                        until,
+                                        &::reattempt::__private::ASYNC_TIMER,
+                                    ),
+                                    &mut gates,
+                                )
+                            {
+                                ::core::result::Result::Ok(outcome) => outcome,
+                                ::core::result::Result::Err((_, end)) => break cut(end),
+                            };
+                            let error = match ::reattempt::__private::split_limited(
+                                outcome,
+                                ::reattempt::__private::split,
+                            ) {
+                                ::core::result::Result::Ok(answer) => {
+                                    break (&mut call)
+                                        .succeeded(
+                                            answer,
+                                            || ::reattempt::__private::CallContext::live(
+                                                &__REATTEMPT_SITE,
+                                                &live,
+                                                until,
+                                                &::reattempt::__private::ASYNC_TIMER,
+                                            ),
+                                            &mut gates,
+                                        );
+                                }
+                                ::core::result::Result::Err(error) => error,
+                            };
+                            let cause = ::reattempt::__private::cause_of(&error);
+                            live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
+                            let assess = || (
+                                ::reattempt::__private::Described::since(
+                                    ::reattempt::__private::describe!(cause),
+                                    start,
+                                ),
+                                ::reattempt::__private::verdict(
+                                    cause,
+                                    |error| ::reattempt::__private::judge(
+                                        error,
+                                        |error| ::core::matches!(error, _),
+                                    ),
+                                ),
                             );
-                            let attempt = {
-                                let span = ::reattempt::__private::attempt_span(
+                            match (&mut call)
+                                .delay(
                                     ::reattempt::__private::CallContext::live(
                                         &__REATTEMPT_SITE,
                                         &live,
                                         until,
                                         &::reattempt::__private::ASYNC_TIMER,
                                     ),
-                                    &call,
-                                );
-                                ::reattempt::__private::spanned(
-                                    span,
-                                    async {
-                                        if let ::core::option::Option::Some(outcome) = ::reattempt::__private::never::<
-                                            Result<Page, FetchError>,
-                                        >() {
-                                            return outcome;
-                                        }
-                                        client().get(url).await
-                                    },
+                                    &mut gates,
+                                    assess,
                                 )
-                            };
-                            if ::reattempt::__private::Live::is_idle(&live) {
-                                ::core::result::Result::Ok(attempt.await)
-                            } else {
-                                ::reattempt::__private::limited(
-                                        attempt,
-                                        limit,
-                                        &mut call,
-                                        ::reattempt::__private::ASYNC_TIMER,
-                                    )
-                                    .await
+                            {
+                                ::core::result::Result::Ok(delay) => {
+                                    (&mut call)
+                                        .pause(
+                                            ::reattempt::__private::CallContext::live(
+                                                &__REATTEMPT_SITE,
+                                                &live,
+                                                until,
+                                                &::reattempt::__private::ASYNC_TIMER,
+                                            ),
+                                            delay,
+                                            ::reattempt::__private::keep!(error),
+                                        )
+                                }
+                                ::core::result::Result::Err(end) => {
+                                    break ::reattempt::__private::fail_cut(error, end, cut);
+                                }
                             }
                         };
-                        let cut = ::reattempt::__private::cut();
-                        if ::core::result::Result::is_err(&outcome) {
-                            live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
-                        }
-                        let outcome = match (&mut call)
-                            .in_time(
-                                outcome,
-                                || ::reattempt::__private::CallContext::live(
+                        let stopped = (&mut call)
+                            .stopped(
+                                pause.await,
+                                ::reattempt::__private::CallContext::live(
                                     &__REATTEMPT_SITE,
                                     &live,
                                     until,
                                     &::reattempt::__private::ASYNC_TIMER,
                                 ),
-                                &mut gates,
-                            )
-                        {
-                            ::core::result::Result::Ok(outcome) => outcome,
-                            ::core::result::Result::Err((_, end)) => break cut(end),
-                        };
-                        let error = match ::reattempt::__private::split_limited(
-                            outcome,
-                            ::reattempt::__private::split,
-                        ) {
-                            ::core::result::Result::Ok(answer) => {
-                                break (&mut call)
-                                    .succeeded(
-                                        answer,
-                                        || ::reattempt::__private::CallContext::live(
-                                            &__REATTEMPT_SITE,
-                                            &live,
-                                            until,
-                                            &::reattempt::__private::ASYNC_TIMER,
-                                        ),
-                                        &mut gates,
-                                    );
-                            }
-                            ::core::result::Result::Err(error) => error,
-                        };
-                        let cause = ::reattempt::__private::cause_of(&error);
-                        live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
-                        let assess = || (
-                            ::reattempt::__private::Described::since(
-                                ::reattempt::__private::describe!(cause),
-                                start,
-                            ),
-                            ::reattempt::__private::verdict(
-                                cause,
-                                |error| ::reattempt::__private::judge(
-                                    error,
-                                    |error| ::core::matches!(error, _),
-                                ),
-                            ),
-                        );
-                        match (&mut call)
-                            .delay(
+                            );
+                        if let ::core::option::Option::Some((error, end)) = stopped {
+                            let cut = ::reattempt::__private::cut();
+                            break ::reattempt::__private::fail_cut(error, end, cut);
+                        }
+                        (&mut call)
+                            .begin(
                                 ::reattempt::__private::CallContext::live(
                                     &__REATTEMPT_SITE,
                                     &live,
@@ -285,46 +425,10 @@ fn a_policy_with_a_name_in_an_async_function() {
                                     &::reattempt::__private::ASYNC_TIMER,
                                 ),
                                 &mut gates,
-                                assess,
-                            )
-                        {
-                            ::core::result::Result::Ok(delay) => {
-                                (&mut call)
-                                    .pause(
-                                        ::reattempt::__private::CallContext::live(
-                                            &__REATTEMPT_SITE,
-                                            &live,
-                                            until,
-                                            &::reattempt::__private::ASYNC_TIMER,
-                                        ),
-                                        delay,
-                                        ::reattempt::__private::keep!(error),
-                                    )
-                            }
-                            ::core::result::Result::Err(end) => {
-                                break ::reattempt::__private::fail_cut(error, end, cut);
-                            }
-                        }
-                    };
-                    let stopped = (&mut call)
-                        .stopped(
-                            pause.await,
-                            ::reattempt::__private::CallContext::live(
-                                &__REATTEMPT_SITE,
-                                &live,
-                                until,
-                                &::reattempt::__private::ASYNC_TIMER,
-                            ),
-                        );
-                    if let ::core::option::Option::Some((error, end)) = stopped {
-                        let cut = ::reattempt::__private::cut();
-                        break ::reattempt::__private::fail_cut(error, end, cut);
+                            );
+                        (&mut call).retry_begins();
+                        plain = false;
                     }
-                    ::reattempt::__private::Gate::begin(
-                        &mut gates,
-                        &::reattempt::__private::ASYNC_TIMER,
-                    );
-                    (&mut call).retry_begins();
                 }
             }
         "#]],
@@ -360,9 +464,12 @@ fn the_kill_switch_in_an_async_function() {
                             client().get(url).await
                         };
                         let error = if ::reattempt::__private::LiveCall::failures(&call) == 0 {
-                            match ::reattempt::__private::split(attempt.await) {
+                            let (outcome, marks) = (&mut call).first(attempt).await;
+                            match ::reattempt::__private::split(outcome) {
                                 ::core::result::Result::Ok(answer) => break answer,
-                                ::core::result::Result::Err(error) => error,
+                                ::core::result::Result::Err(error) => {
+                                    (&mut call).first_failed(marks, error)
+                                }
                             }
                         } else {
                             match ::reattempt::__private::split((&mut call).again(attempt).await) {

@@ -29,10 +29,10 @@ pub(super) fn begins(run: &Run<'_>) -> Vec<Violation> {
     found
 }
 
-/// No attempt that can be cut off runs longer than its time-out, or on after the deadline.
+/// No attempt that is cut off runs longer than its time-out, or on after the deadline.
 pub(super) fn cut_off(run: &Run<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
-    for tale in run.tales.values().filter(|tale| tale.spec.op.is_cut_off()) {
+    for tale in run.tales.values().filter(|tale| tale.is_cut_off()) {
         for body in &tale.bodies {
             let timeout = tale.spec.timeout.map(|timeout| body.began + timeout);
             let Some(limit) = timeout.into_iter().chain(tale.limit()).min() else {
@@ -58,7 +58,7 @@ pub(super) fn ends(run: &Run<'_>) -> Vec<Violation> {
         let Some(limit) = tale.limit() else {
             continue;
         };
-        let is_bound = tale.spec.op.is_cut_off() && !tale.had(Hook::Fallback);
+        let is_bound = tale.is_cut_off() && !tale.had(Hook::Fallback);
         if is_bound
             && tale.end != CallEnd::Dropped
             && tale.ended > limit + run.tolerance(limit, tale.ended)

@@ -104,6 +104,14 @@ impl Op {
         !self.is_blocking() && !matches!(self, Self::Layer | Self::GuardedAlone)
     }
 
+    /// Whether the attribute gives its calls a limit of their own, whatever the policy says.
+    pub(crate) fn has_limit(self) -> bool {
+        matches!(
+            self,
+            Self::Order | Self::PayVerified | Self::Fence | Self::Named | Self::Decided
+        )
+    }
+
     /// Whether the policy may have a time-out. Where `verify` is to be asked about it, it is a key.
     pub(crate) fn can_be_timed(self) -> bool {
         self.is_cut_off() && !matches!(self, Self::Order | Self::PayVerified)

@@ -103,14 +103,14 @@ impl Origin {
 
 /// The seconds and the nanoseconds of an instant, in the order in which it hashes itself.
 #[derive(Default)]
-struct Parts {
+pub(crate) struct Parts {
     seconds: u64,
-    nanos: u32,
+    pub(crate) nanos: u32,
 }
 
 impl Parts {
     #[inline(always)]
-    fn of(instant: Instant) -> Self {
+    pub(crate) fn of(instant: Instant) -> Self {
         let mut parts = Self::default();
         instant.hash(&mut parts);
         parts

@@ -1,14 +1,17 @@
-//! The kill switch, as an async call asks it after a delay. A call that ends there needs its error, which it drops
-//! before the delay unless that can be kept without making the future one that cannot be sent. The type decides: the
-//! method that takes `self` is tried before the one that takes `&mut self`.
+//! What an async call keeps through a delay, for the case that it ends there: at the kill switch, or at a deadline that a
+//! late timer has missed. A call that ends needs its error, but one that cannot be sent would make the future one
+//! that cannot be sent, so it is dropped before the delay. The type decides: the method that takes `self` is tried
+//! before the one that takes `&mut self`.
 
 use core::marker::PhantomData;
 
 use super::{CallContext, LiveCall, Place};
-#[cfg(feature = "config")]
-use crate::call::GiveUpReason;
+use crate::around;
 use crate::failure::GaveUp;
 use crate::timer::Clock;
+
+/// Whether this build has a kill switch, which may end any call.
+pub const HAS_KILL_SWITCH: bool = cfg!(feature = "config");
 
 /// What a call that gives up needs: the error, or the value that was polled last.
 #[derive(Debug)]
@@ -23,7 +26,6 @@ pub trait KeepSend {
     fn reattempt_keep(self) -> Self::Kept;
 }
 
-#[cfg(feature = "config")]
 impl<V: Send> KeepSend for Keep<V> {
     type Kept = Kept<V>;
 
@@ -33,7 +35,7 @@ impl<V: Send> KeepSend for Keep<V> {
     }
 }
 
-/// Drops anything else, and everything where there is no kill switch.
+/// Drops anything else.
 pub trait DropOther {
     /// What is left of it.
     type Kept;
@@ -52,8 +54,7 @@ impl<V> DropOther for Keep<V> {
     }
 }
 
-/// What is kept through the delay.
-#[cfg(feature = "config")]
+/// What is kept through the delay, where the call may end after it.
 #[derive(Debug)]
 pub struct Kept<V>(Option<V>);
 
@@ -61,8 +62,49 @@ pub struct Kept<V>(Option<V>);
 #[derive(Debug)]
 pub struct Dropped<V>(PhantomData<fn() -> V>);
 
+/// What a delay keeps.
+pub trait TakeKept {
+    /// Returns it when the delay is over.
+    fn take(&mut self) -> Self;
+
+    /// Drops it: nothing can end the call after the delay.
+    fn forget(&mut self) {}
+}
+
+impl TakeKept for () {
+    #[inline(always)]
+    fn take(&mut self) {}
+}
+
+impl<V> TakeKept for Dropped<V> {
+    #[inline(always)]
+    fn take(&mut self) -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<V> TakeKept for Kept<V> {
+    #[inline(always)]
+    fn take(&mut self) -> Self {
+        Self(self.0.take())
+    }
+
+    #[inline(always)]
+    fn forget(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl<T: Clock> CallContext<'_, T> {
+    /// Returns whether a call that waits may end after the delay.
+    #[inline(always)]
+    pub fn may_end(&self) -> bool {
+        HAS_KILL_SWITCH || !self.until.is_never() || !around::until().is_endless()
+    }
+}
+
 impl<P: Place> LiveCall<P> {
-    /// Asks the kill switch after a delay: returns what was kept and how the call ended, if retries are switched off.
+    /// Tests, after a delay, whether the retry may still begin. Returns what was kept and how the call ended, if not.
     #[inline(always)]
     pub fn stopped<V, T: Clock>(
         &mut self,
@@ -73,38 +115,9 @@ impl<P: Place> LiveCall<P> {
     }
 }
 
-/// Takes out what a delay keeps, when it is over.
-#[cfg(feature = "std")]
-pub trait TakeKept {
-    /// Returns it.
-    fn take(&mut self) -> Self;
-}
-
-#[cfg(feature = "std")]
-impl TakeKept for () {
-    #[inline(always)]
-    fn take(&mut self) {}
-}
-
-#[cfg(feature = "std")]
-impl<V> TakeKept for Dropped<V> {
-    #[inline(always)]
-    fn take(&mut self) -> Self {
-        Self(PhantomData)
-    }
-}
-
-#[cfg(feature = "config")]
-impl<V> TakeKept for Kept<V> {
-    #[inline(always)]
-    fn take(&mut self) -> Self {
-        Self(self.0.take())
-    }
-}
-
 /// What may be kept through a delay.
 pub trait Stopped<V> {
-    /// Returns what was kept and how the call ended, if retries are switched off.
+    /// Returns what was kept and how the call ended, if the retry may not begin.
     fn stopped<T: Clock>(
         self,
         call: &mut LiveCall<impl Place>,
@@ -112,7 +125,6 @@ pub trait Stopped<V> {
     ) -> Option<(V, GaveUp)>;
 }
 
-#[cfg(feature = "config")]
 impl<V> Stopped<V> for Kept<V> {
     #[inline(always)]
     fn stopped<T: Clock>(
@@ -120,8 +132,8 @@ impl<V> Stopped<V> for Kept<V> {
         call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
     ) -> Option<(V, GaveUp)> {
-        let kept = self.0.filter(|_| context.is_disabled())?;
-        Some((kept, call.ended(context, GiveUpReason::Disabled)))
+        let kept = self.0?;
+        Some((kept, call.resume(context).err()?))
     }
 }
 

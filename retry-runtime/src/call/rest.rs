@@ -1,0 +1,235 @@
+//! What few calls remember besides the count of their failures. It lies in a table of the process, so that a call is
+//! eight bytes in its future; without `std` in the call itself.
+
+/// What a call remembers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rest {
+    /// The delay before, in nanoseconds. Only decorrelated delays look at it.
+    pub(super) previous: u64,
+    /// How many failures ask again for a value that is not final.
+    pub(super) polls: u32,
+    #[cfg(feature = "std")]
+    pub(super) marks: super::marks::Marks,
+}
+
+impl Rest {
+    const NOTHING: Self = Self {
+        previous: 0,
+        polls: 0,
+        #[cfg(feature = "std")]
+        marks: super::marks::Marks::NONE,
+    };
+}
+
+#[cfg(feature = "std")]
+pub(super) use table::Place;
+#[cfg(all(test, feature = "std"))]
+pub(super) use table::taken_places;
+
+#[cfg(feature = "std")]
+mod table {
+    use core::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+    use std::vec::Vec;
+    use std::{process, thread};
+
+    use super::Rest;
+
+    const SHARDS: u32 = 16;
+
+    /// How often a thread looks for a lock before it asks whether anybody can give it back.
+    const LOOKS: u32 = 64;
+
+    /// How many places an empty shard keeps for the calls to come.
+    const KEPT: usize = 1024;
+
+    static TABLE: [Mutex<Shard>; SHARDS as usize] =
+        [const { Mutex::new(Shard::EMPTY) }; SHARDS as usize];
+
+    /// The shard of the next call, so that those of several threads seldom meet.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+
+    /// The process that filled the table first, from which a fork has a copy; 0 before.
+    static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+    /// The places of calls. Nothing but copies of plain data happens under its lock.
+    pub(super) struct Shard {
+        places: Vec<Rest>,
+        free: Vec<u32>,
+    }
+
+    impl Shard {
+        pub(super) const EMPTY: Self = Self {
+            places: Vec::new(),
+            free: Vec::new(),
+        };
+    }
+
+    fn lock(shard: u32) -> Option<MutexGuard<'static, Shard>> {
+        locked(TABLE.get(shard as usize)?, PROCESS.load(Ordering::Relaxed))
+    }
+
+    /// Locks a shard that was filled first by this process. The child of a fork has a copy of a lock that was held, but
+    /// not the thread that held it: there this returns `None`, and the call goes on with what it has counted.
+    pub(super) fn locked(shard: &Mutex<Shard>, filled_by: u32) -> Option<MutexGuard<'_, Shard>> {
+        for _ in 0..LOOKS {
+            match shard.try_lock() {
+                Ok(shard) => return Some(shard),
+                Err(TryLockError::Poisoned(shard)) => return Some(shard.into_inner()),
+                Err(TryLockError::WouldBlock) => thread::yield_now(),
+            }
+        }
+        let is_ours = filled_by == process::id();
+        is_ours.then(|| shard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The place of a call in the table: its number among those of its shard, and the shard; 0 where it has none.
+    #[derive(Debug, PartialEq, Eq)]
+    pub(in super::super) struct Place(u32);
+
+    impl Place {
+        pub(in super::super) const NONE: Self = Self(0);
+
+        #[inline(always)]
+        pub(in super::super) const fn is_none(&self) -> bool {
+            self.0 == 0
+        }
+
+        /// Returns 0 where it has none.
+        #[inline(always)]
+        pub(in super::super) const fn number(&self) -> u32 {
+            self.0
+        }
+
+        fn with<R>(&self, f: impl FnOnce(&mut Shard, u32) -> R) -> Option<R> {
+            let key = self.0.checked_sub(1)?;
+            let mut shard = lock(key % SHARDS)?;
+            Some(f(&mut shard, key / SHARDS))
+        }
+
+        /// Returns what lies there.
+        #[cold]
+        pub(in super::super) fn get(&self) -> Rest {
+            let rest = self.with(|shard, number| shard.places.get(number as usize).copied());
+            rest.flatten().unwrap_or(Rest::NOTHING)
+        }
+
+        /// Takes a place, unless the call has one, and puts this there.
+        #[cold]
+        #[inline(never)]
+        pub(in super::super) fn set(&mut self, rest: Rest) {
+            if self.is_none() {
+                *self = Self::taken(rest);
+                return;
+            }
+            self.with(|shard, number| {
+                if let Some(place) = shard.places.get_mut(number as usize) {
+                    *place = rest;
+                }
+            });
+        }
+
+        fn taken(rest: Rest) -> Self {
+            if PROCESS.load(Ordering::Relaxed) == 0 {
+                PROCESS.store(process::id(), Ordering::Relaxed);
+            }
+            let first = NEXT.fetch_add(1, Ordering::Relaxed);
+            let mut shards = (0..SHARDS).map(|further| first.wrapping_add(further) % SHARDS);
+            let taken = shards.find_map(|shard| Some((shard, lock(shard)?)));
+            let Some((shard, mut places)) = taken else {
+                return Self::NONE;
+            };
+            let number = places.free.pop().unwrap_or_else(|| {
+                places.places.push(rest);
+                u32::try_from(places.places.len()).map_or(u32::MAX, |len| len.saturating_sub(1))
+            });
+            if let Some(place) = places.places.get_mut(number as usize) {
+                *place = rest;
+            }
+            let key = number.saturating_mul(SHARDS).saturating_add(shard);
+            Self(key.saturating_add(1))
+        }
+
+        /// Gives the place back.
+        #[cold]
+        #[inline(never)]
+        pub(in super::super) fn clear(&mut self) {
+            let unused = self.with(|shard, number| {
+                shard.free.push(number);
+                let is_large = shard.places.len() > KEPT;
+                if is_large && shard.free.len() == shard.places.len() {
+                    core::mem::replace(shard, Shard::EMPTY)
+                } else {
+                    Shard::EMPTY
+                }
+            });
+            // Not under the lock.
+            drop(unused);
+            *self = Self::NONE;
+        }
+    }
+
+    /// Returns how many calls have a place.
+    #[cfg(test)]
+    pub(in super::super) fn taken_places() -> usize {
+        let taken = |shard| {
+            let shard = lock(shard).expect("nobody forks here");
+            shard.places.len().saturating_sub(shard.free.len())
+        };
+        (0..SHARDS).map(taken).sum()
+    }
+}
+
+#[cfg(not(feature = "std"))]
+pub(super) use inline::Place;
+
+/// No table: the call keeps it.
+#[cfg(not(feature = "std"))]
+mod inline {
+    use super::Rest;
+
+    #[derive(Debug)]
+    pub(in super::super) struct Place(Option<Rest>);
+
+    impl Place {
+        pub(in super::super) const NONE: Self = Self(None);
+
+        pub(in super::super) const fn is_none(&self) -> bool {
+            self.0.is_none()
+        }
+
+        pub(in super::super) const fn number(&self) -> u32 {
+            self.0.is_some() as u32
+        }
+
+        pub(in super::super) fn get(&self) -> Rest {
+            self.0.unwrap_or(Rest::NOTHING)
+        }
+
+        pub(in super::super) const fn set(&mut self, rest: Rest) {
+            self.0 = Some(rest);
+        }
+
+        pub(in super::super) const fn clear(&mut self) {
+            self.0 = None;
+        }
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use std::process;
+    use std::sync::Mutex;
+
+    use super::table::{Shard, locked};
+
+    /// A fork has a copy of the locks that other threads of its parent held.
+    #[test]
+    fn a_lock_that_nobody_gives_back_stops_no_child_of_a_fork() {
+        let shard = Mutex::new(Shard::EMPTY);
+        let held = shard.lock();
+        assert!(locked(&shard, process::id().wrapping_add(1)).is_none());
+        drop(held);
+        assert!(locked(&shard, process::id().wrapping_add(1)).is_some());
+    }
+}

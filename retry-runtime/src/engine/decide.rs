@@ -1,0 +1,296 @@
+//! What follows a failed attempt, once for all calls: the step asks the machine and reports what it says. Nothing here
+//! knows the types of a call, so that it is compiled once, and not for each function.
+
+use core::time::Duration;
+
+use super::context::Contexts;
+#[cfg(feature = "std")]
+use super::invalid;
+use super::result::{AttemptResult, Ending};
+use super::watch::{Failure, Report, Times, is_watched, recovered};
+use super::{CallContext, Gate};
+use crate::around;
+use crate::call;
+use crate::call::{Call, CallEnv, GiveUpReason};
+use crate::failure::GaveUp;
+use crate::rules::Violation;
+use crate::strategy::Decision;
+use crate::timer::{Clock, Timestamp};
+use crate::verdict::Verdict;
+
+/// A context without the type of its timer.
+pub(super) type Context<'a> = CallContext<'a, dyn Clock + 'a>;
+
+/// The strategy of a call: it is asked once, after this attempt, with this delay that the error asks for.
+pub(super) type AskStrategy<'s> =
+    dyn FnMut(u32, Option<Duration>, &dyn CallEnv) -> Option<Decision> + 's;
+
+/// How far a call has come, and since when it runs.
+#[derive(Debug)]
+pub(super) struct Progress {
+    pub(super) call: Call,
+    pub(super) times: Times,
+}
+
+/// Decides by the count and by chance alone after an error, of a call that has failed so often before and remembers
+/// nothing else: returns the delay before the next attempt. That is all where nothing is unusual about the policy, the error, the
+/// thread and the process.
+///
+/// It takes no reference to the call, which would then have to lie in memory.
+#[inline(always)]
+pub(super) fn plain_delay<T: Clock, C: Contexts<T>>(
+    contexts: C,
+    verdict: Verdict,
+    failures: u32,
+) -> Option<Duration> {
+    let held = contexts.hold();
+    let context = C::of(&held);
+    let policy = context.operation.policy();
+    let is_last = (policy.attempts()).is_some_and(|max| failures >= max.saturating_sub(1));
+    if is_last || !policy.is_plain(verdict) || is_watched() || context.is_disabled() {
+        return None;
+    }
+    let delay = policy.sample_delay(failures, None, || context.timer.random());
+    let is_quiet = context.until.is_never() && around::is_quiet();
+    (is_quiet || is_plain_around(contexts, delay)).then_some(delay)
+}
+
+/// Returns whether this delay is all that follows a failure inside of a retry, or under a deadline.
+#[cold]
+#[inline(never)]
+fn is_plain_around<T: Clock, C: Contexts<T>>(contexts: C, delay: Duration) -> bool {
+    let held = contexts.hold();
+    let context = C::of(&held).erased();
+    around::is_unmarked() && context.ends_in_time(delay).is_ok()
+}
+
+impl Progress {
+    /// Returns the progress of a call that has failed so often.
+    #[inline(always)]
+    pub(super) const fn new(failures: u32, times: Times) -> Self {
+        let call = Call::counted(failures);
+        Self { call, times }
+    }
+
+    /// Decides what follows a failed attempt, and reports it: returns the delay before the next one.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn decide(
+        &mut self,
+        context: Context<'_>,
+        gates: &mut dyn Gate,
+        mut failure: Failure<'_>,
+        strategy: Option<&mut AskStrategy<'_>>,
+    ) -> Result<Duration, GaveUp> {
+        let (result, verdict) = (failure.result, failure.verdict);
+        let report = self.attempt_ended(context, &mut failure);
+        gates.record(result, context.timer);
+        let mut env = LiveEnv {
+            context,
+            gates,
+            result,
+            started: failure.started,
+            strategy,
+        };
+        let policy = context.operation.policy();
+        let decided = self.call.failed(policy, verdict, &mut env);
+        let report = report.numbered(self.call.failures());
+        match decided {
+            Ok(delay) => {
+                if result == AttemptResult::NotFinal {
+                    self.call.asks_again();
+                }
+                report.retries(self, context.operation, result, delay);
+                Ok(delay)
+            }
+            Err(reason) => {
+                let attempts = self.call.failures();
+                let end = self.end(report, context, Ending::Attempt(result), reason, attempts);
+                Err(known(end, verdict, gates, context.timer))
+            }
+        }
+    }
+
+    /// Ends the call: an operation that has used up its retries is marked in the calls around it.
+    fn end(
+        &mut self,
+        report: Report,
+        context: Context<'_>,
+        ending: Ending,
+        reason: GiveUpReason,
+        attempts: u32,
+    ) -> GaveUp {
+        report.gives_up(self, context.operation, ending, reason);
+        if matches!(
+            reason,
+            GiveUpReason::Attempts
+                | GiveUpReason::Deadline
+                | GiveUpReason::Strategy
+                | GiveUpReason::Budget
+        ) {
+            call::mark(context.operation.id());
+        }
+        self.call = Call::new();
+        GaveUp::new(reason, attempts)
+    }
+
+    /// Ends the call whose attempt a deadline cut off. `is_own` says that it was the call's own deadline, which the
+    /// gates learn of; an inherited one says nothing about the service.
+    #[cold]
+    pub(super) fn cut_off(
+        &mut self,
+        context: Context<'_>,
+        gates: &mut dyn Gate,
+        is_own: bool,
+    ) -> GaveUp {
+        if is_own {
+            gates.record(AttemptResult::CutOff, context.timer);
+        }
+        let attempts = self.call.failures().saturating_add(1);
+        let report = Report::of_attempt(attempts);
+        let ending = Ending::Attempt(AttemptResult::CutOff);
+        self.end(report, context, ending, GiveUpReason::Deadline, attempts)
+    }
+
+    /// Ends the call between two attempts, or before the first.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn ended(&mut self, context: Context<'_>, reason: GiveUpReason) -> GaveUp {
+        let attempts = self.call.failures();
+        let report = Report::of_attempt(attempts);
+        self.end(report, context, Ending::BetweenAttempts, reason, attempts)
+    }
+
+    /// Ends the call because a gate refuses its next attempt.
+    #[cold]
+    pub(super) fn refused(
+        &mut self,
+        context: Context<'_>,
+        gates: &mut dyn Gate,
+        reason: GiveUpReason,
+    ) -> GaveUp {
+        let end = self.ended(context, reason);
+        known(end, Verdict::Permanent, gates, context.timer)
+    }
+
+    /// Tests, after a delay, whether the retry may still begin.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended: retries were switched off meanwhile, or the delay ended late.
+    #[cold]
+    pub(super) fn resume(&mut self, context: Context<'_>) -> Result<(), GaveUp> {
+        let reason = if context.is_disabled() {
+            GiveUpReason::Disabled
+        } else if context.is_over() {
+            GiveUpReason::Deadline
+        } else {
+            return Ok(());
+        };
+        Err(self.ended(context, reason))
+    }
+
+    /// Returns how long an attempt that waits for its gates still has to wait; `None` when it may begin. How long it
+    /// is depends on the other calls.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    pub(super) fn ask_again(
+        &mut self,
+        context: Context<'_>,
+        gates: &mut dyn Gate,
+    ) -> Result<Option<Duration>, GaveUp> {
+        // Retries may have been switched off meanwhile.
+        if self.call.failures() > 0 && context.is_disabled() {
+            return Err(self.ended(context, GiveUpReason::Disabled));
+        }
+        let wait = gates.wait_left(context.timer);
+        // Its turn may have come when the deadline had passed: timers come late.
+        if wait.is_zero() && !context.is_over() {
+            return Ok(None);
+        }
+        match context.ends_in_time(wait) {
+            Ok(()) => Ok(Some(wait)),
+            Err(reason) => Err(self.ended(context, reason)),
+        }
+    }
+
+    /// Reports a call that succeeds after a retry.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn recovered(&mut self, context: Context<'_>) {
+        if is_watched() {
+            recovered(self, context);
+        }
+    }
+}
+
+/// Returns an end of which the call knows more than the reason: the delay that the last error or a gate asks for.
+fn known(end: GaveUp, verdict: Verdict, gates: &mut dyn Gate, clock: &dyn Clock) -> GaveUp {
+    let wait = match (end.reason(), verdict) {
+        (GiveUpReason::BreakerOpen, _) => gates.retry_after(clock),
+        (_, Verdict::TransientAfter(delay) | Verdict::Throttled(Some(delay))) => Some(delay),
+        _ => None,
+    };
+    wait.map_or(end, |wait| end.with_retry_after(wait))
+}
+
+/// What the machine asks of a call that runs.
+struct LiveEnv<'a, 'g, 's, 't> {
+    context: Context<'a>,
+    gates: &'g mut dyn Gate,
+    result: AttemptResult,
+    started: Option<Timestamp>,
+    strategy: Option<&'s mut AskStrategy<'t>>,
+}
+
+impl CallEnv for LiveEnv<'_, '_, '_, '_> {
+    fn remaining(&self) -> Option<Duration> {
+        self.context.remaining()
+    }
+
+    fn random(&self) -> u64 {
+        self.context.timer.random()
+    }
+
+    fn attempt_time(&self) -> Option<Duration> {
+        let started = self.started?;
+        Some(self.context.timer.now().since(started))
+    }
+
+    fn slack(&self) -> Duration {
+        self.context.timer.slack()
+    }
+
+    fn is_disabled(&self) -> bool {
+        self.context.operation.is_disabled()
+    }
+
+    // A value that is not final is not a failure: no call around this one would ask for it again.
+    fn is_nested(&self) -> bool {
+        self.result != AttemptResult::NotFinal
+            && around::retries() > 0
+            && call::is_marked(self.context.operation.id())
+    }
+
+    fn invalid_policy(&mut self, violation: &Violation, is_tamed: bool) {
+        #[cfg(feature = "std")]
+        invalid::report(self.context.operation, violation, is_tamed);
+        #[cfg(not(feature = "std"))]
+        let _ = (violation, is_tamed);
+    }
+
+    fn strategy(&mut self, attempt: u32, retry_after: Option<Duration>) -> Option<Decision> {
+        let strategy = self.strategy.take()?;
+        strategy(attempt, retry_after, self)
+    }
+
+    fn permit_retry(&mut self) -> Result<(), GiveUpReason> {
+        self.gates.permit_retry(self.result, self.context.timer)
+    }
+}
