@@ -20,6 +20,8 @@ mod table;
 use std::error::Error;
 use std::process::ExitCode;
 
+use peers::bounds::Asked;
+
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
@@ -39,6 +41,13 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         .copied()
         .filter(|argument| *argument != "--markdown")
         .collect();
+    let bounds = |word, is_quick| {
+        peers::bounds::check(Asked {
+            word,
+            is_quick,
+            markdown,
+        })
+    };
     match arguments.as_slice() {
         [] => rows::print(""),
         ["--case", case, failures, calls] => {
@@ -49,8 +58,11 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["--all"] => report::print(markdown),
         ["--peers"] => peers::print("", markdown),
         ["--peers", word] => peers::print(word, markdown),
-        ["--bounds"] => peers::bounds::check("", markdown),
-        ["--bounds", word] => peers::bounds::check(word, markdown),
+        ["--bounds", "--attribute", word] => peers::bounds::attribute(word),
+        ["--bounds", "--only"] => bounds("", true),
+        ["--bounds", "--only", word] => bounds(word, true),
+        ["--bounds"] => bounds("", false),
+        ["--bounds", word] => bounds(word, false),
         [flag @ ("--weighed" | "--timed"), way, tasks] => {
             scale::one(way, tasks, *flag == "--weighed")
         }
@@ -61,10 +73,6 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["--scale"] => scale::print("", markdown),
         ["--scale", word] => scale::print(word, markdown),
         [word] if !word.starts_with('-') => rows::print(word),
-        _ => Err(
-            "arguments: nothing, a word in the title of a row, `--peers`, `--bounds`, `--scale`, `--contended`, `--building` or `--all`, \
-             each with `--markdown`, or `--case CASE FAILURES CALLS`"
-                .into(),
-        ),
+        _ => Err("the arguments are in benches/README.md".into()),
     }
 }

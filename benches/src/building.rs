@@ -1,8 +1,9 @@
 //! `--building`: what a library costs the one who compiles it, once as a dependency and then with each function that has
-//! its attribute. Wall time of cargo, so it differs from run to run: ways take turns, and medians are shown.
+//! its attribute. Times differ from run to run: medians are shown, and those of functions are
+//! of processors.
 
 mod crates;
-mod functions;
+pub(crate) mod functions;
 mod instances;
 mod libraries;
 mod sources;
@@ -24,7 +25,7 @@ pub(crate) fn print(word: &str, markdown: bool) -> Result<(), Box<dyn Error>> {
         instances::matrix(&folder)?.print(markdown);
     }
     if "functions".starts_with(word) {
-        functions::matrix(&folder)?.print(markdown);
+        functions::matrix()?.print(markdown);
     }
     Ok(())
 }

@@ -133,7 +133,7 @@ impl Script {
     }
 
     #[inline]
-    fn fails(&self) -> bool {
+    pub(crate) fn fails(&self) -> bool {
         match self.failures.get() {
             0 => false,
             left => {

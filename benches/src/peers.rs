@@ -30,12 +30,13 @@ use crate::cases::Run;
 use crate::matrix::Matrix;
 use figures::Figures;
 use rows::ROWS;
-use ways::Way;
+use ways::{Size, Way};
 
 const WAYS: &[Way] = &[
     bare::WAY,
     hand::WAY,
     ours::WAY,
+    ours::ALIAS,
     ours::PLAIN,
     backon::WAY,
     backon_macros::WAY,
@@ -53,18 +54,24 @@ const WAYS: &[Way] = &[
     breakers::RECLOSER,
 ];
 
-/// The ways whose delays are measured inside the loop, which is taken off again; those of the
-/// others are drawn by themselves.
-const LOOPS: &[&str] = &["hand", "ours", ours::PLAIN_NAME];
-
 /// The case of a way.
 pub(crate) fn find(way: &str, kind: &str) -> Option<Run> {
-    let ways = WAYS.iter().chain(bounds::WAYS);
-    let mut runs = ways
-        .filter(|known| known.name == way)
-        .flat_map(|known| known.runs.iter().copied().flatten());
+    let mut runs = named(way).flat_map(|way| way.runs.iter().copied().flatten());
     let (_, run) = runs.find(|(name, _)| *name == kind)?;
     Some(*run)
+}
+
+/// The bytes of a way's future.
+fn size(way: &str, kind: &str) -> Option<Size> {
+    let (_, size) = named(way)
+        .flat_map(|way| way.sizes)
+        .find(|(name, _)| *name == kind)?;
+    Some(*size)
+}
+
+fn named(name: &str) -> impl Iterator<Item = &'static Way> {
+    let ways = WAYS.iter().chain(bounds::WAYS);
+    ways.filter(move |way| way.name == name)
 }
 
 /// Prints the rows whose title contains `word`, and which of them are not as they should be.

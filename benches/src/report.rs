@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use crate::peers::bounds::Asked;
 use crate::{building, contended, peers, scale};
 
 pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
@@ -15,7 +16,11 @@ pub(crate) fn print(markdown: bool) -> Result<(), Box<dyn Error>> {
     say(include_str!("report/behind.md"));
     scale::print("", markdown)?;
     say(include_str!("report/bounds.md"));
-    peers::bounds::print("", markdown)?;
+    peers::bounds::print(Asked {
+        word: "",
+        is_quick: false,
+        markdown,
+    })?;
     say(include_str!("report/contended.md"));
     contended::print("", markdown)?;
     say(include_str!("report/building.md"));

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 /// This workspace.
@@ -15,7 +16,9 @@ pub(super) struct Folder(PathBuf);
 
 impl Folder {
     pub(super) fn make() -> Result<Self, Box<dyn Error>> {
-        let path = env::temp_dir().join(format!("reattempt-building-{}", process::id()));
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = env::temp_dir().join(format!("reattempt-building-{}-{number}", process::id()));
         fs::create_dir_all(&path)?;
         Ok(Self(path))
     }
@@ -87,10 +90,11 @@ impl Crate {
         self.timed(words)
     }
 
-    /// Seconds of cargo when nothing but this crate has changed.
-    pub(super) fn renewed(&self, words: &[&str]) -> Result<f64, Box<dyn Error>> {
+    /// Compiles when nothing but this crate has changed.
+    pub(super) fn renewed(&self, words: &[&str]) -> Result<(), Box<dyn Error>> {
         self.renew()?;
-        self.timed(words)
+        self.asked(words)?;
+        Ok(())
     }
 
     pub(super) fn timed(&self, words: &[&str]) -> Result<f64, Box<dyn Error>> {
@@ -117,20 +121,31 @@ impl Crate {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Bytes of machine code in the program that `cargo build --release` has made.
-    pub(super) fn code(&self) -> Result<f64, Box<dyn Error>> {
+    /// Bytes of code and data in the program that `cargo build --release` has made.
+    pub(super) fn size(&self) -> Result<f64, Box<dyn Error>> {
         let output = Command::new("size")
-            .arg("-A")
             .arg(self.target.join(&self.program))
             .output()
             .map_err(|error| format!("`size` of binutils cannot be run: {error}"))?;
         let report = String::from_utf8(output.stdout)?;
-        let line = report.lines().find_map(|line| line.strip_prefix(".text "));
-        let bytes = line.and_then(|line| line.split_whitespace().next());
-        Ok(bytes.ok_or("no section `.text`")?.parse()?)
+        let line = report.lines().nth(1).unwrap_or_default();
+        let mut numbers = line.split_whitespace().map(str::parse::<f64>);
+        match (numbers.next(), numbers.next()) {
+            (Some(code), Some(data)) => Ok(code? + data?),
+            _ => Err("`size` of binutils says nothing".into()),
+        }
     }
 
     fn renew(&self) -> Result<(), Box<dyn Error>> {
         Ok(fs::write(self.path.join("src/main.rs"), &self.main)?)
     }
+}
+
+/// Seconds that processors have spent on what this program has started and waited for.
+pub(super) fn processor() -> Result<f64, Box<dyn Error>> {
+    const TICKS: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let (_, fields) = stat.rsplit_once(')').ok_or("/proc/self/stat has no name")?;
+    let user = fields.split_whitespace().nth(13).ok_or("no `cutime`")?;
+    Ok(user.parse::<f64>()? / TICKS)
 }

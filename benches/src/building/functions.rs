@@ -1,6 +1,8 @@
-//! What one more function costs: a program with many of them compared with one that has none.
+//! What one more function costs: a program with many of them compared with one that has one.
 
+use std::collections::BTreeMap;
 use std::error::Error;
+use std::sync::{Mutex, PoisonError};
 
 use super::crates::{Crate, Folder};
 use super::sources::{WAYS, Way};
@@ -11,68 +13,76 @@ const FUNCTIONS: u32 = 200;
 const ROUNDS: usize = 3;
 
 const CHECK: &[&str] = &["check"];
+const DEBUG: &[&str] = &["build"];
 const RELEASE: &[&str] = &["build", "--release"];
 
-/// One way, with the functions and without.
-struct Pair {
-    many: Crate,
-    none: Crate,
-    check: Vec<f64>,
-    release: Vec<f64>,
+/// What a way costs; times are those of processors.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    /// Milliseconds of one more function.
+    pub(crate) check: f64,
+    pub(crate) debug: f64,
+    /// Seconds of a program with 200 functions.
+    pub(crate) release: f64,
+    /// Bytes of one more function.
+    pub(crate) code: f64,
 }
 
-impl Pair {
-    fn add(folder: &Folder, number: usize, way: &Way) -> Result<Self, Box<dyn Error>> {
-        let add = |count| {
-            let name = format!("way-{number}-{count}");
-            folder.add(&name, "target", &way.dependencies(), way.program(count))
-        };
-        let (many, none) = (add(FUNCTIONS)?, add(0)?);
-        // What they depend on is no cost of a function.
-        for built in [&many, &none] {
-            built.timed(CHECK)?;
-            built.timed(RELEASE)?;
-        }
-        Ok(Self {
-            many,
-            none,
-            check: Vec::new(),
-            release: Vec::new(),
+/// Those of these ways, as far as they have functions. Each is measured once.
+pub(crate) fn costs(
+    is_asked: impl Fn(&str) -> bool,
+) -> Result<Vec<(&'static str, Cost)>, Box<dyn Error>> {
+    static KNOWN: Mutex<BTreeMap<&str, Cost>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = Folder::make()?;
+    let asked = WAYS.iter().filter(|way| is_asked(way.name));
+    asked
+        .map(|way| {
+            if !known.contains_key(way.name) {
+                let cost = measured(&folder, known.len(), way)?;
+                known.insert(way.name, cost);
+            }
+            Ok((way.name, known[way.name]))
         })
-    }
-
-    fn round(&mut self) -> Result<(), Box<dyn Error>> {
-        for (words, differences) in [(CHECK, &mut self.check), (RELEASE, &mut self.release)] {
-            differences.push(self.many.renewed(words)? - self.none.renewed(words)?);
-        }
-        Ok(())
-    }
-
-    fn code(&self) -> Result<f64, Box<dyn Error>> {
-        Ok((self.many.code()? - self.none.code()?) / f64::from(FUNCTIONS))
-    }
+        .collect()
 }
 
-pub(super) fn matrix(folder: &Folder) -> Result<Matrix, Box<dyn Error>> {
-    let pairs = WAYS.iter().enumerate();
-    let pairs = pairs.map(|(number, way)| Pair::add(folder, number, way));
-    let mut pairs = pairs.collect::<Result<Vec<_>, _>>()?;
-    for _ in 0..ROUNDS {
-        for pair in &mut pairs {
-            pair.round()?;
-        }
+fn measured(folder: &Folder, number: usize, way: &Way) -> Result<Cost, Box<dyn Error>> {
+    let add = |count: u32| {
+        let name = format!("functions-{number}-{count}");
+        folder.add(&name, "target", &way.dependencies(), way.program(count))
+    };
+    let (many, one) = (add(FUNCTIONS)?, add(1)?);
+    // What they depend on is no cost of a function.
+    for words in [CHECK, DEBUG, RELEASE] {
+        one.asked(words)?;
     }
-    let plain = pairs.first().map_or(Ok(0.0), Pair::code)?;
-    let columns = ["check, ms", "release, ms", "code, bytes", "over plain"];
+    let more = |words| {
+        let rounds = (0..ROUNDS).map(|_| Ok(spent(&many, words)? - spent(&one, words)?));
+        let rounds: Result<Vec<_>, Box<dyn Error>> = rounds.collect();
+        Ok::<_, Box<dyn Error>>(median(rounds?) * 1e3 / f64::from(FUNCTIONS - 1))
+    };
+    Ok(Cost {
+        check: more(CHECK)?,
+        debug: more(DEBUG)?,
+        release: spent(&many, RELEASE)?,
+        code: (many.size()? - one.size()?) / f64::from(FUNCTIONS - 1),
+    })
+}
+
+/// Seconds of processors when nothing but this crate has changed.
+fn spent(built: &Crate, words: &[&str]) -> Result<f64, Box<dyn Error>> {
+    let before = super::crates::processor()?;
+    built.renewed(words)?;
+    Ok(super::crates::processor()? - before)
+}
+
+pub(super) fn matrix() -> Result<Matrix, Box<dyn Error>> {
+    let columns = ["check, ms", "debug, ms", "release of 200, s", "code, bytes"];
     let mut matrix = Matrix::new("one more async function", &columns);
-    let each = |differences| Some(median(differences) * 1e3 / f64::from(FUNCTIONS));
-    for (way, pair) in WAYS.iter().zip(pairs) {
-        let code = pair.code()?;
-        let (check, release) = (each(pair.check), each(pair.release));
-        matrix.row(
-            way.title,
-            vec![check, release, Some(code), Some(code - plain)],
-        );
+    for (way, (_, cost)) in WAYS.iter().zip(costs(|_| true)?) {
+        let figures = [cost.check, cost.debug, cost.release, cost.code];
+        matrix.row(way.title, figures.map(Some).to_vec());
     }
     Ok(matrix)
 }

@@ -107,7 +107,7 @@ impl Way {
             let program = self.program(instances);
             let made = folder.add_with(&name, "target", &profile, self.library, program)?;
             made.timed(&["build", "--release"])?;
-            made.code()
+            made.size()
         };
         Ok((code(INSTANCES)? - code(0)?) / f64::from(INSTANCES))
     }

@@ -1,34 +1,38 @@
-//! The programs that are compiled: the same small function many times over, in every way. Each is called
-//! through a pointer, so that the compiler makes all of them and none disappears in another.
+//! The programs that are compiled: the same small function many times over, in every way. `main`
+//! calls all of them, which is how a program has them: what is inlined there counts.
 
 use std::fmt::Write as _;
 
 const TOKIO: &str = r#"tokio = { version = "1", features = ["rt", "time"] }"#;
 
-/// The first is what the others are compared with.
+/// The names are those of the other tables.
 pub(super) const WAYS: &[Way] = &[
     PLAIN,
     Way {
+        name: "hand",
         title: "loop by hand",
         shared: DELAY,
         body: LOOP,
         ..PLAIN
     },
+    OURS,
     Way {
-        title: "#[retry]",
-        library: r#"reattempt = { path = "ROOT" }"#,
-        attribute: "#[reattempt::retry(max = 5, on = is_transient)]",
-        ..PLAIN
+        name: "ours, alias",
+        title: "#[retry], alias",
+        answer: "Answer",
+        ..OURS
     },
     Way {
+        name: "backon-macros",
         title: "#[backon]",
         library: r#"
 backon = { version = "1", default-features = false, features = ["std", "tokio-sleep"] }
 backon-macros = "1""#,
-        attribute: "#[backon_macros::backon(sleep = tokio::time::sleep, when = is_transient)]",
+        attribute: "#[backon_macros::backon(sleep = tokio::time::sleep)]",
         ..PLAIN
     },
     Way {
+        name: "retry-if",
         title: "#[retry] of retry-if",
         // What it expands to names `tracing`, whatever its features.
         library: r#"
@@ -39,12 +43,14 @@ tracing = "0.1""#,
         ..PLAIN
     },
     Way {
+        name: "instrument",
         title: "#[tracing::instrument]",
         library: r#"tracing = "0.1""#,
-        attribute: "#[tracing::instrument]",
+        attribute: "#[tracing::instrument(skip_all)]",
         ..PLAIN
     },
     Way {
+        name: "async-trait",
         title: "#[async_trait]",
         library: r#"async-trait = "0.1""#,
         is_method: true,
@@ -53,56 +59,39 @@ tracing = "0.1""#,
 ];
 
 const PLAIN: Way = Way {
+    name: "bare",
     title: "plain",
     library: "",
     shared: "",
     attribute: "",
-    body: "let page = client.get(id + NUMBER).await?; client.put(page).await",
+    answer: "std::io::Result<u64>",
+    body: "let page = client.get(id + NUMBER).await?; Ok(page ^ NUMBER)",
     is_method: false,
 };
 
+const OURS: Way = Way {
+    name: "ours",
+    title: "#[retry]",
+    library: r#"reattempt = { path = "ROOT" }"#,
+    attribute: "#[reattempt::retry(max = 5, on(_))]",
+    ..PLAIN
+};
+
 /// What all programs have.
-const COMMON: &str = r#"
-use std::future::Future;
-use std::pin::Pin;
-
-#[derive(Debug, PartialEq)]
-pub enum Fault {
-    Busy,
-    Broken,
-}
-
-#[allow(dead_code)]
-fn is_transient(fault: &Fault) -> bool {
-    *fault == Fault::Busy
-}
-
+const COMMON: &str = r"
 #[derive(Debug)]
 pub struct Client(u64);
 
 impl Client {
-    pub async fn get(&self, id: u64) -> Result<u64, Fault> {
+    pub async fn get(&self, id: u64) -> std::io::Result<u64> {
         tokio::task::yield_now().await;
-        if id == self.0 { Err(Fault::Busy) } else { Ok(id) }
-    }
-
-    pub async fn put(&self, id: u64) -> Result<u64, Fault> {
-        tokio::task::yield_now().await;
-        if id == self.0 { Err(Fault::Broken) } else { Ok(id) }
+        if id == self.0 { Err(std::io::ErrorKind::ResourceBusy.into()) } else { Ok(id) }
     }
 }
 
-type Answer = Result<u64, Fault>;
-type Call = for<'a> fn(&'a Client, u64) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
-
-fn main() {
-    let number = std::env::args().count();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    if let Some(call) = CALLS.get(number) {
-        println!("{:?}", runtime.block_on(call(&Client(7), 7)));
-    }
-}
-"#;
+#[allow(dead_code)]
+type Answer = std::io::Result<u64>;
+";
 
 const DELAY: &str = "
 fn delay(retry: u32) -> std::time::Duration {
@@ -113,9 +102,9 @@ fn delay(retry: u32) -> std::time::Duration {
 const LOOP: &str = "
     let mut retries = 0;
     loop {
-        let outcome = async { let page = client.get(id + NUMBER).await?; client.put(page).await };
+        let outcome = async { let page = client.get(id + NUMBER).await?; Ok(page ^ NUMBER) };
         match outcome.await {
-            Err(error) if retries < 4 && is_transient(&error) => {}
+            Err(_) if retries < 4 => {}
             outcome => return outcome,
         }
         tokio::time::sleep(delay(retries)).await;
@@ -133,16 +122,19 @@ const POLICY: retry_if::ExponentialBackoffConfig = retry_if::ExponentialBackoffC
 };
 
 fn is_busy(answer: &Answer) -> bool {
-    answer.as_ref().is_err_and(is_transient)
+    answer.is_err()
 }
 ";
 
 pub(super) struct Way {
+    pub(super) name: &'static str,
     pub(super) title: &'static str,
     library: &'static str,
     /// What the functions share.
     shared: &'static str,
     attribute: &'static str,
+    /// How the return type is spelled.
+    answer: &'static str,
     body: &'static str,
     /// Methods of a trait under `#[async_trait]`.
     is_method: bool,
@@ -153,22 +145,23 @@ impl Way {
         format!("{TOKIO}\n{}", self.library)
     }
 
-    /// A program with so many functions.
+    /// A program with so many functions, which `main` calls one after the other.
     pub(super) fn program(&self, functions: u32) -> String {
         let (mut declared, mut written) = (String::new(), String::new());
         let mut calls = String::new();
+        let answer = self.answer;
         for number in 0..functions {
             let body = self.body.replace("NUMBER", &number.to_string());
             if self.is_method {
-                let signature = format!("async fn call_{number}(&self, id: u64) -> Answer");
+                let signature = format!("async fn call_{number}(&self, id: u64) -> {answer}");
                 let _ = writeln!(declared, "{signature};");
                 let _ = writeln!(written, "{signature} {{ let client = self; {body} }}");
-                let _ = writeln!(calls, "|client, id| client.call_{number}(id),");
+                let _ = writeln!(calls, "sum ^= client.call_{number}(sum).await?;");
             } else {
                 let parameters = "client: &Client, id: u64";
-                let signature = format!("async fn call_{number}({parameters}) -> Answer");
+                let signature = format!("async fn call_{number}({parameters}) -> {answer}");
                 let _ = writeln!(written, "{}\n{signature} {{ {body} }}", self.attribute);
-                let _ = writeln!(calls, "|client, id| Box::pin(call_{number}(client, id)),");
+                let _ = writeln!(calls, "sum ^= call_{number}(&client, sum).await?;");
             }
         }
         if self.is_method {
@@ -177,6 +170,19 @@ impl Way {
             written = format!("{declared}{attribute}\nimpl Calls for Client {{ {written} }}\n");
         }
         let shared = self.shared;
-        format!("{COMMON}{shared}{written}\nstatic CALLS: [Call; {functions}] = [{calls}];\n")
+        format!(
+            "{COMMON}{shared}{written}
+fn main() -> std::io::Result<()> {{
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    runtime.block_on(async {{
+        let client = Client(7);
+        let mut sum = std::env::args().count() as u64;
+        {calls}
+        println!(\"{{sum}}\");
+        Ok(())
+    }})
+}}
+"
+        )
     }
 }

@@ -3,19 +3,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
+use std::io::{self, IsTerminal as _};
 use std::sync::Mutex;
 use std::thread;
 
 use super::rows::{Counted, Row};
 use super::ways::Way;
 use crate::allocations::allocations;
+use crate::building::functions::{Cost, costs};
 use crate::cases::Run;
 use crate::measure::{FEWER, instructions_over};
 
 /// A way, its case, and how often that fails.
 type Case = (&'static str, &'static str, u32);
 
-pub(super) struct Figures(BTreeMap<Case, f64>);
+pub(super) struct Figures {
+    counted: BTreeMap<Case, f64>,
+    built: BTreeMap<&'static str, Cost>,
+}
 
 impl Figures {
     /// Counts the instructions of all cases of the rows.
@@ -25,11 +30,11 @@ impl Figures {
             .iter()
             .flat_map(|row| ways.iter().map(move |way| (row, way)))
         {
-            let needed = needed(row.counted).into_iter();
-            let known = needed.filter(|(kind, _)| run(way, kind).is_some());
-            cases.extend(known.map(|(kind, failures)| (way.name, kind, failures)));
+            let terms = row.counted.terms(way.is_loop()).into_iter();
+            let known = terms.filter(|(kind, ..)| run(way, kind).is_some());
+            cases.extend(known.map(|(kind, failures, _)| (way.name, kind, failures)));
         }
-        let total = cases.len();
+        let (total, is_watched) = (cases.len(), io::stderr().is_terminal());
         let (cases, counted) = (Mutex::new(cases), Mutex::new(BTreeMap::new()));
         let work = || -> Result<(), String> {
             while let Some(case) = lock(&cases).pop_first() {
@@ -38,7 +43,9 @@ impl Figures {
                 let number = number.map_err(|error| error.to_string())?;
                 let mut counted = lock(&counted);
                 counted.insert(case, number);
-                eprint!("\r{} of {total} cases", counted.len());
+                if is_watched {
+                    eprint!("\r{} of {total} cases", counted.len());
+                }
             }
             Ok(())
         };
@@ -48,43 +55,38 @@ impl Figures {
             let mut outcomes = workers.into_iter().map(thread::ScopedJoinHandle::join);
             outcomes.try_for_each(|outcome| outcome.map_err(|_| "a thread panicked".to_owned())?)
         })?;
-        eprintln!();
-        Ok(Self(lock(&counted).clone()))
+        if is_watched {
+            eprintln!();
+        }
+        let mut built = BTreeMap::new();
+        if rows
+            .iter()
+            .any(|row| matches!(row.counted, Counted::Built(_)))
+        {
+            built.extend(costs(|name| ways.iter().any(|way| way.name == name))?);
+        }
+        let counted = lock(&counted).clone();
+        Ok(Self { counted, built })
     }
 
     /// The number of a row for a way, if it has one.
     pub(super) fn number(&self, row: &Row, way: &Way) -> Option<f64> {
-        let call = |kind, failures| self.0.get(&(way.name, kind, failures)).copied();
-        let each =
-            |kind, from, to| Some((call(kind, to)? - call(kind, from)?) / f64::from(to - from));
         match row.counted {
-            Counted::Call(kind, failures) => call(kind, failures),
-            Counted::Retry(kind, from, to) => each(kind, from, to),
-            Counted::More(kind, other) => Some(call(kind, 0)? - call(other, 0)?),
-            Counted::Delay => {
-                let is_loop = super::LOOPS.contains(&way.name);
-                let around = if is_loop { each("none", 0, 2)? } else { 0.0 };
-                Some(each("delay", 1, 6)? - around)
-            }
             Counted::Allocations(kind, failures) => {
                 run(way, kind).map(|run| allocations(run, failures))
             }
             Counted::Bytes(kind) => {
-                let (_, size) = way.sizes.iter().find(|(name, _)| *name == kind)?;
+                let size = super::size(way.name, kind)?;
                 u32::try_from(size()).ok().map(f64::from)
             }
+            Counted::Built(figure) => self.built.get(way.name).map(figure),
+            counted => {
+                let terms = counted.terms(way.is_loop()).into_iter();
+                let mut counts = terms
+                    .map(|(kind, k, times)| Some(self.counted.get(&(way.name, kind, k))? * times));
+                counts.try_fold(0.0, |sum, count| Some(sum + count?))
+            }
         }
-    }
-}
-
-/// The cases whose instructions a row is made of.
-fn needed(counted: Counted) -> Vec<(&'static str, u32)> {
-    match counted {
-        Counted::Call(kind, failures) => vec![(kind, failures)],
-        Counted::Retry(kind, from, to) => vec![(kind, from), (kind, to)],
-        Counted::More(kind, other) => vec![(kind, 0), (other, 0)],
-        Counted::Delay => vec![("delay", 1), ("delay", 6), ("none", 0), ("none", 2)],
-        Counted::Allocations(..) | Counted::Bytes(_) => Vec::new(),
     }
 }
 

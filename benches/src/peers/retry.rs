@@ -31,7 +31,7 @@ pub(super) fn sync<T, E>(
 }
 
 #[inline]
-fn immediate<T, E>(
+pub(super) fn immediate<T, E>(
     attempt: impl FnMut() -> Result<T, E>,
     again: impl FnMut(&E) -> bool,
 ) -> Result<T, E> {

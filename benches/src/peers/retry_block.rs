@@ -27,7 +27,7 @@ pub(super) fn exponential() -> impl Iterator<Item = Duration> {
     Exponential::exact_with_factor(Duration::from_millis(1), 2.0).map(jitter)
 }
 
-fn without() -> impl Iterator<Item = Duration> {
+pub(super) fn without() -> impl Iterator<Item = Duration> {
     Fixed::new(Duration::ZERO).take(2)
 }
 

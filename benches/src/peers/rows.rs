@@ -1,7 +1,8 @@
 //! The rows of the table, and what is said of each.
 
-use super::ours::PLAIN_NAME;
+use super::ours::{ALIAS_NAME, PLAIN_NAME};
 use super::ways::Way;
+use crate::building::functions::Cost;
 
 /// What a row counts, of the case that has this name in each way.
 #[derive(Clone, Copy)]
@@ -10,15 +11,45 @@ pub(super) enum Counted {
     Call(&'static str, u32),
     /// Instructions of each failure from the first number to the second.
     Retry(&'static str, u32, u32),
-    /// Instructions of a call that succeeds, beyond those of another.
-    More(&'static str, &'static str),
+    /// Of the first beyond the second.
+    Over(&'static Self, &'static Self),
     /// Instructions of a delay, without what surrounds it where it is measured inside a loop.
     Delay,
     /// Allocations of a call that fails so often.
     Allocations(&'static str, u32),
     /// Bytes of the future.
     Bytes(&'static str),
+    /// What it costs to compile one more async function.
+    Built(fn(&Cost) -> f64),
 }
+
+/// A case that fails so often, and how many times its instructions count.
+pub(super) type Term = (&'static str, u32, f64);
+
+impl Counted {
+    /// The sum of calls that is the number of a row, if instructions are counted.
+    pub(super) fn terms(self, is_loop: bool) -> Vec<Term> {
+        let over = |terms: Vec<Term>, others: Vec<Term>| {
+            let others = others.into_iter().map(|(kind, k, times)| (kind, k, -times));
+            terms.into_iter().chain(others).collect()
+        };
+        match self {
+            Self::Call(kind, failures) => vec![(kind, failures, 1.0)],
+            Self::Retry(kind, from, to) => {
+                let each = 1.0 / f64::from(to - from);
+                vec![(kind, to, each), (kind, from, -each)]
+            }
+            Self::Over(counted, other) => over(counted.terms(is_loop), other.terms(is_loop)),
+            Self::Delay if is_loop => {
+                over(DELAY.terms(true), Self::Retry("none", 0, 2).terms(true))
+            }
+            Self::Delay => DELAY.terms(false),
+            Self::Allocations(..) | Self::Bytes(_) | Self::Built(_) => Vec::new(),
+        }
+    }
+}
+
+const DELAY: Counted = Retry("delay", 1, 6);
 
 pub(super) struct Row {
     pub(super) title: &'static str,
@@ -122,14 +153,19 @@ pub(super) fn judged(ways: &[Way], numbers: &[Option<f64>]) -> Verdict {
             .filter_map(|(way, number)| Some((way, (*number)?)))
     };
     let of = |name: &str| known().find(|(way, _)| way.name == name);
-    let Some((_, ours)) = of("ours") else {
+    // The worse one, however the type is spelled.
+    let ours = [of("ours"), of(ALIAS_NAME)].into_iter().flatten();
+    let Some((_, ours)) = ours.max_by(|(_, a), (_, b)| a.total_cmp(b)) else {
         return Verdict {
             is_kept: true,
             words: String::new(),
         };
     };
-    let libraries =
-        || known().filter(|(way, _)| !["bare", "hand", "ours", PLAIN_NAME].contains(&way.name));
+    let libraries = || {
+        known().filter(|(way, _)| {
+            !["bare", "hand", "ours", ALIAS_NAME, PLAIN_NAME].contains(&way.name)
+        })
+    };
     // Less than what is shown is no difference.
     let mut ahead: Vec<_> = libraries()
         .filter(|(_, number)| *number < ours - 0.05)

@@ -12,6 +12,12 @@ pub(super) struct Way {
 }
 
 impl Way {
+    /// Whether its delays are measured inside the loop, which is taken off again; those of the
+    /// others are drawn by themselves.
+    pub(super) fn is_loop(&self) -> bool {
+        ["hand", "ours", super::ours::PLAIN_NAME].contains(&self.name)
+    }
+
     /// The name, and what it lacks.
     pub(super) fn described(&self) -> String {
         match self.lacks {
@@ -105,8 +111,9 @@ macro_rules! async_runs {
 
 /// What `pending`, `kept` and `async_huge` keep of their own and of the library's.
 macro_rules! sizes {
-    () => {
+    ($($more:expr),*) => {
         &[
+            $($more,)*
             ("pending", || size_of_val(&pending(&Script::default()))),
             ("kept", || size_of_val(&kept(&Script::default()))),
             ("async-huge", || {

@@ -1,6 +1,8 @@
 //! The functions without any retry, and called again and again until they succeed.
 
-use super::bodies::{RequestResult, fetch, fetch_kept, kept, request, small};
+use super::bodies::{
+    RequestResult, fetch, fetch_kept, fetch_suspended, kept, request, small, suspended,
+};
 use super::client::polled;
 use super::lists::{async_runs, async_still_runs, sizes, still_runs, sync_runs};
 use crate::cases::{Script, repeat};
@@ -14,13 +16,6 @@ pub(super) const WAY: Way = Way {
         async_runs!(),
         still_runs!(),
         async_still_runs!(),
-        #[cfg(feature = "config")]
-        &[
-            ("named-still", |k, n| repeat(k, n, still_call)),
-            ("named-async-still", |k, n| polled(k, n, still_fetch)),
-            ("loaded-still", |k, n| repeat(k, n, still_call)),
-            ("loaded-async-still", |k, n| polled(k, n, still_fetch)),
-        ],
     ],
     sizes: sizes!(),
 };

@@ -82,6 +82,21 @@ pub(super) fn polled<F: Future>(
     fetched(failures, calls, (), |client| function(&client.script));
 }
 
+/// The same on tokio's timer, in time that moves when nothing else does.
+pub(super) fn waited<F: Future>(
+    failures: u32,
+    calls: u64,
+    function: impl Fn(&'static Script) -> F,
+) {
+    let (runtime, client) = (paused(), Client::failing(()));
+    for _ in 0..calls {
+        client.script.fail(failures);
+        let future: Pin<&mut dyn Future<Output = _>> = pin!(function(black_box(&client.script)));
+        black_box(runtime.block_on(future));
+    }
+    client.script.finished();
+}
+
 /// An executor does not see into the future that it polls.
 #[inline(never)]
 fn poll<F: Future>(future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<F::Output> {

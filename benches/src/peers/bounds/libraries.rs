@@ -7,15 +7,17 @@
 
 use std::future::ready;
 use std::hint::black_box;
+use std::io;
 use std::time::Duration;
 
 use super::bodies::{self, RequestResult, any, request};
-use super::client::polled;
+use super::client::{polled, waited};
 use super::lists::{
-    async_functions, async_runs, async_still_functions, async_still_runs, client_runs, sizes,
-    still_functions, still_runs, sync_functions, sync_runs,
+    async_functions, async_runs, async_still_functions, async_still_runs, client_runs,
+    none_functions, none_runs, sizes, still_functions, still_runs, sync_functions, sync_runs,
+    wait_runs,
 };
-use crate::cases::{Script, repeat};
+use crate::cases::{Huge, Script, is_busy, is_huge, repeat};
 use crate::peers::ways::Way;
 
 fn drawn(delay: Duration) -> Duration {
@@ -32,7 +34,7 @@ pub(super) mod backon {
     use super::super::client::{Client, asleep, called, fetched};
     use super::*;
     use crate::cases::Still;
-    use crate::peers::backon::{asynchronous, exponential, sync};
+    use crate::peers::backon::{asynchronous, exponential, immediate, sync};
 
     pub(in super::super) const WAY: Way = Way {
         name: "backon",
@@ -40,6 +42,8 @@ pub(super) mod backon {
         runs: &[
             sync_runs!(),
             async_runs!(),
+            wait_runs!(),
+            none_runs!(),
             still_runs!(),
             async_still_runs!(),
             client_runs!(exponential()),
@@ -51,6 +55,7 @@ pub(super) mod backon {
 
     sync_functions!(sync);
     async_functions!(asynchronous);
+    none_functions!(immediate);
     still_functions!(still);
     async_still_functions!(still_async);
 
@@ -91,31 +96,33 @@ pub(super) mod backon {
 
 pub(super) mod backoff {
     use super::*;
-    use crate::peers::backoff::{asynchronous, sync};
+    use crate::peers::backoff::{asynchronous, immediate, sync};
 
     pub(in super::super) const WAY: Way = Way {
         name: "backoff",
         lacks: None,
-        runs: &[sync_runs!(), async_runs!()],
+        runs: &[sync_runs!(), async_runs!(), wait_runs!(), none_runs!()],
         sizes: sizes!(),
     };
 
     sync_functions!(sync);
+    none_functions!(immediate);
     async_functions!(asynchronous);
 }
 
 pub(super) mod retry {
     use super::*;
-    use crate::peers::retry::{by, exponential, sync};
+    use crate::peers::retry::{by, exponential, immediate, sync};
 
     pub(in super::super) const WAY: Way = Way {
         name: "retry",
         lacks: None,
-        runs: &[sync_runs!(), still_runs!()],
+        runs: &[sync_runs!(), none_runs!(), still_runs!()],
         sizes: &[],
     };
 
     sync_functions!(sync);
+    none_functions!(immediate);
     still_functions!(still);
 
     #[inline]
@@ -134,7 +141,7 @@ pub(super) mod tokio_retry {
     pub(in super::super) const WAY: Way = Way {
         name: "tokio-retry",
         lacks: None,
-        runs: &[async_runs!()],
+        runs: &[async_runs!(), wait_runs!()],
         sizes: sizes!(),
     };
 
@@ -148,7 +155,7 @@ pub(super) mod tokio_retry2 {
     pub(in super::super) const WAY: Way = Way {
         name: "tokio-retry2",
         lacks: None,
-        runs: &[async_runs!()],
+        runs: &[async_runs!(), wait_runs!()],
         sizes: sizes!(),
     };
 
@@ -162,7 +169,7 @@ pub(super) mod tryhard {
     pub(in super::super) const WAY: Way = Way {
         name: "tryhard",
         lacks: Some("no jitter"),
-        runs: &[async_runs!()],
+        runs: &[async_runs!(), wait_runs!()],
         sizes: sizes!(),
     };
 
@@ -173,12 +180,18 @@ pub(super) mod retry_block {
     use ::retry_block::{async_retry, retry};
 
     use super::*;
-    use crate::peers::retry_block::exponential;
+    use crate::peers::retry_block::{exponential, judged, without};
 
     pub(in super::super) const WAY: Way = Way {
         name: "retry-block",
         lacks: None,
-        runs: &[sync_runs!(), async_runs!(), still_runs!()],
+        runs: &[
+            sync_runs!(),
+            async_runs!(),
+            wait_runs!(),
+            none_runs!(),
+            still_runs!(),
+        ],
         sizes: sizes!(),
     };
 
@@ -196,6 +209,42 @@ pub(super) mod retry_block {
 
     fn still_call(script: &Script) -> RequestResult {
         retry!(exponential().map(drawn).take(4), { request(script) })
+    }
+
+    fn none(script: &Script) -> RequestResult {
+        retry!(without(), { script.coded() })
+    }
+
+    fn none_call(script: &Script) -> RequestResult {
+        retry!(without(), { request(script) })
+    }
+
+    fn large(script: &Script) -> io::Result<[u64; 8]> {
+        retry!(without(), { judged(script.large(), is_busy) })
+    }
+
+    fn large_call(script: &Script) -> io::Result<[u64; 8]> {
+        retry!(without(), {
+            judged(bodies::request_large(script), is_busy)
+        })
+    }
+
+    fn huge(script: &Script) -> Result<u64, Huge> {
+        retry!(without(), { judged(script.huge(), is_huge) })
+    }
+
+    fn huge_call(script: &Script) -> Result<u64, Huge> {
+        retry!(without(), { judged(bodies::request_huge(script), is_huge) })
+    }
+
+    async fn suspended(script: &Script) -> RequestResult {
+        async_retry!(exponential().take(4), { bodies::suspended(script).await })
+    }
+
+    async fn fetch_suspended(script: &Script) -> RequestResult {
+        async_retry!(exponential().take(4), {
+            bodies::fetch_suspended(script).await
+        })
     }
 
     async fn small(script: &Script) -> RequestResult {
@@ -228,7 +277,40 @@ macro_rules! attributed {
             request(script)
         }
     };
+    (none #[$attribute:meta]) => {
+        attributed!(sync #[$attribute] none none_call);
+
+        #[$attribute]
+        fn large(script: &Script) -> io::Result<[u64; 8]> {
+            script.large()
+        }
+
+        #[$attribute]
+        fn large_call(script: &Script) -> io::Result<[u64; 8]> {
+            bodies::request_large(script)
+        }
+
+        #[$attribute]
+        fn huge(script: &Script) -> Result<u64, Huge> {
+            script.huge()
+        }
+
+        #[$attribute]
+        fn huge_call(script: &Script) -> Result<u64, Huge> {
+            bodies::request_huge(script)
+        }
+    };
     (async #[$attribute:meta]) => {
+        #[$attribute]
+        async fn suspended(script: &Script) -> RequestResult {
+            bodies::suspended(script).await
+        }
+
+        #[$attribute]
+        async fn fetch_suspended(script: &Script) -> RequestResult {
+            bodies::fetch_suspended(script).await
+        }
+
         #[$attribute]
         async fn small(script: &Script) -> RequestResult {
             ready(()).await;
@@ -263,12 +345,19 @@ pub(super) mod retrying {
     pub(in super::super) const WAY: Way = Way {
         name: "retrying",
         lacks: Some("no jitter"),
-        runs: &[sync_runs!(), async_runs!(), still_runs!()],
+        runs: &[
+            sync_runs!(),
+            async_runs!(),
+            wait_runs!(),
+            none_runs!(),
+            still_runs!(),
+        ],
         sizes: sizes!(),
     };
 
     attributed!(sync #[retry(stop = attempts(5), wait = exponential(multiplier = 0.001, min = 0.0, max = 20.0, exp_base = 2))] inlined call);
     attributed!(sync #[retry(stop = attempts(5), wait = exponential(multiplier = 0.0, min = 0.0, max = 20.0, exp_base = 2))] still_inlined still_call);
+    attributed!(none #[retry(stop = attempts(3), wait = fixed(0.0))]);
     attributed!(async #[retry(stop = attempts(5), wait = exponential(multiplier = 0.001, min = 0.0, max = 20.0, exp_base = 2))]);
 }
 
@@ -281,7 +370,7 @@ pub(super) mod retry_if {
     pub(in super::super) const WAY: Way = Way {
         name: "retry-if",
         lacks: Some("no jitter"),
-        runs: &[async_runs!()],
+        runs: &[async_runs!(), wait_runs!()],
         sizes: sizes!(),
     };
 

@@ -20,6 +20,21 @@ macro_rules! still_runs {
     };
 }
 
+/// The sync functions without a delay: of 8 bytes, with an answer of 64 bytes and `io::Error`, with
+/// an error of 128 bytes.
+macro_rules! none_runs {
+    () => {
+        &[
+            ("none-inlined", |k, n| repeat(k, n, none)),
+            ("none-call", |k, n| repeat(k, n, none_call)),
+            ("none-large-inlined", |k, n| repeat(k, n, large)),
+            ("none-large-call", |k, n| repeat(k, n, large_call)),
+            ("none-huge-inlined", |k, n| repeat(k, n, huge)),
+            ("none-huge-call", |k, n| repeat(k, n, huge_call)),
+        ]
+    };
+}
+
 /// The async functions.
 macro_rules! async_runs {
     () => {
@@ -28,6 +43,18 @@ macro_rules! async_runs {
             ("async-call", |k, n| polled(k, n, fetch)),
             ("async-kept-inlined", |k, n| polled(k, n, kept)),
             ("async-kept-call", |k, n| polled(k, n, fetch_kept)),
+            ("suspended-inlined", |k, n| polled(k, n, suspended)),
+            ("suspended-call", |k, n| polled(k, n, fetch_suspended)),
+        ]
+    };
+}
+
+/// Those that wait on tokio's timer.
+macro_rules! wait_runs {
+    () => {
+        &[
+            ("wait-inlined", |k, n| waited(k, n, small)),
+            ("wait-call", |k, n| waited(k, n, fetch)),
         ]
     };
 }
@@ -108,6 +135,35 @@ macro_rules! still_functions {
     };
 }
 
+/// The same without a delay.
+macro_rules! none_functions {
+    ($retry:path) => {
+        fn none(script: &Script) -> RequestResult {
+            $retry(|| script.coded(), any)
+        }
+
+        fn none_call(script: &Script) -> RequestResult {
+            $retry(|| request(script), any)
+        }
+
+        fn large(script: &Script) -> io::Result<[u64; 8]> {
+            $retry(|| script.large(), is_busy)
+        }
+
+        fn large_call(script: &Script) -> io::Result<[u64; 8]> {
+            $retry(|| bodies::request_large(script), is_busy)
+        }
+
+        fn huge(script: &Script) -> Result<u64, Huge> {
+            $retry(|| script.huge(), is_huge)
+        }
+
+        fn huge_call(script: &Script) -> Result<u64, Huge> {
+            $retry(|| bodies::request_huge(script), is_huge)
+        }
+    };
+}
+
 /// The async functions of a library that takes closures and gives a future.
 macro_rules! async_functions {
     ($retry:path) => {
@@ -126,6 +182,14 @@ macro_rules! async_functions {
         fn fetch_kept(script: &Script) -> impl Future<Output = RequestResult> {
             $retry(move || bodies::fetch_kept(script), any)
         }
+
+        fn suspended(script: &Script) -> impl Future<Output = RequestResult> {
+            $retry(move || bodies::suspended(script), any)
+        }
+
+        fn fetch_suspended(script: &Script) -> impl Future<Output = RequestResult> {
+            $retry(move || bodies::fetch_suspended(script), any)
+        }
     };
 }
 
@@ -143,6 +207,7 @@ macro_rules! async_still_functions {
 }
 
 pub(super) use {
-    async_functions, async_runs, async_still_functions, async_still_runs, client_runs, sizes,
-    still_functions, still_runs, sync_functions, sync_runs,
+    async_functions, async_runs, async_still_functions, async_still_runs, client_runs,
+    none_functions, none_runs, sizes, still_functions, still_runs, sync_functions, sync_runs,
+    wait_runs,
 };

@@ -1,0 +1,336 @@
+//! The rows that are over their bounds, and why. None is loosened in silence: a row has to be here
+//! with its figure, and a row that is here has to be as bad as it says, and no worse. One within
+//! its bound may not be worse than in `BENCHMARKS.md`.
+
+use std::{fmt, fs, io};
+
+use crate::table::short;
+
+/// A row, what it costs, and why it cannot cost less.
+const KNOWN: &[(&str, f64, &str)] = &[
+    (
+        "async success, body inlined",
+        79.0,
+        "each poll reads how many operations were marked, and the call lies in the future",
+    ),
+    (
+        "async success, body a call",
+        80.0,
+        "each poll reads how many operations were marked, and the call lies in the future",
+    ),
+    (
+        "async success, 256 bytes kept, body inlined",
+        117.0,
+        "each poll reads how many operations were marked, and the call lies in the future",
+    ),
+    (
+        "future, bytes, body inlined",
+        168.0,
+        "the first attempt keeps a reference to its call",
+    ),
+    (
+        "future, bytes, body a call",
+        168.0,
+        "the first attempt keeps a reference to its call",
+    ),
+    (
+        "sync retry without a delay, 8 bytes, body inlined",
+        38.5,
+        "registers of the cold loop are saved, and it asks the thread and the process",
+    ),
+    (
+        "sync retry without a delay, io::Error, body inlined",
+        85.0,
+        "the same, and the answer is copied once",
+    ),
+    (
+        "sync retry without a delay, an error of 128 bytes, body inlined",
+        90.5,
+        "the same, and the answer is copied once",
+    ),
+    (
+        "sync retry without a delay, 8 bytes, body a call",
+        46.0,
+        "registers of the cold loop are saved, and it asks the thread and the process",
+    ),
+    (
+        "sync retry without a delay, io::Error, body a call",
+        92.0,
+        "the same, and the answer is copied once",
+    ),
+    (
+        "sync retry without a delay, an error of 128 bytes, body a call",
+        105.0,
+        "the same, and the answer is copied once",
+    ),
+    (
+        "sync retry without a timer, body inlined",
+        103.2,
+        "the random number mixes in the clock, 28 instructions, in place of a system call",
+    ),
+    (
+        "sync retry without a timer, body a call",
+        105.0,
+        "the random number mixes in the clock, 28 instructions, in place of a system call",
+    ),
+    (
+        "async retry without a timer, body inlined",
+        284.0,
+        "the same, a retry is a state machine of its own, and what makes its future is part of it",
+    ),
+    (
+        "async retry without a timer, body a call",
+        295.8,
+        "the same, a retry is a state machine of its own, and what makes its future is part of it",
+    ),
+    (
+        "async retry, tokio timer, body inlined",
+        3396.2,
+        "the same, a retry is a state machine of its own, and what makes its future is part of it",
+    ),
+    (
+        "async retry, tokio timer, body a call",
+        3407.2,
+        "the same, a retry is a state machine of its own, and what makes its future is part of it",
+    ),
+    (
+        "async retry under a deadline",
+        580.8,
+        "the clock is read after the delay, too: a timer that was late begins no retry",
+    ),
+    (
+        "async retry with deadline, timeout and budget",
+        1103.0,
+        "the clock is read after the delay, too: a timer that was late begins no retry",
+    ),
+    (
+        "run-time policy in a static, async success",
+        130.0,
+        "what the policy may limit lies in the future, and is dropped with it",
+    ),
+    (
+        "run-time policy in a static, future, bytes",
+        216.0,
+        "the first attempt keeps a reference to its call",
+    ),
+    (
+        "run-time policy in a static, sleeping task, bytes",
+        384.0,
+        "the delay of tokio and the limits of the policy do not fit into the next size",
+    ),
+    (
+        "run-time policy in a field, async success",
+        126.0,
+        "what the policy may limit lies in the future, and is dropped with it",
+    ),
+    (
+        "run-time policy in a field, future, bytes",
+        216.0,
+        "the first attempt keeps a reference to its call",
+    ),
+    (
+        "run-time policy in a field, sleeping task, bytes",
+        384.0,
+        "the delay of tokio and the limits of the policy do not fit into the next size",
+    ),
+    (
+        "tower layer, success",
+        209.0,
+        "the answer is judged, and what is around is set and put back at each step",
+    ),
+    (
+        "tower layer, retry without a delay",
+        513.5,
+        "the answer is judged, and what is around is set and put back at each step",
+    ),
+    (
+        "one more async function, release build, bytes",
+        5917.6,
+        "the poll of the function is compiled with two copies of its body",
+    ),
+    (
+        "tracing, sync retry without a timer, body inlined",
+        149.0,
+        "whether somebody reads is asked of `tracing`, and whether the thread may wait",
+    ),
+    (
+        "tracing, sync retry without a timer, body a call",
+        151.0,
+        "whether somebody reads is asked of `tracing`, and whether the thread may wait",
+    ),
+    (
+        "tracing, async retry without a timer, body inlined",
+        307.8,
+        "whether somebody reads is asked of `tracing`",
+    ),
+    (
+        "tracing, async retry without a timer, body a call",
+        322.8,
+        "whether somebody reads is asked of `tracing`",
+    ),
+    (
+        "named policy, sync success, over a constant one",
+        14.0,
+        "a byte says whether the policy counts from the start",
+    ),
+    (
+        "named policy, sync retry, over a constant one",
+        292.5,
+        "each decision counts a reference to the policy that holds then",
+    ),
+    (
+        "named policy, async success, over a constant one",
+        52.0,
+        "the policy that holds lies in the future, and is dropped with it",
+    ),
+    (
+        "named policy, async retry, over a constant one",
+        335.0,
+        "each decision counts a reference to the policy that holds then",
+    ),
+    (
+        "loaded policy, sync success, over a constant one",
+        14.0,
+        "a byte says whether the policy counts from the start",
+    ),
+    (
+        "loaded policy, sync retry, over a constant one",
+        292.5,
+        "each decision counts a reference to the policy that holds then",
+    ),
+    (
+        "loaded policy, async success, over a constant one",
+        52.0,
+        "the policy that holds lies in the future, and is dropped with it",
+    ),
+    (
+        "loaded policy, async retry, over a constant one",
+        335.0,
+        "each decision counts a reference to the policy that holds then",
+    ),
+];
+
+/// The committed tables, read when it runs: else each change of them compiles this program again.
+pub(super) fn committed() -> io::Result<String> {
+    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../BENCHMARKS.md"))
+}
+
+/// How far a figure may be from what is written.
+const SLACK: f64 = 5.0;
+
+/// Whether a row is as it should be.
+#[derive(Debug, PartialEq)]
+pub(super) enum Kept {
+    Within,
+    Known(&'static str),
+    /// Above the bound by so much.
+    Over(f64),
+    /// The same of a time, which is the machine's to say: shown, and no reason to stop.
+    Slow(f64),
+    /// Listed here with a figure that is not true any more.
+    Outdated(f64),
+    /// Within the bound, but above what is committed.
+    Worse(f64),
+}
+
+impl Kept {
+    pub(super) fn of(title: &str, ours: f64, limit: f64, committed: &str) -> Self {
+        let known = KNOWN.iter().find(|(name, ..)| *name == title);
+        let kept = Self::judged(known.map(|&(_, figure, why)| (figure, why)), ours, limit);
+        match in_table(committed, title) {
+            _ if !Self::is_counted(title) => match kept {
+                Self::Over(by) => Self::Slow(by),
+                kept => kept,
+            },
+            Some(figure) if kept == Self::Within && ours > figure + SLACK => Self::Worse(figure),
+            _ => kept,
+        }
+    }
+
+    /// Whether a row counts instructions or bytes, which each machine counts alike.
+    fn is_counted(title: &str) -> bool {
+        !title.ends_with(", s") && !title.ends_with(", ms")
+    }
+
+    fn judged(known: Option<(f64, &'static str)>, ours: f64, limit: f64) -> Self {
+        // Less than what is shown is no difference.
+        let is_within = ours <= limit + 0.05;
+        match known {
+            Some((figure, why)) if !is_within && (ours - figure).abs() <= SLACK => Self::Known(why),
+            Some((figure, _)) => Self::Outdated(figure),
+            None if is_within => Self::Within,
+            None => Self::Over(ours - limit),
+        }
+    }
+
+    pub(super) fn is_broken(&self) -> bool {
+        matches!(self, Self::Over(_) | Self::Outdated(_) | Self::Worse(_))
+    }
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Within => f.write_str("ok"),
+            Self::Known(why) => write!(f, "over, known: {why}"),
+            Self::Over(by) => write!(f, "OVER by {}", short(*by)),
+            Self::Slow(by) => write!(f, "over by {} here, a time", short(*by)),
+            Self::Outdated(figure) => write!(f, "OUTDATED: `over.rs` says {}", short(*figure)),
+            Self::Worse(figure) => write!(f, "WORSE: BENCHMARKS.md has {}", short(*figure)),
+        }
+    }
+}
+
+/// What a table of bounds has for ours, the worse of the spellings.
+fn in_table(text: &str, title: &str) -> Option<f64> {
+    let mut columns = Vec::new();
+    for line in text.lines() {
+        let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
+        match cells.first() {
+            Some(&"bounds") => columns = cells,
+            Some(&name) if name == title => {
+                let named = columns.iter().zip(&cells);
+                let ours = named.filter(|(column, _)| column.starts_with("ours"));
+                return ours
+                    .filter_map(|(_, cell)| cell.parse().ok())
+                    .reduce(f64::max);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KNOWN, Kept, in_table};
+    use crate::peers::bounds::rows::BUILDS;
+
+    #[test]
+    fn a_listed_row_is_as_bad_as_it_says() {
+        let known = Some((60.0, "why"));
+        assert_eq!(Kept::judged(known, 62.0, 50.0), Kept::Known("why"));
+        assert_eq!(Kept::judged(known, 66.0, 50.0), Kept::Outdated(60.0));
+        assert_eq!(Kept::judged(known, 54.0, 50.0), Kept::Outdated(60.0));
+        assert_eq!(Kept::judged(known, 50.0, 50.0), Kept::Outdated(60.0));
+        assert_eq!(Kept::judged(None, 52.0, 50.0), Kept::Over(2.0));
+        assert_eq!(Kept::judged(None, 50.0, 50.0), Kept::Within);
+    }
+
+    #[test]
+    fn a_row_is_no_worse_than_in_the_table() {
+        let table = "| bounds | bare | ours | ours, alias | bound |\n| row | 1 | 7 | 9.5 | 30 |";
+        assert_eq!(in_table(table, "row"), Some(9.5));
+        assert_eq!(Kept::of("row", 14.0, 30.0, table), Kept::Within);
+        assert_eq!(Kept::of("row", 15.0, 30.0, table), Kept::Worse(9.5));
+        assert_eq!(Kept::of("another", 15.0, 30.0, table), Kept::Within);
+    }
+
+    #[test]
+    fn each_listed_row_exists() {
+        let rows: Vec<_> = BUILDS.iter().flat_map(|build| build.rows("")).collect();
+        for (title, ..) in KNOWN {
+            assert!(rows.iter().any(|row| row.row.title == *title), "{title}");
+        }
+    }
+}
