@@ -65,42 +65,42 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "sync retry without a timer, body inlined",
-        103.2,
+        102.0,
         "the random number mixes in the clock, 28 instructions, in place of a system call",
     ),
     (
         "sync retry without a timer, body a call",
-        105.0,
+        106.2,
         "the random number mixes in the clock, 28 instructions, in place of a system call",
     ),
     (
         "async retry without a timer, body inlined",
-        284.0,
+        275.0,
         "the same, a retry is a state machine of its own, and what makes its future is part of it",
     ),
     (
         "async retry without a timer, body a call",
-        295.8,
+        286.8,
         "the same, a retry is a state machine of its own, and what makes its future is part of it",
     ),
     (
         "async retry, tokio timer, body inlined",
-        3396.2,
+        3387.2,
         "the same, a retry is a state machine of its own, and what makes its future is part of it",
     ),
     (
         "async retry, tokio timer, body a call",
-        3407.2,
+        3398.2,
         "the same, a retry is a state machine of its own, and what makes its future is part of it",
     ),
     (
         "async retry under a deadline",
-        580.8,
+        566.8,
         "the clock is read after the delay, too: a timer that was late begins no retry",
     ),
     (
         "async retry with deadline, timeout and budget",
-        1103.0,
+        1108.0,
         "the clock is read after the delay, too: a timer that was late begins no retry",
     ),
     (
@@ -150,22 +150,22 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "tracing, sync retry without a timer, body inlined",
-        149.0,
+        132.2,
         "whether somebody reads is asked of `tracing`, and whether the thread may wait",
     ),
     (
         "tracing, sync retry without a timer, body a call",
-        151.0,
+        137.8,
         "whether somebody reads is asked of `tracing`, and whether the thread may wait",
     ),
     (
         "tracing, async retry without a timer, body inlined",
-        307.8,
+        298.8,
         "whether somebody reads is asked of `tracing`",
     ),
     (
         "tracing, async retry without a timer, body a call",
-        322.8,
+        313.8,
         "whether somebody reads is asked of `tracing`",
     ),
     (
@@ -175,7 +175,7 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "named policy, sync retry, over a constant one",
-        292.5,
+        301.0,
         "each decision counts a reference to the policy that holds then",
     ),
     (
@@ -185,7 +185,7 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "named policy, async retry, over a constant one",
-        335.0,
+        339.0,
         "each decision counts a reference to the policy that holds then",
     ),
     (
@@ -195,7 +195,7 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "loaded policy, sync retry, over a constant one",
-        292.5,
+        301.0,
         "each decision counts a reference to the policy that holds then",
     ),
     (
@@ -205,7 +205,7 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "loaded policy, async retry, over a constant one",
-        335.0,
+        339.0,
         "each decision counts a reference to the policy that holds then",
     ),
 ];
