@@ -7,7 +7,8 @@
 //!     let pause = {
 //!         let attempt = async { BODY };
 //!         let error = if call.failures() == 0 {
-//!             match split(call.first(attempt).await) { .. }     // `break answer`, or the error
+//!             let (outcome, marks) = call.first(attempt).await;
+//!             match split(outcome) { .. }   // `break answer`, or the error, after which `call` takes the marks over
 //!         } else {
 //!             match split(call.again(attempt).await) { ... }
 //!         };
@@ -23,7 +24,8 @@
 //! ```
 //!
 //! With `before_retry`, `history` or gates that may turn an attempt away the error lives through
-//! the wait. With a limit in time the attempt is `limited(async { BODY }, ...)`, in one place.
+//! the wait. With a limit in time the attempt is `limited(async { BODY }, ...)`, in one place. A body
+//! that is one call is `one_call(|| CALL)`, and `call` makes its future.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote_spanned;
@@ -48,7 +50,8 @@ pub(super) fn looped(
     attempt: impl Fn(&Parts<'_>) -> (TokenStream, Option<Span>),
 ) -> TokenStream {
     let parts = Parts::asynchronous(model, answer);
-    let (prelude, begun, bound) = (parts.prelude(), parts.begun(), parts.context_bound());
+    let (prelude, start_of_call, bound) =
+        (parts.prelude(), parts.call_start(), parts.context_bound());
     let entered = parts.entered();
     let (attempt, made) = attempt(&parts);
     let attempted = parts.attempted(&parts.spanned(parts.hedged(attempt)), made);
@@ -79,7 +82,7 @@ pub(super) fn looped(
     ours! {
         #uses
         #prelude
-        #begun
+        #start_of_call
         #progress
         #looped
     }
@@ -247,24 +250,26 @@ fn awaited_call(body: &Group) -> Option<(Expr, Span)> {
     let is_call = awaited.attrs.is_empty()
         && match &*awaited.base {
             Expr::Call(call) => {
-                matches!(*call.func, Expr::Path(_)) && call.args.iter().all(is_place)
+                matches!(*call.func, Expr::Path(_)) && call.args.iter().all(can_be_lent)
             }
-            Expr::MethodCall(call) => is_place(&call.receiver) && call.args.iter().all(is_place),
+            Expr::MethodCall(call) => {
+                can_be_lent(&call.receiver) && call.args.iter().all(can_be_lent)
+            }
             _ => false,
         };
     is_call.then_some((*awaited.base, awaited.await_token.span))
 }
 
-/// Whether it is a variable, a field of one, a literal, or a reference to one of these.
-fn is_place(code: &Expr) -> bool {
+/// Whether a call that is given it can keep it: a variable, a field of one, a literal, or a reference to one of these.
+fn can_be_lent(code: &Expr) -> bool {
     match code {
         Expr::Lit(_) => true,
         Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
             name.to_string()
                 .starts_with(|first: char| first.is_lowercase() || first == '_')
         }),
-        Expr::Field(field) => is_place(&field.base),
-        Expr::Reference(reference) => is_place(&reference.expr),
+        Expr::Field(field) => can_be_lent(&field.base),
+        Expr::Reference(reference) => can_be_lent(&reference.expr),
         _ => false,
     }
 }

@@ -151,7 +151,7 @@ impl Parts<'_> {
                 return ours!(let outcome = #attempt; #polled);
             }
             let is_first = self.is_first();
-            let first = awaited_first();
+            let first = first_outcome();
             let awaited = ours!(if #is_first { #first } else { (&mut call).again(attempt).await });
             return ours!(let attempt = #attempt; let outcome = #awaited; #polled);
         }
@@ -170,7 +170,7 @@ impl Parts<'_> {
             quote_spanned!(at(span)=> #attempt.await)
         };
         let at_once = self.succeeded_at_once(ours!(answer));
-        let failed = ours!((&mut call).first_failed(marks, error));
+        let failed = ours!((&mut call).first_ended(marks, error));
         let first = self.split(&ours!(outcome), &at_once, &failed);
         let recovered = self.succeeded(&ours!(answer));
         let again = self.split(
@@ -524,9 +524,9 @@ impl Parts<'_> {
 }
 
 /// The outcome of a first attempt, of which the call takes over what is marked.
-pub(super) fn awaited_first() -> TokenStream {
+pub(super) fn first_outcome() -> TokenStream {
     ours! {{
         let (outcome, marks) = (&mut call).first(attempt).await;
-        (&mut call).first_failed(marks, outcome)
+        (&mut call).first_ended(marks, outcome)
     }}
 }

@@ -136,7 +136,7 @@ impl Parts<'_> {
     }
 
     /// Statements with which a call begins: what has to be known from its start on.
-    pub(super) fn begun(&self) -> TokenStream {
+    pub(super) fn call_start(&self) -> TokenStream {
         let (krate, timer) = (&self.krate, &self.timer);
         let until = self.model.may_have_deadline().then(|| {
             let policy = self.limit_ref(Key::Deadline);
@@ -516,10 +516,12 @@ fn names_static(expr: &Expr) -> bool {
 /// Whether the place is a `static`, or lies behind a shared reference that is a parameter.
 fn is_shared(place: &Expr, shared: &[Ident]) -> bool {
     match place {
-        Expr::Path(path) => match path.path.get_ident() {
-            Some(name) if shared.contains(name) => true,
-            _ => is_item(&path.path),
-        },
+        Expr::Path(path) => {
+            path.path
+                .get_ident()
+                .is_some_and(|name| shared.contains(name))
+                || is_item(place)
+        }
         Expr::Field(field) => is_shared(&field.base, shared),
         Expr::Unary(unary) => is_shared(&unary.expr, shared),
         Expr::Reference(reference) => is_shared(&reference.expr, shared),
@@ -529,8 +531,9 @@ fn is_shared(place: &Expr, shared: &[Ident]) -> bool {
     }
 }
 
-/// Whether its last name begins with a capital, which no variable's does.
-fn is_item(path: &syn::Path) -> bool {
-    let last = path.segments.last();
+/// Whether it is a path whose last name begins with a capital, which no variable's does.
+pub(super) fn is_item(code: &Expr) -> bool {
+    let Expr::Path(path) = code else { return false };
+    let last = path.path.segments.last();
     last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }

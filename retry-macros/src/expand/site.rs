@@ -18,7 +18,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote_spanned};
 use retry_runtime::rules::Key;
 
-use super::outcome::awaited_first;
+use super::outcome::first_outcome;
 use super::parts::Parts;
 use reattempt_syntax::model::{OperationName, at};
 
@@ -104,7 +104,7 @@ impl Parts<'_> {
             return ours!(#limited.await);
         };
         let limited = limited(&ours!(attempt), &ours!(limit));
-        let first = awaited_first();
+        let first = first_outcome();
         ours! {{
             let limit = #limit;
             let attempt = #attempt;

@@ -30,6 +30,7 @@ use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
 
 use super::parts::Parts;
+use super::policy::is_item;
 use reattempt_syntax::args::Predicate;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at};
@@ -60,7 +61,7 @@ fn full(parts: &Parts<'_>, attempt: &TokenStream) -> TokenStream {
     let (entered, again) = (parts.entered(), parts.entered_again());
     let krate = &parts.krate;
     let (bound, attempted) = (parts.context_bound(), parts.attempted(attempt, None));
-    let (begun, progress, uses) = (parts.begun(), parts.progress(), parts.uses());
+    let (begun, progress, uses) = (parts.call_start(), parts.progress(), parts.uses());
     let (context, gates) = (parts.context(), parts.gates());
     let (end, give_up) = (parts.end(), parts.give_up());
     let (renewed, start) = (parts.renewed(), parts.attempt_start());
@@ -153,7 +154,7 @@ fn runs_alone(parts: &Parts<'_>) -> bool {
         && model.history.is_none()
         && model.context.is_none()
         && predicates.into_iter().all(captures_nothing)
-        && model.timer.as_ref().is_none_or(is_constant)
+        && model.timer.as_ref().is_none_or(is_item)
 }
 
 /// Whether it is no code of the user's that may change what it captures: a path is at most read.
@@ -166,13 +167,6 @@ fn captures_nothing(predicate: &Predicate) -> bool {
             .any(|token| token.to_string() == "if"),
         Predicate::Code(code) => matches!(code, Expr::Path(_)),
     }
-}
-
-/// Whether it is a path whose last name begins with a capital, which no variable's does.
-fn is_constant(code: &Expr) -> bool {
-    let Expr::Path(path) = code else { return false };
-    let last = path.path.segments.last();
-    last.is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }
 
 fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {

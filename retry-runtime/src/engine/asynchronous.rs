@@ -27,8 +27,8 @@ pin_project! {
 }
 
 pin_project! {
-    /// A first attempt, of which the call only takes over what is marked. It answers with what [`LiveCall::first_failed`]
-    /// needs, too: a success takes nothing over.
+    /// A first attempt, of which the call only takes over what is marked. It also returns what [`LiveCall::first_ended`]
+    /// needs: a success takes nothing over.
     #[derive(Debug)]
     pub struct First<'c, F> {
         #[pin]

@@ -312,23 +312,23 @@ impl<P: Place> LiveCall<P> {
         }
     }
 
-    /// Returns what makes the future of a first attempt: all that it calls is part of the attempt.
+    /// Makes the future of a first attempt: all that `attempt` calls is part of it.
     #[inline(always)]
     pub fn begin_first<F>(&mut self, attempt: impl FnOnce() -> F) -> F {
         let marks = around::marks();
         let body = attempt();
-        self.first_failed(marks, body)
+        self.first_ended(marks, body)
     }
 
     /// Takes over what was marked in the last poll of a first attempt, since the thread had marked so many. Returns what
     /// the attempt came to.
     #[inline(always)]
-    pub fn first_failed<E>(&mut self, marks: u32, error: E) -> E {
+    pub fn first_ended<R>(&mut self, marks: u32, outcome: R) -> R {
         self.progress.call.take_marks(marks);
-        error
+        outcome
     }
 
-    /// Returns the future of an attempt that is a retry: all that makes it is part of the attempt.
+    /// Makes the future of an attempt that is a retry: all that `attempt` calls is part of it.
     #[inline(always)]
     pub fn begin_again<F>(&mut self, attempt: impl FnOnce() -> F) -> F {
         retry_inside(&mut self.progress.call, attempt)

@@ -10,6 +10,8 @@ use core::task::{Context, Poll, Waker};
 use core::time::Duration;
 
 use super::{CallContext, LiveCall, TimedOut, Until};
+use crate::around;
+use crate::call::{OperationId, is_marked, mark};
 use crate::operation::Site;
 use crate::throttle::Throttle;
 use crate::timer::{BlockingTimer, Clock, Timer, Timestamp};
@@ -114,4 +116,17 @@ fn a_time_out_that_passes_before_the_first_poll_is_no_deadline() {
         (GiveUpReason::Attempts, 3)
     );
     assert!(failed.is_timeout());
+}
+
+/// A body that is one call: what makes its future is part of the attempt, though nothing is polled yet.
+#[test]
+fn what_makes_a_future_belongs_to_the_attempt() {
+    const INNER: OperationId = OperationId(u64::MAX - 7);
+
+    let mut call = LiveCall::new(());
+    call.begin_first(|| mark(INNER));
+    call.progress.call.count_failure();
+    let seen = call.begin_again(|| (around::retries(), is_marked(INNER)));
+    assert_eq!(seen, (1, true));
+    assert!(around::is_quiet() && !is_marked(INNER));
 }

@@ -27,7 +27,7 @@ async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 match ::reattempt::__private::split(outcome) {
                     ::core::result::Result::Ok(answer) => break answer,
                     ::core::result::Result::Err(error) => {
-                        (&mut call).first_failed(marks, error)
+                        (&mut call).first_ended(marks, error)
                     }
                 }
             } else {

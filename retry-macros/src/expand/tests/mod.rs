@@ -108,7 +108,7 @@ fn async_function() {
                             match ::reattempt::__private::split(outcome) {
                                 ::core::result::Result::Ok(answer) => break answer,
                                 ::core::result::Result::Err(error) => {
-                                    (&mut call).first_failed(marks, error)
+                                    (&mut call).first_ended(marks, error)
                                 }
                             }
                         } else {

@@ -307,7 +307,7 @@ fn a_policy_with_a_name_in_an_async_function() {
                                 if plain {
                                     ::core::result::Result::Ok({
                                         let (outcome, marks) = (&mut call).first(attempt).await;
-                                        (&mut call).first_failed(marks, outcome)
+                                        (&mut call).first_ended(marks, outcome)
                                     })
                                 } else {
                                     ::reattempt::__private::limited(
@@ -468,7 +468,7 @@ fn the_kill_switch_in_an_async_function() {
                             match ::reattempt::__private::split(outcome) {
                                 ::core::result::Result::Ok(answer) => break answer,
                                 ::core::result::Result::Err(error) => {
-                                    (&mut call).first_failed(marks, error)
+                                    (&mut call).first_ended(marks, error)
                                 }
                             }
                         } else {
