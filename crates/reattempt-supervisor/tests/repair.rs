@@ -176,3 +176,23 @@ async fn a_repair_waits_again_and_again_for_a_task_that_somebody_has_locked() {
     assert_eq!(repair.await.unwrap().unwrap(), 232);
     assert!(fits(&admin).await);
 }
+
+#[tokio::test]
+async fn a_repair_repeats_what_takes_longer_than_a_statement_may() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let admin = kit::session(&server.url()).await;
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
+    admin.batch_execute(TASKS).await.unwrap();
+    admin.batch_execute(DRIFT).await.unwrap();
+    let slow = "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.6); RETURN NULL; END';
+        CREATE TRIGGER slow BEFORE UPDATE ON retry_run EXECUTE FUNCTION slow()";
+    admin.batch_execute(slow).await.unwrap();
+    // A statement may take a quarter of the lease.
+    let worker = WorkerId("one".to_owned());
+    let lease = Duration::from_secs(2);
+    client.store().heartbeat(worker, lease).await.unwrap();
+    assert_eq!(client.repair().await.unwrap(), 232);
+    assert!(fits(&admin).await);
+}

@@ -416,8 +416,8 @@ impl Store for Postgres {
 
     fn repair(&self) -> StoreFuture<'_, u64> {
         Box::pin(async move {
-            let mut live = Live::open(&self.connector, &self.limits, repair::REPAIRS).await?;
-            let repaired = repair::repair_all(&mut live, &self.limits).await?;
+            let limits = Arc::new(self.limits.of_another_connection());
+            let repaired = repair::repair_all(&self.connector, &limits).await?;
             if repaired > 0 {
                 self.bell.ring();
             }

@@ -2,17 +2,18 @@
 //! have written while triggers were off.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
 use tokio_postgres::types::ToSql;
 
-use super::connection::Live;
+use super::connection::{Connector, Live};
 use super::sqlstate::store_error;
 use crate::store::limits::Limits;
 use crate::store::{ErrorKind, StoreError};
 
-/// How often a part is repeated while somebody has locked a task of it, and how long it waits before.
+/// How often a part is repeated that somebody has locked a task of, or that took too long, and how long it waits before.
 const REPEATS: u32 = 20;
 const PAUSES: Policy = Policy::new()
     .base(Duration::from_millis(500))
@@ -137,25 +138,33 @@ const GIVE_TURNS: &str = "INSERT INTO retry_lane
 const PLACE: &str = "UPDATE retry_run SET state = state WHERE id = ANY ($1::bigint[])";
 
 /// The prepared statements of a repair.
-pub(super) const REPAIRS: &[&str] = &[TASKS, LIMITED, HELD, LANES, LOCK, DELETE, GIVE_TURNS, PLACE];
+const REPAIRS: &[&str] = &[TASKS, LIMITED, HELD, LANES, LOCK, DELETE, GIVE_TURNS, PLACE];
 
 /// Repairs the lines of all tasks, part by part. Returns how many tasks had others.
-pub(super) async fn repair_all(live: &mut Live, limits: &Limits) -> Result<u64, StoreError> {
+pub(super) async fn repair_all(
+    connector: &Connector,
+    limits: &Arc<Limits>,
+) -> Result<u64, StoreError> {
+    let mut live = Live::open(connector, limits, REPAIRS).await?;
     let mut repaired = HashSet::new();
     // Where a task is gone that had the turn, the next ones are found the second time.
     for part in [TASKS, LIMITED, HELD, LANES, LANES] {
         let mut next = Some((i64::MIN, i64::MIN));
         let mut failures = 0;
         while let Some(from) = next {
-            match limits.limited(repair(live, part, from)).await {
+            match limits.limited(repair(&mut live, part, from)).await {
                 Ok((after, tasks)) => {
                     repaired.extend(tasks);
                     next = after;
                     failures = 0;
                 }
-                Err(error) if error.kind() == ErrorKind::Locked && failures < REPEATS => {
+                Err(error) if error.is_passing() && failures < REPEATS => {
                     tokio::time::sleep(PAUSES.sample_delay(0, None, rand::random)).await;
                     failures = failures.saturating_add(1);
+                    // A statement may still be under way on the connection.
+                    if error.kind() != ErrorKind::Locked {
+                        live = Live::open(connector, limits, REPAIRS).await?;
+                    }
                 }
                 Err(error) => return Err(error),
             }
