@@ -109,8 +109,8 @@ pub mod deadline;
 #[cfg_attr(not(doctest), doc = include_str!("../docs/testing.md"))]
 pub mod testing {
     pub use reattempt_testing::{
-        AttemptEnd, CallEnd, FaultPlan, Record, RecordedAttempt, RecordedCall, RecordedHedge,
-        Seeded, VirtualTime, record, seed, virtual_time,
+        AttemptEnd, CallEnd, DefaultBudgets, FaultPlan, Record, RecordedAttempt, RecordedCall,
+        RecordedHedge, Seeded, VirtualTime, default_budgets, record, seed, virtual_time,
     };
 }
 

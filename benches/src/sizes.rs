@@ -52,7 +52,7 @@ macro_rules! sizes {
             }
         }
 
-        #[retry(max = 5, on = is_transient)]
+        #[retry(max = 5, on = is_transient, budget = "none")]
         async fn ours($($name: $ty),*) -> Answer $body
 
         async fn hand_until($($name: $ty),*) -> Answer {
@@ -71,7 +71,7 @@ macro_rules! sizes {
             limited.await.unwrap_or(Err(Broken::Late))
         }
 
-        #[retry(max = 5, deadline = "30s", on = is_transient)]
+        #[retry(max = 5, deadline = "30s", on = is_transient, budget = "none")]
         async fn ours_until($($name: $ty),*) -> Answer $body
 
         let bare = size_of_val(&bare($($value),*));

@@ -5,6 +5,8 @@ use core::panic::Location;
 use crate::call::{self, OperationId};
 use crate::name::Name;
 use crate::policy::Policy;
+#[cfg(feature = "std")]
+use reattempt_overload::budget::RefundBudget;
 
 #[cfg(feature = "config")]
 pub use crate::named::Live;
@@ -20,6 +22,12 @@ pub struct Site {
     identity: Identity,
     #[cfg(feature = "config")]
     named: Option<&'static NamedPolicy>,
+    /// The budget that its calls share where the policy names none.
+    #[cfg(feature = "std")]
+    budget: Option<&'static RefundBudget>,
+    /// It is compiled for a test, where no retry is refused for want of that budget.
+    #[cfg(feature = "std")]
+    is_test: bool,
 }
 
 /// What makes two calls those of one operation.
@@ -61,7 +69,51 @@ impl Site {
             identity,
             #[cfg(feature = "config")]
             named: None,
+            #[cfg(feature = "std")]
+            budget: None,
+            #[cfg(feature = "std")]
+            is_test: false,
         }
+    }
+
+    /// Returns this site with a budget for the calls whose policy names none. `is_test` says that it is compiled for a test.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub const fn sharing(mut self, budget: &'static RefundBudget, is_test: bool) -> Self {
+        self.budget = Some(budget);
+        self.is_test = is_test;
+        self
+    }
+
+    /// Without `std` there is no budget.
+    #[cfg(not(feature = "std"))]
+    #[must_use]
+    pub const fn sharing(self, _: &'static DefaultBudget, _is_test: bool) -> Self {
+        self
+    }
+
+    /// Returns whether it has such a budget.
+    #[cfg_attr(
+        not(feature = "std"),
+        expect(clippy::unused_self, reason = "there are no budgets")
+    )]
+    pub(crate) const fn may_share(&self) -> bool {
+        #[cfg(feature = "std")]
+        return self.budget.is_some();
+        #[cfg(not(feature = "std"))]
+        false
+    }
+
+    /// Takes the answer of a call that succeeds at once: where calls before have paid for retries, it brings something.
+    #[inline(always)]
+    pub fn answered<R>(&self, answer: R) -> R {
+        #[cfg(feature = "std")]
+        if let Some(budget) = self.budget
+            && !budget.is_full()
+        {
+            return brings(budget, answer);
+        }
+        answer
     }
 
     /// Returns a site whose policy has a name in the configuration.
@@ -71,6 +123,10 @@ impl Site {
             name: policy.name(),
             identity: Identity::Site,
             named: Some(policy),
+            #[cfg(feature = "std")]
+            budget: None,
+            #[cfg(feature = "std")]
+            is_test: false,
         }
     }
 
@@ -130,6 +186,25 @@ impl Site {
     }
 }
 
+/// Counts a call that has succeeded at once. An answer that lies in registers goes through a function out of line, so
+/// that it takes none from the others.
+#[cfg(feature = "std")]
+#[inline(always)]
+fn brings<R>(budget: &RefundBudget, answer: R) -> R {
+    #[cold]
+    #[inline(never)]
+    fn through<R>(budget: &RefundBudget, answer: R) -> R {
+        budget.succeeded(0);
+        answer
+    }
+
+    if size_of::<R>() <= size_of::<[usize; 2]>() {
+        return through(budget, answer);
+    }
+    budget.succeeded(0);
+    answer
+}
+
 /// FNV-1a, from `seed` on.
 fn hash(bytes: &[u8], seed: u64) -> u64 {
     bytes
@@ -162,7 +237,9 @@ impl Live {
 pub struct Operation<'a> {
     site: &'a Site,
     policy: &'a Policy,
-    /// The name of the policy in the configuration. Without it an operation is two pointers, which need no memory.
+    #[cfg(feature = "std")]
+    budget: Option<&'a RefundBudget>,
+    /// The name of the policy in the configuration.
     #[cfg(feature = "config")]
     label: Option<&'static str>,
 }
@@ -174,6 +251,8 @@ impl<'a> Operation<'a> {
         Self {
             site,
             policy,
+            #[cfg(feature = "std")]
+            budget: site.budget,
             #[cfg(feature = "config")]
             label: None,
         }
@@ -185,9 +264,32 @@ impl<'a> Operation<'a> {
         Self {
             site,
             policy: live.policy(),
+            #[cfg(feature = "std")]
+            budget: site.budget,
             #[cfg(feature = "config")]
             label: live.label(),
         }
+    }
+
+    /// Returns it with a budget for the case that its policy names none.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    #[must_use]
+    pub const fn sharing(mut self, budget: &'a RefundBudget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Takes the answer of a call that succeeds at once, as [`Site::answered`].
+    #[inline(always)]
+    pub fn answered<R>(&self, answer: R) -> R {
+        #[cfg(feature = "std")]
+        if let Some(budget) = self.default_budget()
+            && !budget.is_full()
+        {
+            return brings(budget, answer);
+        }
+        answer
     }
 
     /// Returns what tells it from others.
@@ -218,6 +320,23 @@ impl<'a> Operation<'a> {
         self.policy.backoff.as_str()
     }
 
+    /// Returns the budget that its calls share because the policy names none.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(crate) const fn default_budget(&self) -> Option<&'a RefundBudget> {
+        if self.policy.has_default_budget() {
+            self.budget
+        } else {
+            None
+        }
+    }
+
+    /// Returns whether it is compiled for a test.
+    #[cfg(feature = "std")]
+    pub(crate) const fn is_test(&self) -> bool {
+        self.site.is_test
+    }
+
     /// Returns the policy.
     #[inline(always)]
     pub const fn policy(&self) -> &'a Policy {
@@ -237,6 +356,19 @@ impl<'a> Operation<'a> {
     #[expect(clippy::unused_self, reason = "there is no switch")]
     pub(crate) const fn is_disabled(&self) -> bool {
         false
+    }
+}
+
+/// Without `std` an operation has no budget by default.
+#[cfg(not(feature = "std"))]
+#[derive(Debug, Default)]
+pub struct DefaultBudget;
+
+#[cfg(not(feature = "std"))]
+impl DefaultBudget {
+    /// Returns nothing.
+    pub const fn new() -> Self {
+        Self
     }
 }
 

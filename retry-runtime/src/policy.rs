@@ -72,6 +72,7 @@ pub struct Policy {
     /// Whether a strategy decides how often and how long to wait.
     pub(crate) decided: bool,
     pub(crate) budget: Option<&'static Budget>,
+    pub(crate) default_budget: DefaultBudget,
     pub(crate) given: Keys,
     pub(crate) trust: Trust,
 }
@@ -80,6 +81,15 @@ pub struct Policy {
 #[cfg(not(feature = "std"))]
 #[derive(Debug)]
 pub(crate) enum Budget {}
+
+/// What limits the retries of an operation whose policy names no budget.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum DefaultBudget {
+    /// One that its calls share.
+    Shared,
+    /// Nothing: `budget = "none"`.
+    None,
+}
 
 /// Whether a policy is known to keep to the unsafe rules.
 #[derive(Debug, Clone, Copy)]
@@ -215,6 +225,7 @@ impl Policy {
             telemetry: Telemetry::new(),
             decided: false,
             budget: None,
+            default_budget: DefaultBudget::Shared,
             given: Keys::NONE,
             trust: Trust::Built,
         }
@@ -499,7 +510,9 @@ impl Policy {
     ///
     /// # Default
     ///
-    /// None.
+    /// The calls of each `#[retry]` function, `retry_block!` and `RetryLayer` share one of its own, as
+    /// [`Budget::refunding`] of 4 tokens, or of `max` - 1 where that is more. Calls without a limit to their attempts, with
+    /// [`reset_after`](Self::reset_after) or a strategy have none. [`without_budget`](Self::without_budget) turns it off.
     ///
     /// # Examples
     ///
@@ -514,6 +527,30 @@ impl Policy {
     pub const fn budget(mut self, budget: &'static Budget) -> Self {
         self.budget = Some(budget);
         self.budgeted()
+    }
+
+    /// Lets calls retry without a budget, also without the one that an operation has by default: `budget = "none"`.
+    ///
+    /// For operations whose retries cannot overload anything: everything that retries without a budget makes a fault of
+    /// a busy service last.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::Policy;
+    ///
+    /// const LOCAL: Policy = Policy::new().max(10).without_budget();
+    /// # assert!(!LOCAL.is_budgeted());
+    /// ```
+    pub const fn without_budget(mut self) -> Self {
+        self.budget = None;
+        self.given = self.given.without(Key::Budget);
+        self.default_budget = DefaultBudget::None;
+        // Some rules permit more to a policy with a budget.
+        if matches!(self.trust, Trust::Built) {
+            self.trust = Trust::Unknown;
+        }
+        self
     }
 
     /// Returns this policy with every key that is set in `layer`, as a file overrides the policy of
@@ -544,6 +581,9 @@ impl Policy {
                 self = self.with_key_of(*key, layer);
             }
             rest = tail;
+        }
+        if matches!(layer.default_budget, DefaultBudget::None) {
+            self = self.without_budget();
         }
         self
     }
@@ -588,6 +628,7 @@ impl Policy {
     pub const fn budgeted(mut self) -> Self {
         // It breaks no unsafe rule, so it takes no mark away: a budget permits more.
         self.given = self.given.with(Key::Budget);
+        self.default_budget = DefaultBudget::Shared;
         self
     }
 
@@ -603,9 +644,20 @@ impl Policy {
         self
     }
 
-    /// Returns whether a budget limits the retries.
+    /// Returns whether a budget that it names limits the retries.
     pub const fn is_budgeted(&self) -> bool {
         self.has(Key::Budget)
+    }
+
+    /// Returns whether an operation under it has a budget by default: it names none, and its attempts come to an end.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn has_default_budget(&self) -> bool {
+        matches!(self.default_budget, DefaultBudget::Shared)
+            && !self.has(Key::Budget)
+            && self.max != UNLIMITED
+            && self.reset_after.is_none()
+            && !self.decided
     }
 
     /// Returns the number of attempts in total; `None` without a limit.

@@ -57,7 +57,7 @@ fn the_table_of_keys_is_current() {
             Kind::Jitter => "`\"none\"`, `\"full\"`, `\"equal\"`, or a ratio",
             Kind::Flag => "`true` or `false`",
             Kind::Nested => "`\"collapse\"` or `\"multiply\"`",
-            Kind::Budget => "a ratio, or a table",
+            Kind::Budget => "a ratio, a table, or `\"none\"`",
             Kind::Telemetry => "`\"default\"`, `\"quiet\"`, `\"timings\"`, `\"spans\"`, or a table",
         };
         let default = match key.default_value() {

@@ -15,6 +15,7 @@ mod bombs;
 mod breaker;
 mod budget;
 mod bulkhead;
+mod default_budget;
 mod drops;
 mod ends;
 mod hedge;

@@ -38,7 +38,7 @@ async fn work_async() -> Result<u32, Fault> {
 
 #[test]
 fn sync() {
-    #[retry(timer = hand)]
+    #[retry(timer = hand, budget = "none")]
     fn plain(hand: &Hand) -> Result<u32, Fault> {
         work()
     }
@@ -75,7 +75,7 @@ fn sync() {
 
 #[test]
 fn asynchronous() {
-    #[retry(timer = hand)]
+    #[retry(timer = hand, budget = "none")]
     async fn plain(hand: &Hand) -> Result<u32, Fault> {
         work_async().await
     }

@@ -47,7 +47,7 @@ fn call<F: FnMut(u64) -> Answer>(mut body: F, id: u64) -> Answer {
         title: "#[retry]",
         library: r#"reattempt = { path = "ROOT" }"#,
         call: "
-#[reattempt::retry(max = 5, on = is_transient)]
+#[reattempt::retry(max = 5, on = is_transient, budget = \"none\")]
 fn call<F: FnMut(u64) -> Answer>(mut body: F, id: u64) -> Answer { body(id) }",
     },
     Way {

@@ -73,7 +73,7 @@ const OURS: Way = Way {
     name: "ours",
     title: "#[retry]",
     library: r#"reattempt = { path = "ROOT" }"#,
-    attribute: "#[reattempt::retry(max = 5, on(_))]",
+    attribute: "#[reattempt::retry(max = 5, on(_), budget = \"none\")]",
     ..PLAIN
 };
 

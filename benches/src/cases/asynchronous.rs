@@ -66,7 +66,7 @@ async fn ready_hand(script: &Script) -> Result<u64, Fault> {
     }
 }
 
-#[retry(max = 5, on = is_transient)]
+#[retry(max = 5, on = is_transient, budget = "none")]
 async fn ready_ours(script: &Script) -> Result<u64, Fault> {
     std::future::ready(()).await;
     script.small()
@@ -89,7 +89,7 @@ async fn pending_hand(script: &Script) -> Result<u64, Fault> {
     }
 }
 
-#[retry(max = 5, on = is_transient)]
+#[retry(max = 5, on = is_transient, budget = "none")]
 async fn pending_ours(script: &Script) -> Result<u64, Fault> {
     Yield::once().await;
     script.small()
@@ -112,7 +112,7 @@ async fn large_hand(script: &Script) -> io::Result<[u64; 8]> {
     }
 }
 
-#[retry(max = 5, on = is_busy)]
+#[retry(max = 5, on = is_busy, budget = "none")]
 async fn large_ours(script: &Script) -> io::Result<[u64; 8]> {
     Yield::once().await;
     script.large()
@@ -135,7 +135,7 @@ async fn inner_hand(script: &Script) -> Result<u64, Fault> {
     }
 }
 
-#[retry(max = 5, on = is_transient)]
+#[retry(max = 5, on = is_transient, budget = "none")]
 async fn inner_ours(script: &Script) -> Result<u64, Fault> {
     pending_ours(script).await
 }
@@ -153,7 +153,7 @@ async fn timer_hand(script: &Script) -> Result<u64, Fault> {
     }
 }
 
-#[retry(max = 5, backoff = "fixed", base = "1ms", jitter = 0.2, on = is_transient)]
+#[retry(max = 5, backoff = "fixed", base = "1ms", jitter = 0.2, on = is_transient, budget = "none")]
 async fn timer_ours(script: &Script) -> Result<u64, Fault> {
     script.small()
 }

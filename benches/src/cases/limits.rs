@@ -50,12 +50,12 @@ fn tokens(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
 
-#[retry(max = 5, on = is_transient, breaker = &BREAKER)]
+#[retry(max = 5, on = is_transient, breaker = &BREAKER, budget = "none")]
 fn breaker(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
 
-#[retry(max = 5, on = is_transient, breaker = &TIMED)]
+#[retry(max = 5, on = is_transient, breaker = &TIMED, budget = "none")]
 fn timed(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
@@ -65,7 +65,7 @@ fn both(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
 
-#[retry(max = 5, on = is_transient, throttle = &ADAPTIVE)]
+#[retry(max = 5, on = is_transient, throttle = &ADAPTIVE, budget = "none")]
 fn adaptive(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
@@ -76,7 +76,7 @@ async fn async_budget(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
 
-#[retry(max = 5, on = is_transient, breaker = &BREAKER)]
+#[retry(max = 5, on = is_transient, breaker = &BREAKER, budget = "none")]
 async fn async_breaker(script: &Script) -> Result<u64, Fault> {
     Yield::once().await;
     script.small()
@@ -88,7 +88,7 @@ async fn async_both(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
 
-#[retry(max = 5, on = is_transient, throttle = &ADAPTIVE)]
+#[retry(max = 5, on = is_transient, throttle = &ADAPTIVE, budget = "none")]
 async fn async_adaptive(script: &Script) -> Result<u64, Fault> {
     Yield::once().await;
     script.small()
@@ -100,13 +100,13 @@ async fn unhedged_bare(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
 
-#[retry(max = 5, on = is_transient)]
+#[retry(max = 5, on = is_transient, budget = "none")]
 async fn unhedged(script: &Script) -> Result<u64, Fault> {
     Yield::once().await;
     script.small()
 }
 
-#[retry(max = 5, on = is_transient, hedge = "50ms")]
+#[retry(max = 5, on = is_transient, hedge = "50ms", budget = "none")]
 async fn hedged(script: &Script) -> Result<u64, Fault> {
     Yield::once().await;
     script.small()

@@ -10,12 +10,12 @@ pub(super) const CASES: &[(&str, Run)] = &[
     ("async-pending-named", polled!(pending_named)),
 ];
 
-#[retry(policy = "benches", max = 5, on = is_transient)]
+#[retry(policy = "benches", max = 5, on = is_transient, budget = "none")]
 fn small_named(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
 
-#[retry(policy = "benches", max = 5, on = is_transient)]
+#[retry(policy = "benches", max = 5, on = is_transient, budget = "none")]
 async fn pending_named(script: &Script) -> Result<u64, Fault> {
     Yield::once().await;
     script.small()

@@ -12,7 +12,7 @@ use tower::retry::{Policy as TowerPolicy, Retry};
 
 use super::{Fault, Run, Script, block_on, is_transient};
 
-const POLICY: Policy = Policy::new().max(5).checked();
+const POLICY: Policy = Policy::new().max(5).without_budget().checked();
 
 static BUDGET: Budget = Budget::per_success(0.1);
 

@@ -46,7 +46,7 @@ fn small_hand(script: &Script) -> Result<u64, Fault> {
     }
 }
 
-#[retry(max = 5, on = is_transient)]
+#[retry(max = 5, on = is_transient, budget = "none")]
 fn small_ours(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
@@ -68,7 +68,7 @@ fn large_hand(script: &Script) -> io::Result<[u64; 8]> {
     }
 }
 
-#[retry(max = 5, on = is_busy)]
+#[retry(max = 5, on = is_busy, budget = "none")]
 fn large_ours(script: &Script) -> io::Result<[u64; 8]> {
     script.large()
 }
@@ -90,7 +90,7 @@ fn inner_hand(script: &Script) -> Result<u64, Fault> {
     }
 }
 
-#[retry(max = 5, on = is_transient)]
+#[retry(max = 5, on = is_transient, budget = "none")]
 fn inner_ours(script: &Script) -> Result<u64, Fault> {
     black_box(small_ours)(script)
 }
@@ -105,7 +105,7 @@ fn none_hand(script: &Script) -> Result<u64, Fault> {
     }
 }
 
-#[retry(max = 3, backoff = "none", on = is_transient)]
+#[retry(max = 3, backoff = "none", on = is_transient, budget = "none")]
 fn none_ours(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
@@ -120,7 +120,7 @@ fn none_large_hand(script: &Script) -> io::Result<[u64; 8]> {
     }
 }
 
-#[retry(max = 3, backoff = "none", on = is_busy)]
+#[retry(max = 3, backoff = "none", on = is_busy, budget = "none")]
 fn none_large_ours(script: &Script) -> io::Result<[u64; 8]> {
     script.large()
 }
@@ -138,7 +138,7 @@ fn delay_hand(script: &Script) -> Result<u64, Fault> {
     }
 }
 
-#[retry(max = 10, backoff = "exp", jitter = "full", on = is_transient, timer = Still)]
+#[retry(max = 10, backoff = "exp", jitter = "full", on = is_transient, timer = Still, budget = "none")]
 fn delay_ours(script: &Script) -> Result<u64, Fault> {
     script.small()
 }

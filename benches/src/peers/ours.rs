@@ -62,61 +62,61 @@ macro_rules! functions {
 
             pub(super) const SIZES: &[(&str, Size)] = sizes!($($sizes),*);
 
-            #[retry(max = 5, base = "1ms", on = is_transient)]
+            #[retry(max = 5, base = "1ms", on = is_transient, budget = "none")]
             fn small(script: &Script) -> $($small)+ {
                 script.small()
             }
 
-            #[retry(max = 5, base = "1ms", on = is_busy)]
+            #[retry(max = 5, base = "1ms", on = is_busy, budget = "none")]
             fn large(script: &Script) -> $($large)+ {
                 script.large()
             }
 
-            #[retry(max = 3, backoff = "none", on = is_transient)]
+            #[retry(max = 3, backoff = "none", on = is_transient, budget = "none")]
             pub(super) fn none(script: &Script) -> $($small)+ {
                 script.small()
             }
 
-            #[retry(max = 3, backoff = "none", on = is_busy)]
+            #[retry(max = 3, backoff = "none", on = is_busy, budget = "none")]
             fn none_large(script: &Script) -> $($large)+ {
                 script.large()
             }
 
-            #[retry(max = 3, backoff = "none", on = is_huge)]
+            #[retry(max = 3, backoff = "none", on = is_huge, budget = "none")]
             fn huge(script: &Script) -> $($huge)+ {
                 script.huge()
             }
 
-            #[retry(max = 5, base = "1ms", on = is_transient)]
+            #[retry(max = 5, base = "1ms", on = is_transient, budget = "none")]
             fn nested(script: &Script) -> $($small)+ {
                 black_box(small)(script)
             }
 
-            #[retry(max = 5, base = "1ms", on = is_transient)]
+            #[retry(max = 5, base = "1ms", on = is_transient, budget = "none")]
             async fn ready(script: &Script) -> $($small)+ {
                 at_once(()).await;
                 script.small()
             }
 
-            #[retry(max = 5, base = "1ms", on = is_transient)]
+            #[retry(max = 5, base = "1ms", on = is_transient, budget = "none")]
             async fn pending(script: &Script) -> $($small)+ {
                 Yield::once().await;
                 script.small()
             }
 
-            #[retry(max = 5, base = "1ms", on = is_busy)]
+            #[retry(max = 5, base = "1ms", on = is_busy, budget = "none")]
             async fn many(script: &Script) -> $($large)+ {
                 Yield::once().await;
                 script.large()
             }
 
-            #[retry(max = 5, base = "1ms", on = is_huge)]
+            #[retry(max = 5, base = "1ms", on = is_huge, budget = "none")]
             async fn async_huge(script: &Script) -> $($huge)+ {
                 Yield::once().await;
                 script.huge()
             }
 
-            #[retry(max = 5, base = "1ms", on = is_transient)]
+            #[retry(max = 5, base = "1ms", on = is_transient, budget = "none")]
             async fn kept(script: &Script) -> $($small)+ {
                 let kept = [script; 32];
                 Yield::once().await;
@@ -143,18 +143,18 @@ functions!(aliased, [R], [Large], [Answer<u64, Huge>], [], []);
 
 const DELAY: &[(&str, Run)] = &[("delay", |k, n| repeat(k, n, delayed))];
 
-#[retry(max = 5, base = "1ms", jitter = "none", on = is_transient)]
+#[retry(max = 5, base = "1ms", jitter = "none", on = is_transient, budget = "none")]
 async fn plain(script: &Script) -> Result<u64, Fault> {
     at_once(()).await;
     script.small()
 }
 
-#[retry(max = 10, base = "1ms", jitter = "none", on = is_transient, timer = Still)]
+#[retry(max = 10, base = "1ms", jitter = "none", on = is_transient, timer = Still, budget = "none")]
 fn plain_delayed(script: &Script) -> Result<u64, Fault> {
     script.small()
 }
 
-#[retry(max = 10, base = "1ms", jitter = "full", on = is_transient, timer = Still)]
+#[retry(max = 10, base = "1ms", jitter = "full", on = is_transient, timer = Still, budget = "none")]
 fn delayed(script: &Script) -> Result<u64, Fault> {
     script.small()
 }

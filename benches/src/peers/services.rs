@@ -83,10 +83,15 @@ pub(super) fn our_size() -> usize {
     size_of_val(&service.call(7))
 }
 
-const WITHOUT: Policy = Policy::new().max(3).backoff(Backoff::None).checked();
+const WITHOUT: Policy = Policy::new()
+    .max(3)
+    .backoff(Backoff::None)
+    .without_budget()
+    .checked();
 const EXPONENTIAL: Policy = Policy::new()
     .max(5)
     .base(Duration::from_millis(1))
+    .without_budget()
     .checked();
 
 // Tower counts a reserve for each second, ours what a success brings.

@@ -55,12 +55,12 @@ async fn by_hand(request: &'static Request) -> Answer {
     }
 }
 
-#[retry(max = 3, backoff = "fixed", base = DELAY, jitter = 0.2, on = is_transient)]
+#[retry(max = 3, backoff = "fixed", base = DELAY, jitter = 0.2, on = is_transient, budget = "none")]
 async fn ours(request: &'static Request) -> Answer {
     request.send().await
 }
 
-#[retry(max = 3, backoff = "fixed", base = DELAY, jitter = 0.2, deadline = "60s", on = is_transient)]
+#[retry(max = 3, backoff = "fixed", base = DELAY, jitter = 0.2, deadline = "60s", on = is_transient, budget = "none")]
 async fn ours_until(request: &'static Request) -> Answer {
     request.send().await
 }

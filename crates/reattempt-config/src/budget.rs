@@ -89,12 +89,22 @@ impl Settings {
     }
 }
 
+/// What stands behind the key `budget`.
+pub(super) enum Written {
+    Budget(Settings),
+    Nothing,
+}
+
 impl Reader<'_> {
-    /// A share, or a table of settings.
-    pub(super) fn budget(&mut self, value: &Value) -> Option<Settings> {
+    /// A share, a table of settings, or `"none"`.
+    pub(super) fn budget(&mut self, value: &Value) -> Option<Written> {
         let Value::Dict(..) = value else {
-            let Share(ratio) = self.take(value)?;
-            return Some(Settings::of(Kind::PerSuccess(ratio.to_bits())));
+            return Some(match self.take(value)? {
+                Share::Of(ratio) => {
+                    Written::Budget(Settings::of(Kind::PerSuccess(ratio.to_bits())))
+                }
+                Share::None => Written::Nothing,
+            });
         };
         let example = "budget = { per_success = 0.1 }";
         let table = self.table(value, example)?;
@@ -128,7 +138,7 @@ impl Reader<'_> {
         for (key, value) in table {
             self.within(key, |this| this.setting(key, value, &mut settings));
         }
-        (self.faults.len() == known).then_some(settings)
+        (self.faults.len() == known).then_some(Written::Budget(settings))
     }
 
     fn setting(&mut self, key: &str, value: &Value, settings: &mut Settings) {

@@ -2,7 +2,7 @@
 
 use figment::value::{Tag, Value};
 
-use super::budget::Settings;
+use super::budget::{Settings, Written};
 use super::reader::{Reader, read};
 use super::span::{self, Path};
 use super::{ENABLED, POLICY, variable};
@@ -98,7 +98,10 @@ impl Reader<'_> {
             Kind::Flag => KeyValue::Flag(self.take(value)?),
             Kind::Nested => KeyValue::Nested(self.take(value)?),
             Kind::Budget => {
-                draft.budget = Some(self.budget(value)?);
+                match self.budget(value)? {
+                    Written::Budget(settings) => draft.budget = Some(settings),
+                    Written::Nothing => return Some(draft.policy.without_budget()),
+                }
                 KeyValue::Budget
             }
             Kind::Telemetry => KeyValue::Telemetry(self.telemetry(value)?),

@@ -123,7 +123,11 @@ fn of_kind(kind: Kind) -> Json {
         }
         Kind::Flag => flag(),
         Kind::Nested => words(NESTED),
-        Kind::Budget => any([share(), table(BUDGET.iter().map(of_budget).collect())]),
+        Kind::Budget => any([
+            share(),
+            words(&[("none", ())]),
+            table(BUDGET.iter().map(of_budget).collect()),
+        ]),
         Kind::Telemetry => any([
             words(TELEMETRY),
             table(SETTINGS.iter().map(of_telemetry).collect()),

@@ -1,5 +1,6 @@
 //! The clock that all calls of a process share: deadlines travel by it, and budgets and breakers count by it.
 
+use core::cell::Cell;
 use core::time::Duration;
 use std::sync::OnceLock;
 
@@ -129,6 +130,44 @@ pub fn is_thread_ending() -> bool {
         Alive
     });
     ALIVE.try_with(|_| ()).is_err()
+}
+
+/// Returns whether a test runs on this thread: its time is virtual, tokio's clock is paused, or the process has planned
+/// faults.
+pub fn is_test() -> bool {
+    watch::bits() & watch::FAULTS != 0 || is_virtual() || is_paused()
+}
+
+/// Returns whether tokio's clock stands still here, or did. A clock that runs is read between two readings of the
+/// operating system's.
+#[cfg(feature = "tokio")]
+fn is_paused() -> bool {
+    if is_thread_ending() {
+        return false;
+    }
+    let before = std::time::Instant::now();
+    let now = tokio::time::Instant::now().into_std();
+    now < before || now > std::time::Instant::now()
+}
+
+#[cfg(not(feature = "tokio"))]
+fn is_paused() -> bool {
+    false
+}
+
+thread_local!(static LIMITS_RETRIES: Cell<bool> = const { Cell::new(false) });
+
+/// Lets the budgets that operations have by default limit the retries of this thread although it runs a test, or not.
+/// Returns how it was.
+pub fn limit_retries(limits: bool) -> bool {
+    LIMITS_RETRIES
+        .try_with(|cell| cell.replace(limits))
+        .unwrap_or(limits)
+}
+
+/// Returns whether they do.
+pub fn limits_retries() -> bool {
+    LIMITS_RETRIES.try_with(Cell::get).unwrap_or(false)
 }
 
 /// The clock of [`now`], for budgets and breakers where the caller gives no other.

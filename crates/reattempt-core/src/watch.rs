@@ -19,6 +19,10 @@ pub const SCOPE: u32 = 1 << 4;
 pub const OFF_BY_CALL: u32 = 1 << 5;
 /// `enabled = false` in the configuration has switched retries off.
 pub const OFF_BY_FILE: u32 = 1 << 6;
+/// No operation has a budget by default.
+pub const NO_DEFAULT_BUDGET: u32 = 1 << 7;
+/// A test has planned faults.
+pub const FAULTS: u32 = 1 << 8;
 /// Retries are switched off.
 pub const OFF: u32 = OFF_BY_CALL | OFF_BY_FILE;
 

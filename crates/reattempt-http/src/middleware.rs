@@ -126,8 +126,8 @@ impl<O> RetryMiddleware<O> {
 
     fn operation_for(&self, own: Option<&Policy>, is_idempotent: bool) -> ClientOperation {
         let operation = match own {
-            Some(policy) => self.operation.under(*policy),
-            None => self.operation,
+            Some(policy) => self.operation.clone().under(*policy),
+            None => self.operation.clone(),
         };
         operation.for_request(is_idempotent)
     }

@@ -1,9 +1,11 @@
 //! The operation of a client: its name and its policy.
 
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 #[cfg(feature = "tower")]
 use reattempt_rules::Text;
+use retry_runtime::private::DefaultBudget;
 use retry_runtime::private::driver::{Operation, Site};
 #[cfg(feature = "tower")]
 use retry_runtime::rules::RuleId;
@@ -11,11 +13,13 @@ use retry_runtime::rules::{Key, Violation};
 use retry_runtime::{Budget, Policy};
 
 /// The operation of a client, which owns its policy.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct ClientOperation {
     site: Site,
     is_named: bool,
     policy: Policy,
+    /// What its calls share where the policy names no budget.
+    default_budget: Arc<DefaultBudget>,
 }
 
 impl ClientOperation {
@@ -24,6 +28,7 @@ impl ClientOperation {
             site: instance(),
             is_named: false,
             policy,
+            default_budget: Arc::default(),
         }
     }
 
@@ -59,11 +64,12 @@ impl ClientOperation {
         }
         Self {
             site: instance(),
+            default_budget: Arc::default(),
             ..self
         }
     }
 
-    pub(crate) const fn with_name(self, name: &'static str) -> Self {
+    pub(crate) fn with_name(self, name: &'static str) -> Self {
         Self {
             site: Site::of_name(name),
             is_named: true,
@@ -71,7 +77,7 @@ impl ClientOperation {
         }
     }
 
-    pub(crate) const fn with_budget(self, budget: &'static Budget) -> Self {
+    pub(crate) fn with_budget(self, budget: &'static Budget) -> Self {
         Self {
             policy: self.policy.budget(budget),
             ..self
@@ -89,8 +95,8 @@ impl ClientOperation {
 
     /// Returns it for a decision.
     #[inline(always)]
-    pub(crate) const fn operation(&self) -> Operation<'_> {
-        Operation::new(&self.site, &self.policy)
+    pub(crate) fn operation(&self) -> Operation<'_> {
+        Operation::new(&self.site, &self.policy).sharing(&self.default_budget)
     }
 
     /// Returns whether the policy holds as it is for a request that says whether it may be executed
@@ -101,7 +107,7 @@ impl ClientOperation {
     }
 
     /// Returns the operation for such a request.
-    pub(crate) const fn for_request(self, is_idempotent: bool) -> Self {
+    pub(crate) fn for_request(self, is_idempotent: bool) -> Self {
         if self.suits(is_idempotent) {
             return self;
         }
@@ -114,7 +120,7 @@ impl ClientOperation {
     /// Returns the operation under a policy that comes with a request; it pays from this one's
     /// budget unless it has its own.
     #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
-    pub(crate) const fn under(self, policy: Policy) -> Self {
+    pub(crate) fn under(self, policy: Policy) -> Self {
         let operation = Self { policy, ..self };
         match self.policy.shared_budget() {
             Some(budget) if policy.shared_budget().is_none() => operation.with_budget(budget),

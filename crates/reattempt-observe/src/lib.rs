@@ -74,4 +74,4 @@ pub use telemetry::{Level, Telemetry};
 pub use to_metrics::describe_metrics;
 #[cfg(feature = "tracing")]
 #[doc(hidden)]
-pub use to_tracing::attempt_span;
+pub use to_tracing::{attempt_span, default_budget_is_empty};

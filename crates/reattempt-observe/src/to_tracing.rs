@@ -29,6 +29,17 @@ pub(super) fn is_on() -> bool {
     LevelFilter::current() != LevelFilter::OFF
 }
 
+/// Writes that the budget which an operation has by default refuses retries.
+#[cold]
+pub fn default_budget_is_empty(operation: &'static str) {
+    tracing::warn!(
+        target: "reattempt",
+        operation,
+        "retries end early: nearly all of them fail, and the budget that the operation has by default is empty; \
+         `budget = ...` sets another one, and `budget = \"none\"` ends it"
+    );
+}
+
 /// Writes the line of an event.
 pub(super) fn report(event: &Event<'_>) {
     match *event {

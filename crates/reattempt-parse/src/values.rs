@@ -348,28 +348,54 @@ pub fn fixed(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join("_"))
 }
 
-/// The share of a budget of its own.
+/// What a budget is written as that is the operation's own.
 #[derive(Debug, Clone, Copy)]
-pub struct Share(pub f64);
+pub enum Share {
+    /// Each successful call brings this part of a retry.
+    Of(f64),
+    /// There is none, nor the one that an operation has by default.
+    None,
+}
 
 impl Word for Share {
-    const EXAMPLE: &'static str = "a share of the successful calls, or a budget; write `budget = 0.1` or `budget = &BUDGET` of a `static`";
-    const EXAMPLE_IN_FILE: &'static str = "a share of the successful calls, or a table; write `budget = 0.1` or `budget = { per_request = 0.1 }`";
+    const EXAMPLE: &'static str = "a share of the successful calls, a budget, or `\"none\"`; write `budget = 0.1` or `budget = &BUDGET` of a `static`";
+    const EXAMPLE_IN_FILE: &'static str = "a share of the successful calls, a table, or `\"none\"`; write `budget = 0.1` or `budget = { per_request = 0.1 }`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        const WORDS: &[(&str, Share)] = &[("none", Share::None)];
+
+        let word = text.trim();
+        if word.starts_with(|first: char| !first.is_ascii_alphabetic()) {
+            return None;
+        }
+        Some(match named(word, WORDS) {
+            Some(none) => Ok(none),
+            None => Err(ParseError::new(
+                RuleId::R11,
+                unknown(
+                    "budget",
+                    word,
+                    WORDS,
+                    "; a share is a number, as in `budget = 0.1`",
+                ),
+            )),
+        })
+    }
 
     fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
-        f64::from_whole(number).map(|share| share.and_then(|share| Self(share).checked()))
+        f64::from_whole(number).map(|share| share.and_then(Self::checked))
     }
 
     fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
-        Some(Self(value).checked())
+        Some(Self::checked(value))
     }
 }
 
 impl Share {
-    fn checked(self) -> Result<Self, ParseError> {
-        match budget_share(self.0) {
+    fn checked(share: f64) -> Result<Self, ParseError> {
+        match budget_share(share) {
             Some(refusal) => Err(ParseError::new(refusal.rule(), refusal.message())),
-            None => Ok(self),
+            None => Ok(Self::Of(share)),
         }
     }
 }

@@ -24,7 +24,7 @@ macro_rules! keys {
             MaxRetryAfter max_retry_after Time "\"1m\"" "the longest delay asked for by an error that a call waits for";
             Idempotent idempotent Flag "true" "whether the operation may be executed twice";
             Nested nested Nested "\"collapse\"" "what happens inside a retry of another call";
-            Budget budget Budget "none" "how many retries all calls may make together";
+            Budget budget Budget "one of the operation's own" "how many retries all calls may make together";
             Telemetry telemetry Telemetry "\"default\"" "what is reported of its calls, and at which levels";
         }
     };
@@ -147,6 +147,12 @@ impl Keys {
     #[must_use]
     pub const fn with(self, key: Key) -> Self {
         Self(self.0 | 1 << key as u32)
+    }
+
+    /// This set but `key`.
+    #[must_use]
+    pub const fn without(self, key: Key) -> Self {
+        Self(self.0 & !(1 << key as u32))
     }
 
     /// Returns the keys of both sets.

@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn those_that_are_over_make_room() {
-        let (client, clock) = (Client::new(Policy::new()), Virtual::new(0));
+        let (client, clock) = (Client::new(Policy::new().without_budget()), Virtual::new(0));
         let mut calls = Calls::new();
         for number in 0..4 {
             assert_eq!(calls.begin(client.call(&clock)), number);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use retry_runtime::breaker::Breaker;
-use retry_runtime::budget::Budget;
+use retry_runtime::budget::{Budget, RefundBudget};
 use retry_runtime::private::{AttemptResult, BreakerGate, BudgetGate, Gate as _, Gates};
 use retry_runtime::timer::{Clock, Timestamp};
 use retry_runtime::{Call, CallEnv, GiveUpReason, Policy, Verdict};
@@ -20,14 +20,18 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client without a breaker; with another budget like that which the policy brings along, if it does.
+    /// A client without a breaker; with another budget like that which the policy brings along, if it does, or the one
+    /// that an operation has by default.
     pub const fn new(policy: Policy) -> Self {
         Self {
             // Simulated as it is written, also where a call would be kept from hammering.
             policy: policy.trusted(),
-            budget: match policy.shared_budget() {
-                Some(budget) => Some(budget.another()),
-                None => None,
+            budget: match (policy.shared_budget(), policy.attempts()) {
+                (Some(budget), _) => Some(budget.another()),
+                (None, Some(max)) if policy.has_default_budget() => {
+                    Some(Budget::refunding(RefundBudget::capacity(max)))
+                }
+                _ => None,
             },
             breaker: None,
         }

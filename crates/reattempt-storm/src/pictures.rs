@@ -41,14 +41,16 @@ fn side_by_side() -> Vec<Picture> {
     let policies: [(&'static str, &dyn Fn() -> Client); 5] = [
         ("no retry", &|| Client::new(Policy::new().max(1))),
         ("3 immediate retries", &|| {
-            Client::new(Policy::new().max(4).backoff(Backoff::None))
+            Client::new(Policy::new().max(4).backoff(Backoff::None).without_budget())
         }),
-        ("3 retries, exp, full jitter", &|| Client::new(exponential)),
+        ("3 retries, exp, full jitter", &|| {
+            Client::new(exponential.without_budget())
+        }),
         ("retries and budget 10 %", &|| {
-            Client::new(exponential).budget(Budget::per_success(0.1).floor(0.0))
+            Client::new(exponential.without_budget()).budget(Budget::per_success(0.1).floor(0.0))
         }),
         ("retries and breaker", &|| {
-            Client::new(exponential).breaker(Breaker::count_window(20))
+            Client::new(exponential.without_budget()).breaker(Breaker::count_window(20))
         }),
     ];
     let records = policies.map(|(name, client)| {

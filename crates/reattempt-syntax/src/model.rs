@@ -125,6 +125,8 @@ pub struct Setting {
 /// `budget = ...`.
 #[derive(Clone)]
 pub enum BudgetSource {
+    /// None, nor the one that an operation has by default.
+    Never,
     /// The operation's own: the expression of its `static`.
     Own(TokenStream),
     /// A constant: a reference to one, one of the operation's own, or the share of such a one.
@@ -272,9 +274,14 @@ impl Model {
         self.breaker.is_some() || self.bulkhead.is_some() || self.throttle.is_some()
     }
 
+    /// Whether the attribute says which budget its calls share.
+    pub fn brings_budget(&self) -> bool {
+        !matches!(self.budget, None | Some(BudgetSource::Never))
+    }
+
     /// Whether the expansion keeps limits: those of its keys, or a budget that may come with the policy.
     pub fn is_limited(&self) -> bool {
-        self.is_gated() || self.budget.is_some() || self.is_inherited()
+        self.is_gated() || self.brings_budget() || self.is_inherited()
     }
 
     /// Whether `key` is given.

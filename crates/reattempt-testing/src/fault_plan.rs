@@ -4,6 +4,8 @@ use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
+use reattempt_core::watch;
+
 use crate::script::{self, Run};
 
 /// The outcome of each call of a fake service: success, or an error.
@@ -128,6 +130,7 @@ impl<E> FaultPlan<E> {
     }
 
     fn new(entries: Vec<Entry<E>>) -> Self {
+        watch::set(watch::FAULTS);
         Self {
             entries,
             calls: AtomicUsize::new(0),

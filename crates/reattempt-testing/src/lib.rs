@@ -16,6 +16,7 @@
 )]
 
 mod attempts;
+mod budgets;
 mod diff;
 mod fault_plan;
 mod record;
@@ -24,6 +25,7 @@ mod seed;
 mod time;
 
 pub use attempts::{AttemptEnd, CallEnd, RecordedAttempt, RecordedCall, RecordedHedge};
+pub use budgets::{DefaultBudgets, default_budgets};
 pub use fault_plan::FaultPlan;
 pub use record::{Record, record};
 pub use seed::{Seeded, seed};

@@ -190,7 +190,16 @@ fn step(parts: &Parts<'_>) -> Step {
 /// and `into` in the body know where to go.
 fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let statements = parts.statements(body);
-    let typed = never(parts).map(|never| {
+    let krate = &parts.krate;
+    let never = match (parts.form(), parts.answer) {
+        (Some(form), _) => Some(ours!((#form).never())),
+        (None, Answer::Inferred) => None,
+        (None, answer) => {
+            let ty = answer.spoken();
+            Some(ours!(#krate::__private::never::<#ty>()))
+        }
+    };
+    let typed = never.map(|never| {
         ours! {
             if let ::core::option::Option::Some(outcome) = #never {
                 return outcome;
@@ -205,19 +214,6 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     quote_spanned!(at(start)=> async { #typed #moved #borrowed #statements })
 }
 
-/// `None` of the type of what an attempt answers, if it is known.
-fn never(parts: &Parts<'_>) -> Option<TokenStream> {
-    let krate = &parts.krate;
-    match (parts.form(), parts.answer) {
-        (Some(form), _) => Some(ours!((#form).never())),
-        (None, Answer::Inferred) => None,
-        (None, answer) => {
-            let ty = answer.spoken();
-            Some(ours!(#krate::__private::never::<#ty>()))
-        }
-    }
-}
-
 /// What makes the future of an attempt of which the body is one call, as in `ask(&self.client, 7).await`: awaited as it
 /// is, it lies once in the future of the function, and its state is kept once.
 fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
@@ -230,9 +226,17 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
     if !found.certain.is_empty() || !found.possible.is_empty() {
         return None;
     }
-    let (krate, never) = (&parts.krate, never(parts)?);
-    let call =
-        quote_spanned!(at(body.span_open())=> #krate::__private::one_call(&#never, || #called));
+    let (krate, span) = (&parts.krate, at(body.span_open()));
+    let call = match (parts.form(), parts.answer) {
+        (Some(form), _) => {
+            quote_spanned!(span=> #krate::__private::one_call(&(#form).never(), || #called))
+        }
+        (None, Answer::Inferred) => return None,
+        (None, answer) => {
+            let ty = answer.spoken();
+            quote_spanned!(span=> #krate::__private::one_call!(#ty, || #called))
+        }
+    };
     Some((call, awaited))
 }
 

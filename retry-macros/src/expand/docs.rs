@@ -5,6 +5,11 @@ use proc_macro2::TokenStream;
 use super::policy::literal_policy;
 use reattempt_syntax::model::Model;
 
+/// Whether the calls of a literal policy have a budget because it names none.
+fn shares_budget(model: &Model) -> bool {
+    model.known.has_default_budget() && model.strategy.is_none()
+}
+
 pub(super) fn lines(model: &Model) -> TokenStream {
     if !model.doc {
         return TokenStream::new();
@@ -19,6 +24,12 @@ pub(super) fn lines(model: &Model) -> TokenStream {
             " **Retried** by the policy `{}` of the configuration.",
             named.value()
         ),
+        (Some(policy), None) if shares_budget(model) => {
+            format!(
+                " **Retried:** {} Its calls share a budget.",
+                policy.explain()
+            )
+        }
         (Some(policy), None) => format!(" **Retried:** {}", policy.explain()),
         (None, None) => " **Retried**, by a policy that is defined elsewhere.".to_owned(),
     };

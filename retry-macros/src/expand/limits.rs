@@ -116,7 +116,10 @@ impl Parts<'_> {
             (Some(BudgetSource::Borrowed(expr)), _) => {
                 return self.gate(Some(expr), "budget", "BudgetGate", Some(timer));
             }
-            (None, None) if self.model.named.is_none() => return (TokenStream::new(), ours!(())),
+            // With a name a file may say more.
+            (None, None) | (Some(BudgetSource::Never), _) if self.model.named.is_none() => {
+                return (TokenStream::new(), ours!(()));
+            }
             _ => {}
         }
         // A constant policy without a budget keeps nothing for one.

@@ -106,7 +106,7 @@ impl Parts<'_> {
             let answer = #answer;
             if #krate::__private::LiveCall::failures(&call) == 0 {
                 #first;
-                answer
+                __REATTEMPT_SITE.answered(answer)
             } else {
                 (&mut call).succeeded(answer, #context, #gates)
             }
@@ -122,11 +122,20 @@ impl Parts<'_> {
     }
 
     /// The same of a first attempt, which cannot be a recovery.
-    pub(super) fn succeeded_at_once(&self, answer: TokenStream) -> TokenStream {
+    pub(super) fn succeeded_at_once(&self, answer: &TokenStream) -> TokenStream {
         if self.model.is_limited() {
-            self.succeeded(&answer)
+            self.succeeded(answer)
         } else {
-            answer
+            self.answered_at_once(answer)
+        }
+    }
+
+    /// The answer of a success at once, of which the operation's own budget may learn.
+    pub(super) fn answered_at_once(&self, answer: &TokenStream) -> TokenStream {
+        if self.shares_default_budget() {
+            ours!(__REATTEMPT_SITE.answered(#answer))
+        } else {
+            answer.clone()
         }
     }
 }

@@ -169,32 +169,28 @@ impl Parts<'_> {
             let span = made.unwrap_or_else(|| self.answer_span());
             quote_spanned!(at(span)=> #attempt.await)
         };
-        let at_once = self.succeeded_at_once(ours!(answer));
+        let (at_first, at_retry) = match made {
+            Some(_) => (ours!(first_of), ours!(again_of)),
+            None => (ours!(first), ours!(again)),
+        };
+        let at_once = self.succeeded_at_once(&ours!(answer));
         let failed = ours!((&mut call).first_ended(marks, error));
         let first = self.split(&ours!(outcome), &at_once, &failed);
         let recovered = self.succeeded(&ours!(answer));
-        let again = self.split(
-            &awaited(ours!((&mut call).again(attempt))),
-            &recovered,
-            &ours!(error),
-        );
-        let (first_begun, again_begun) = if made.is_some() {
-            (
-                ours!(let attempt = (&mut call).begin_first(attempt);),
-                ours!(let attempt = (&mut call).begin_again(attempt);),
-            )
+        let awaited_again = awaited(ours!((&mut call).#at_retry(attempt)));
+        let again = if made.is_some() {
+            let again = self.split(&ours!(outcome), &recovered, &ours!(error));
+            ours!(let outcome = #awaited_again; #again)
         } else {
-            (TokenStream::new(), TokenStream::new())
+            self.split(&awaited_again, &recovered, &ours!(error))
         };
         let is_first = self.is_first();
-        let first_awaited = awaited(ours!((&mut call).first(attempt)));
+        let first_awaited = awaited(ours!((&mut call).#at_first(attempt)));
         let awaited = ours! {
             if #is_first {
-                #first_begun
                 let (outcome, marks) = #first_awaited;
                 #first
             } else {
-                #again_begun
                 #again
             }
         };

@@ -77,6 +77,9 @@ impl Parts<'_> {
                 let value = custom_backoff(krate, value, span);
                 ours!(#policy.#method(#value))
             }
+            (Key::Budget, _) if matches!(self.model.budget, Some(BudgetSource::Never)) => {
+                ours!(#policy.without_budget())
+            }
             // Which budget, only the call knows.
             (Key::Budget, _) if value.is_empty() => ours!(#policy.budgeted()),
             (_, None) => ours!(#policy.#method(#value)),

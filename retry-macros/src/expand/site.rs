@@ -27,9 +27,12 @@ impl Parts<'_> {
     pub(super) fn site(&self) -> TokenStream {
         let (krate, name) = (&self.krate, self.name());
         let Some(named) = &self.model.named else {
-            return ours! {
-                static __REATTEMPT_SITE: #krate::__private::Site = #krate::__private::Site::new(#name);
+            let site = if self.shares_default_budget() {
+                ours!(#krate::__private::site!(#name))
+            } else {
+                ours!(#krate::__private::Site::new(#name))
             };
+            return ours!(static __REATTEMPT_SITE: #krate::__private::Site = #site;);
         };
         let (policy, cuts_off) = (self.policy(), self.asynchronous && self.model.cut_off);
         let refused = self.model.krate_at(named.span());
@@ -39,10 +42,23 @@ impl Parts<'_> {
         } else {
             ours!(call)
         };
+        let site = if self.shares_default_budget() {
+            ours!(#krate::__private::sharing!(#site))
+        } else {
+            site
+        };
         ours! {
             static __REATTEMPT_SITE: #krate::__private::Site = #site;
             let mut live = #krate::__private::Site::#call(&__REATTEMPT_SITE);
         }
+    }
+
+    /// Whether its calls may share the budget that an operation has by default.
+    pub(super) fn shares_default_budget(&self) -> bool {
+        let model = self.model;
+        let is_limited = model.budget.is_some() || model.strategy.is_some();
+        let is_known = model.inherited.is_none() && model.named.is_none() && model.is_literal();
+        !is_limited && (!is_known || model.known.has_default_budget())
     }
 
     /// Whether a named policy is at hand from the start: what a gate and a hedge ask, they ask before anything fails.

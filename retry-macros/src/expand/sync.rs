@@ -136,7 +136,7 @@ fn is_bare(parts: &Parts<'_>) -> bool {
 /// Whether that is so unless the policy of the running program says more.
 fn is_quick(parts: &Parts<'_>) -> bool {
     let model = parts.model;
-    let may_say_more = !model.is_gated() && model.budget.is_none() && model.map_err.is_none();
+    let may_say_more = !model.is_gated() && !model.brings_budget() && model.map_err.is_none();
     parts.asks_once && may_say_more && parts.is_policy_shared() && runs_alone(parts)
 }
 
@@ -197,10 +197,11 @@ fn first(
         let arguments = ours!(#context, error, body, |error| #failure, |error| #verdict, #split, |error, #end| #give_up);
         quote_spanned!(at(span)=> #at_timer::__private::CallStart::retried(begun, #arguments))
     });
+    let answered = parts.answered_at_once(&ours!(answer));
     ours! {
         let begun = #krate::__private::CallStart::now();
         match #first {
-            ::core::result::Result::Ok(answer) => answer,
+            ::core::result::Result::Ok(answer) => #answered,
             ::core::result::Result::Err(error) => #retried,
         }
     }

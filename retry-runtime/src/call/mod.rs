@@ -233,6 +233,28 @@ impl Call {
         self.rest.set(rest);
     }
 
+    /// Counts the last retry as one that was not paid for.
+    pub(crate) fn pays_nothing(&mut self) {
+        let mut rest = self.rest.get();
+        rest.free = rest.free.saturating_add(1);
+        self.rest.set(rest);
+    }
+
+    /// Returns how many retries were paid for.
+    pub(crate) fn paid(&self) -> u32 {
+        if self.rest.is_none() {
+            return self.failures;
+        }
+        let rest = self.rest.get();
+        let unpaid = rest.polls.saturating_add(rest.free);
+        self.failures.saturating_sub(unpaid)
+    }
+
+    /// Returns whether that is all of them.
+    pub(crate) fn has_paid_for_all(&self) -> bool {
+        self.failures > 0 && self.paid() == self.failures
+    }
+
     /// Decides what follows a failed attempt: returns the delay before the next one.
     ///
     /// A policy that breaks an unsafe [rule](crate::rules) is followed as far as no service suffers from it: delays are at

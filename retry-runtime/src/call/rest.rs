@@ -8,6 +8,8 @@ pub(super) struct Rest {
     pub(super) previous: u64,
     /// How many failures ask again for a value that is not final.
     pub(super) polls: u32,
+    /// How many other retries the default budget has not been paid for.
+    pub(super) free: u32,
     #[cfg(feature = "std")]
     pub(super) marks: super::marks::Marks,
 }
@@ -16,6 +18,7 @@ impl Rest {
     const NOTHING: Self = Self {
         previous: 0,
         polls: 0,
+        free: 0,
         #[cfg(feature = "std")]
         marks: super::marks::Marks::NONE,
     };

@@ -62,6 +62,20 @@ impl<P: Place> LiveCall<P> {
         }
     }
 
+    /// Returns the same of an attempt that is one call.
+    #[inline(always)]
+    pub fn first_of<F>(&mut self, attempt: impl FnOnce() -> F) -> First<'_, F> {
+        let body = self.begin_first(attempt);
+        self.first(body)
+    }
+
+    /// Returns the future of an attempt that is a retry and one call.
+    #[inline(always)]
+    pub fn again_of<F>(&mut self, attempt: impl FnOnce() -> F) -> Again<'_, F> {
+        let body = self.begin_again(attempt);
+        self.again(body)
+    }
+
     /// Returns the future of an attempt that is a retry.
     #[inline(always)]
     pub fn again<F>(&mut self, body: F) -> Again<'_, F> {

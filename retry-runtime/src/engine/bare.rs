@@ -20,6 +20,18 @@ impl<P: Place> LiveCall<P> {
         (body.await, 0)
     }
 
+    /// Returns the same of an attempt that is one call.
+    #[inline(always)]
+    pub async fn first_of<F: Future>(&mut self, attempt: impl FnOnce() -> F) -> (F::Output, u32) {
+        (self.begin_first(attempt).await, 0)
+    }
+
+    /// Returns the future of an attempt that is a retry and one call.
+    #[inline(always)]
+    pub fn again_of<F: Future>(&mut self, attempt: impl FnOnce() -> F) -> F {
+        self.begin_again(attempt)
+    }
+
     /// Returns the future of an attempt that is a retry.
     #[inline(always)]
     pub fn again<F: Future>(&mut self, body: F) -> F {

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::context::Contexts;
 use super::decide::{Progress, plain_delay};
+use super::default_budget;
 use super::result::AttemptResult;
 use super::watch::{Described, ErrorText, Failure};
 use super::{CallContext, CallStart, Gate, IntoContext, LiveCall, Place, Until};
@@ -65,7 +66,12 @@ impl CallStart {
             marks = retry.marks;
             drop(retry);
             match split(outcome) {
-                Ok(answer) => return answer,
+                Ok(answer) => {
+                    if contexts.may_share() {
+                        default_budget::succeeded(C::of(&contexts.hold()), failures);
+                    }
+                    return answer;
+                }
                 Err(failed) => error = failed,
             }
             verdict = judge(&error);

@@ -49,6 +49,9 @@ pub trait Contexts<T>: Copy {
 
     /// Returns the context under it.
     fn of(held: &Self::Held) -> CallContext<'_, T>;
+
+    /// Returns whether the operation may have a budget of its own.
+    fn may_share(self) -> bool;
 }
 
 impl<'c, T: 'c, F: FnOnce() -> CallContext<'c, T> + Copy> Contexts<T> for F {
@@ -62,6 +65,11 @@ impl<'c, T: 'c, F: FnOnce() -> CallContext<'c, T> + Copy> Contexts<T> for F {
     #[inline(always)]
     fn of(held: &Self::Held) -> CallContext<'_, T> {
         *held
+    }
+
+    #[inline(always)]
+    fn may_share(self) -> bool {
+        self().operation.policy().has_default_budget()
     }
 }
 
@@ -89,6 +97,11 @@ impl<T> Contexts<T> for NamedSite<'_, T> {
     #[inline(always)]
     fn of((site, live): &Self::Held) -> CallContext<'_, T> {
         CallContext::live(site.0, live, Until::NEVER, site.1)
+    }
+
+    #[inline(always)]
+    fn may_share(self) -> bool {
+        self.0.may_share()
     }
 }
 

@@ -8,7 +8,7 @@ use super::context::Contexts;
 use super::invalid;
 use super::result::{AttemptResult, Ending};
 use super::watch::{Failure, Report, Times, is_watched, recovered};
-use super::{CallContext, Gate};
+use super::{CallContext, Gate, default_budget};
 use crate::around;
 use crate::call;
 use crate::call::{Call, CallEnv, GiveUpReason};
@@ -52,7 +52,8 @@ pub(super) fn plain_delay<T: Clock, C: Contexts<T>>(
     }
     let delay = policy.sample_delay(failures, None, || context.timer.random());
     let is_quiet = context.until.is_never() && around::is_quiet();
-    (is_quiet || is_plain_around(contexts, delay)).then_some(delay)
+    let is_plain = is_quiet || is_plain_around(contexts, delay);
+    (is_plain && default_budget::pay_plainly(context, failures)).then_some(delay)
 }
 
 /// Returns whether this delay is all that follows a failure inside of a retry, or under a deadline.
@@ -95,14 +96,19 @@ impl Progress {
             result,
             started: failure.started,
             strategy,
+            is_first: self.call.failures() == 0,
+            is_free: false,
         };
         let policy = context.operation.policy();
         let decided = self.call.failed(policy, verdict, &mut env);
+        let is_free = env.is_free;
         let report = report.numbered(self.call.failures());
         match decided {
             Ok(delay) => {
                 if result == AttemptResult::NotFinal {
                     self.call.asks_again();
+                } else if is_free {
+                    self.call.pays_nothing();
                 }
                 report.retries(self, context.operation, result, delay);
                 Ok(delay)
@@ -191,6 +197,9 @@ impl Progress {
         } else {
             return Ok(());
         };
+        if self.call.has_paid_for_all() {
+            default_budget::give_back(context);
+        }
         Err(self.ended(context, reason))
     }
 
@@ -224,6 +233,7 @@ impl Progress {
     #[cold]
     #[inline(never)]
     pub(super) fn recovered(&mut self, context: Context<'_>) {
+        default_budget::succeeded(context, self.call.paid());
         if is_watched() {
             recovered(self, context);
         }
@@ -247,6 +257,9 @@ struct LiveEnv<'a, 'g, 's, 't> {
     result: AttemptResult,
     started: Option<Timestamp>,
     strategy: Option<&'s mut AskStrategy<'t>>,
+    is_first: bool,
+    /// The retry costs nothing, or something that is not counted here.
+    is_free: bool,
 }
 
 impl CallEnv for LiveEnv<'_, '_, '_, '_> {
@@ -291,6 +304,11 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
     }
 
     fn permit_retry(&mut self) -> Result<(), GiveUpReason> {
-        self.gates.permit_retry(self.result, self.context.timer)
+        self.gates.permit_retry(self.result, self.context.timer)?;
+        // What asks again for a value that is not final retries nothing.
+        if self.result != AttemptResult::NotFinal && !self.gates.is_budgeted() {
+            self.is_free = !default_budget::pay(self.context, self.is_first)?;
+        }
+        Ok(())
     }
 }

@@ -62,6 +62,11 @@ pub trait Gate {
         false
     }
 
+    /// Returns whether it is a budget, or has one.
+    fn is_budgeted(&self) -> bool {
+        false
+    }
+
     /// Returns whether a success has anything to settle.
     fn is_held(&self) -> bool {
         false
@@ -131,6 +136,10 @@ impl<G: Gate> Gate for Option<G> {
     #[inline(always)]
     fn is_none(&self) -> bool {
         Option::is_none(self)
+    }
+
+    fn is_budgeted(&self) -> bool {
+        self.as_ref().is_some_and(Gate::is_budgeted)
     }
 
     #[inline(always)]
@@ -232,6 +241,10 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
             && self.bulkhead.is_none()
             && self.throttle.is_none()
             && self.budget.is_none()
+    }
+
+    fn is_budgeted(&self) -> bool {
+        self.budget.is_budgeted()
     }
 
     #[inline(always)]

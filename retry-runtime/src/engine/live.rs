@@ -314,7 +314,7 @@ impl<P: Place> LiveCall<P> {
 
     /// Makes the future of a first attempt: all that `attempt` calls is part of it.
     #[inline(always)]
-    pub fn begin_first<F>(&mut self, attempt: impl FnOnce() -> F) -> F {
+    pub(super) fn begin_first<F>(&mut self, attempt: impl FnOnce() -> F) -> F {
         let marks = around::marks();
         let body = attempt();
         self.first_ended(marks, body)
@@ -330,7 +330,7 @@ impl<P: Place> LiveCall<P> {
 
     /// Makes the future of an attempt that is a retry: all that `attempt` calls is part of it.
     #[inline(always)]
-    pub fn begin_again<F>(&mut self, attempt: impl FnOnce() -> F) -> F {
+    pub(super) fn begin_again<F>(&mut self, attempt: impl FnOnce() -> F) -> F {
         retry_inside(&mut self.progress.call, attempt)
     }
 
@@ -343,17 +343,21 @@ impl<P: Place> LiveCall<P> {
         gates: &mut impl Gate,
     ) -> R {
         let is_recovery = self.failures() > 0;
+        let context = context.into_context();
         if is_recovery || gates.is_held() {
-            let context = context.into_context();
             if is_recovery {
-                if is_watched() {
+                if is_watched() || context.operation.policy().has_default_budget() {
                     self.progress.recovered(context.erased());
                 }
                 self.progress.call = Call::new();
             }
             gates.settle(context.timer);
         }
-        answer
+        if is_recovery {
+            answer
+        } else {
+            context.operation.answered(answer)
+        }
     }
 
     /// Ends a call that has succeeded. There is nothing to drop, which the compiler does not see.

@@ -10,6 +10,7 @@ mod blocked;
 mod blocking;
 mod context;
 mod decide;
+mod default_budget;
 mod gates;
 #[cfg(feature = "std")]
 mod invalid;

@@ -221,6 +221,10 @@ impl<'b> BudgetGate<'b> {
 }
 
 impl Gate for BudgetGate<'_> {
+    fn is_budgeted(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn begin(&mut self, _: &dyn Clock) {
         self.0.spend();

@@ -7,7 +7,7 @@ pub use crate::engine::{Described, Detail, ErrorText};
 #[doc(hidden)]
 pub use crate::{
     __describe as describe, __keep as keep, __name as name, __named as named,
-    __too_late as too_late,
+    __one_call as one_call, __sharing as sharing, __site as site, __too_late as too_late,
 };
 
 /// Describes an error as its type allows. `describe!(opaque ..)` gives its type alone, where more is not known yet.
@@ -81,6 +81,35 @@ macro_rules! __name {
         );
         $crate::private::Name::Code(&CODE)
     }};
+}
+
+/// Makes what makes the future of an attempt, which is one call that answers with this type.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __one_call {
+    ($answer:ty, $call:expr) => {
+        $crate::private::one_call(&$crate::private::never::<$answer>(), $call)
+    };
+}
+
+/// Gives a site the budget that its calls share where the policy names none.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sharing {
+    ($site:expr) => {{
+        static BUDGET: $crate::private::DefaultBudget = $crate::private::DefaultBudget::new();
+        // Whether the crate around it is compiled for tests.
+        $crate::private::Site::sharing($site, &BUDGET, ::core::cfg!(test))
+    }};
+}
+
+/// Makes the site of a function whose calls share a budget where the policy names none.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($name:expr) => {
+        $crate::private::sharing!($crate::private::Site::new($name))
+    };
 }
 
 /// Makes the site of a policy that has a name in the configuration.

@@ -33,6 +33,8 @@ pub use crate::history::{History, with_history};
 pub use crate::name::{CodeName, Name};
 #[cfg(feature = "config")]
 pub use crate::named::NamedPolicy;
+#[cfg(not(feature = "std"))]
+pub use crate::operation::DefaultBudget;
 pub use crate::operation::{Live, Operation, Site};
 pub use crate::outcome::Cut;
 #[cfg(not(feature = "std"))]
@@ -66,6 +68,8 @@ pub use outcome::{
     fall_back, found, never, refuse_alias, retry_after, split, split_limited, split_retry_error,
 };
 pub use reattempt_core::chained::verdict as chain;
+#[cfg(feature = "std")]
+pub use reattempt_overload::budget::RefundBudget as DefaultBudget;
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};

@@ -58,9 +58,11 @@ fn candidate(random: &mut Random, op: Op) -> (Spec, Policy) {
             SharedBudget::Tokens,
         ])),
     };
-    if let Some(budget) = spec.budget {
-        policy = policy.budget(budget.budget());
-    }
+    // What is limited by default is modelled in `tests/machine` and the storms.
+    policy = match spec.budget {
+        Some(budget) => policy.budget(budget.budget()),
+        None => policy.without_budget(),
+    };
     if random.chance(20) {
         spec.within = Some(random.millis(20, 900));
     }

@@ -2,6 +2,9 @@
 
 #[path = "../../../crates/reattempt-overload/src/budget/credit.rs"]
 mod credit;
+#[allow(unreachable_pub, reason = "the runtime exports it")]
+#[path = "../../../crates/reattempt-overload/src/budget/refund.rs"]
+mod refund;
 #[path = "../../../crates/reattempt-overload/src/budget/reserve.rs"]
 mod reserve;
 #[path = "../../../crates/reattempt-overload/src/budget/samples.rs"]
@@ -14,6 +17,8 @@ use loom::sync::Arc;
 use loom::thread;
 
 use credit::{Credit, TOKEN};
+use reattempt_core::Timestamp;
+use refund::{Payment, RefundBudget};
 use reserve::Reserve;
 use samples::{LIFE, Samples};
 use token_count::TokenCount;
@@ -247,5 +252,47 @@ fn a_count_is_never_above_its_capacity() {
             ],
         );
         assert_eq!(tokens.balance(), 10);
+    });
+}
+
+fn at(millis: u64) -> Timestamp {
+    Timestamp::from_origin(core::time::Duration::from_millis(100_000 + millis))
+}
+
+/// Who sees that a token is missing sees since when: in the first second of a fault nobody is refused.
+#[test]
+fn the_first_second_is_free_for_all() {
+    model(2, || {
+        let budget = Arc::new(RefundBudget::new());
+        let acts: [fn(&RefundBudget) -> u64; 2] = [
+            |budget| count(budget.pay(1, false, at(0)) == Payment::Refused),
+            |budget| count(budget.pay(1, false, at(500)) == Payment::Refused),
+        ];
+        assert_eq!(together(&budget, acts), [0; 2]);
+        assert_eq!(budget.pay(1, false, at(2_000)), Payment::Refused);
+    });
+}
+
+/// Two threads take and one gives back, after the first second: as many are missing as were taken, but for the trickle.
+#[test]
+fn tokens_that_come_back_are_neither_overdrawn_nor_lost() {
+    model(2, || {
+        let budget = Arc::new(RefundBudget::new());
+        assert_eq!(budget.pay(2, false, at(0)), Payment::Paid);
+        let acts: [fn(&RefundBudget) -> u64; 3] = [
+            |budget| count(budget.pay(2, false, at(1_500)) == Payment::Paid),
+            |budget| count(budget.pay(2, false, at(1_500)) == Payment::Paid),
+            |budget| {
+                budget.give_back();
+                0
+            },
+        ];
+        let paid: u64 = together(&budget, acts).iter().sum();
+        let missing = 2.0 - budget.balance(2);
+        let taken = f64::from(u32::try_from(paid).expect("two at most"));
+        assert!(
+            paid >= 1 && missing <= taken && missing >= taken - 0.011,
+            "{paid} {missing}"
+        );
     });
 }

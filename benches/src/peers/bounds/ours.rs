@@ -35,7 +35,10 @@ pub(super) const ALIAS: Way = Way {
 
 pub(super) const ALIAS_NAME: &str = "ours, alias";
 
-const USUAL: Policy = Policy::new().max(5).base(Duration::from_millis(1));
+const USUAL: Policy = Policy::new()
+    .max(5)
+    .base(Duration::from_millis(1))
+    .without_budget();
 const HOUR: Duration = Duration::from_secs(3_600);
 
 static POLICY: LazyLock<Policy> = LazyLock::new(|| black_box(USUAL));
@@ -69,6 +72,10 @@ macro_rules! functions {
                     ("until", |k, n| repeat(k, n, until)),
                     ("async-until", |k, n| polled(k, n, async_until)),
                     ("limits", |k, n| polled(k, n, limits)),
+                    ("shared", |k, n| repeat(k, n, default)),
+                    ("shared-none", |k, n| repeat(k, n, default_none)),
+                    ("shared-async", |k, n| polled(k, n, default_async)),
+                    ("shared-async-still", |k, n| polled(k, n, default_async_still)),
                 ],
                 #[cfg(feature = "config")]
                 NAMED,
@@ -76,57 +83,57 @@ macro_rules! functions {
 
             pub(super) const SIZES: &[(&str, Size)] = sizes!(USUAL);
 
-            #[retry(max = 5, base = "1ms", on(_))]
+            #[retry(max = 5, base = "1ms", on(_), budget = "none")]
             fn inlined(script: &Script) -> $($sync)+ {
                 script.coded()
             }
 
-            #[retry(max = 5, base = "1ms", on(_))]
+            #[retry(max = 5, base = "1ms", on(_), budget = "none")]
             fn call(script: &Script) -> $($sync)+ {
                 request(script)
             }
 
-            #[retry(max = 5, base = "1ms", on(_), timer = Still)]
+            #[retry(max = 5, base = "1ms", on(_), timer = Still, budget = "none")]
             fn still_inlined(script: &Script) -> $($sync)+ {
                 script.coded()
             }
 
-            #[retry(max = 5, base = "1ms", on(_), timer = Still)]
+            #[retry(max = 5, base = "1ms", on(_), timer = Still, budget = "none")]
             fn still_call(script: &Script) -> $($sync)+ {
                 request(script)
             }
 
-            #[retry(max = 3, backoff = "none", on(_))]
+            #[retry(max = 3, backoff = "none", on(_), budget = "none")]
             fn none(script: &Script) -> $($sync)+ {
                 script.coded()
             }
 
-            #[retry(max = 3, backoff = "none", on(_))]
+            #[retry(max = 3, backoff = "none", on(_), budget = "none")]
             fn none_call(script: &Script) -> $($sync)+ {
                 request(script)
             }
 
-            #[retry(max = 3, backoff = "none", on = is_busy)]
+            #[retry(max = 3, backoff = "none", on = is_busy, budget = "none")]
             fn large(script: &Script) -> $($large)+ {
                 script.large()
             }
 
-            #[retry(max = 3, backoff = "none", on = is_busy)]
+            #[retry(max = 3, backoff = "none", on = is_busy, budget = "none")]
             fn large_call(script: &Script) -> $($large)+ {
                 request_large(script)
             }
 
-            #[retry(max = 3, backoff = "none", on = is_huge)]
+            #[retry(max = 3, backoff = "none", on = is_huge, budget = "none")]
             fn huge(script: &Script) -> $($huge)+ {
                 script.huge()
             }
 
-            #[retry(max = 3, backoff = "none", on = is_huge)]
+            #[retry(max = 3, backoff = "none", on = is_huge, budget = "none")]
             fn huge_call(script: &Script) -> $($huge)+ {
                 request_huge(script)
             }
 
-            #[retry(max = 5, base = "1ms", on(_), timer = Still)]
+            #[retry(max = 5, base = "1ms", on(_), timer = Still, budget = "none")]
             fn outer(script: &Script, first: &Cell<bool>) -> $($sync)+ {
                 if first.replace(false) {
                     script.coded()
@@ -143,18 +150,18 @@ macro_rules! functions {
                 deadline::within_blocking(HOUR, || still_call(script))
             }
 
-            #[retry(max = 5, base = "1ms", on(_))]
+            #[retry(max = 5, base = "1ms", on(_), budget = "none")]
             async fn small(script: &Script) -> $($async)+ {
                 ready(()).await;
                 script.coded()
             }
 
-            #[retry(max = 5, base = "1ms", on(_))]
+            #[retry(max = 5, base = "1ms", on(_), budget = "none")]
             async fn fetch(script: &Script) -> $($async)+ {
                 bodies::fetch(script).await
             }
 
-            #[retry(max = 5, base = "1ms", on(_))]
+            #[retry(max = 5, base = "1ms", on(_), budget = "none")]
             async fn kept(script: &Script) -> $($async)+ {
                 let kept = [script; 32];
                 ready(()).await;
@@ -162,33 +169,33 @@ macro_rules! functions {
                 script.coded()
             }
 
-            #[retry(max = 5, base = "1ms", on(_))]
+            #[retry(max = 5, base = "1ms", on(_), budget = "none")]
             async fn fetch_kept(script: &Script) -> $($async)+ {
                 bodies::fetch_kept(script).await
             }
 
-            #[retry(max = 5, base = "1ms", on(_))]
+            #[retry(max = 5, base = "1ms", on(_), budget = "none")]
             async fn suspended(script: &Script) -> $($async)+ {
                 bodies::suspended(script).await
             }
 
-            #[retry(max = 5, base = "1ms", on(_))]
+            #[retry(max = 5, base = "1ms", on(_), budget = "none")]
             async fn fetch_suspended(script: &Script) -> $($async)+ {
                 bodies::fetch_suspended(script).await
             }
 
-            #[retry(max = 5, base = "1ms", on(_), timer = Still)]
+            #[retry(max = 5, base = "1ms", on(_), timer = Still, budget = "none")]
             async fn still_small(script: &Script) -> $($async)+ {
                 ready(()).await;
                 script.coded()
             }
 
-            #[retry(max = 5, base = "1ms", on(_), timer = Still)]
+            #[retry(max = 5, base = "1ms", on(_), timer = Still, budget = "none")]
             async fn still_fetch(script: &Script) -> $($async)+ {
                 bodies::fetch(script).await
             }
 
-            #[retry(max = 5, base = "1ms", on(_), timer = Still)]
+            #[retry(max = 5, base = "1ms", on(_), timer = Still, budget = "none")]
             async fn async_outer(script: &Script, first: &Cell<bool>) -> $($async)+ {
                 if first.replace(false) {
                     script.coded()
@@ -203,6 +210,26 @@ macro_rules! functions {
 
             async fn async_until(script: &Script) -> $($async)+ {
                 deadline::within(HOUR, still_fetch(script)).await
+            }
+
+            #[retry(max = 5, base = "1ms", on(_))]
+            fn default(script: &Script) -> $($sync)+ {
+                request(script)
+            }
+
+            #[retry(max = 3, backoff = "none", on(_))]
+            fn default_none(script: &Script) -> $($sync)+ {
+                request(script)
+            }
+
+            #[retry(max = 5, base = "1ms", on(_))]
+            async fn default_async(script: &Script) -> $($async)+ {
+                bodies::fetch(script).await
+            }
+
+            #[retry(max = 5, base = "1ms", on(_), timer = Still)]
+            async fn default_async_still(script: &Script) -> $($async)+ {
+                bodies::fetch(script).await
             }
 
             #[retry(
@@ -256,25 +283,25 @@ macro_rules! functions {
             ];
 
             #[cfg(feature = "config")]
-            #[retry(policy = "benches", max = 5, base = "1ms", on(_))]
+            #[retry(policy = "benches", max = 5, base = "1ms", on(_), budget = "none")]
             fn named(script: &Script) -> $($sync)+ {
                 request(script)
             }
 
             #[cfg(feature = "config")]
-            #[retry(policy = "benches", max = 5, base = "1ms", on(_))]
+            #[retry(policy = "benches", max = 5, base = "1ms", on(_), budget = "none")]
             async fn named_async(script: &Script) -> $($async)+ {
                 bodies::fetch(script).await
             }
 
             #[cfg(feature = "config")]
-            #[retry(policy = "benches", max = 5, base = "1ms", on(_), timer = Still)]
+            #[retry(policy = "benches", max = 5, base = "1ms", on(_), timer = Still, budget = "none")]
             fn named_still(script: &Script) -> $($sync)+ {
                 request(script)
             }
 
             #[cfg(feature = "config")]
-            #[retry(policy = "benches", max = 5, base = "1ms", on(_), timer = Still)]
+            #[retry(policy = "benches", max = 5, base = "1ms", on(_), timer = Still, budget = "none")]
             async fn named_async_still(script: &Script) -> $($async)+ {
                 bodies::fetch(script).await
             }

@@ -285,6 +285,29 @@ const ROWS: &[Bounded] = &[
     ),
     row("refusal by an open breaker", Call("open", 0), AtMost(118.0)),
     row(
+        "the default budget, sync success, over none",
+        Over(&Call("shared", 0), &Call("sync-call", 0)),
+        AtMost(3.0),
+    ),
+    row(
+        "the default budget, async success, over none",
+        Over(&Call("shared-async", 0), &Call("async-call", 0)),
+        AtMost(3.0),
+    ),
+    row(
+        "the default budget, sync retry, over none",
+        Over(&Retry("shared-none", 0, 2), &Retry("none-call", 0, 2)),
+        AtMost(90.0),
+    ),
+    row(
+        "the default budget, async retry, over none",
+        Over(
+            &Retry("shared-async-still", 0, 4),
+            &Retry("async-still-call", 0, 4),
+        ),
+        AtMost(90.0),
+    ),
+    row(
         "one more async function, check, ms",
         Built(|cost| cost.check),
         OverBare(4.0),

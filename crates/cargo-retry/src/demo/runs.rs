@@ -22,12 +22,12 @@ pub(super) const CLIENTS: usize = 10;
 pub(super) const POLICIES: [(&str, &str, Colour); 3] = [
     (
         "3 retries at once",
-        r#"max = 4, backoff = "none""#,
+        r#"max = 4, backoff = "none", budget = "none""#,
         Colour::Vermilion,
     ),
     (
         "1 retry after a backoff",
-        r#"max = 2, base = "1s""#,
+        r#"max = 2, base = "1s", budget = "none""#,
         Colour::Orange,
     ),
     (

@@ -39,7 +39,12 @@ fn the_three_policies_end_as_the_demo_says() {
 /// What the second row does not say: with as many retries as the others a backoff alone is not enough.
 #[test]
 fn a_backoff_alone_does_not_end_the_outage() {
-    let run = runs::play(1, "", r#"max = 4, base = "1s""#, Colour::Grey);
+    let run = runs::play(
+        1,
+        "",
+        r#"max = 4, base = "1s", budget = "none""#,
+        Colour::Grey,
+    );
     assert_eq!(run.summary.recovered, None);
 }
 

@@ -101,7 +101,7 @@ fn copies_of_a_hedge_are_load() {
     for (policy, words) in [
         (
             "max = 4",
-            "load        4 times that of the calls, while every call fails\n",
+            "load        4 times that of the calls, while every call fails; the budget that its calls share by default",
         ),
         (
             "max = 4, hedge = \"10ms\"",

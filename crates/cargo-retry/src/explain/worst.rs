@@ -103,6 +103,8 @@ impl Worst {
             );
         } else if self.load != Some(1) && given.policy.is_budgeted() {
             load += "; its budget bounds that of all calls together";
+        } else if self.load != Some(1) && given.policy.has_default_budget() {
+            load += "; the budget that its calls share by default ends the retries of an outage after a second";
         }
         let sleeping = match self.sleeping {
             Some(sleeping) => format!("{} at most", Human(sleeping)),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
+use reattempt_parse::Share;
 use reattempt_syntax::args::{self, Args, Code, Given as Value};
 use reattempt_syntax::check;
 use reattempt_syntax::diagnostics::Diagnostics;
@@ -47,7 +48,7 @@ pub(crate) fn from_text(text: &str) -> Given {
     // It names parameters, and here is no function.
     args.clone = None;
     let share = match args.budget.as_ref().map(|budget| &budget.given) {
-        Some(Value::Literal(share, _)) => Some(share.0),
+        Some(&Value::Literal(Share::Of(share), _)) => Some(share),
         _ => None,
     };
     let beside = beside(&args);

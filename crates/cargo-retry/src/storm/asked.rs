@@ -4,8 +4,11 @@ use retry_runtime::rules::budget_share;
 
 use super::allowance::Allowance;
 use super::arguments::Arguments;
-use super::contender::{Contender, SHARE};
+use super::contender::Contender;
 use crate::policy::{Given, Refused, from_file, from_text};
+
+/// The share of a budget that only the program knows.
+const SHARE: f64 = 0.1;
 
 /// A policy, and what to say of it.
 #[derive(Debug)]

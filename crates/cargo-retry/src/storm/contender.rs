@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use reattempt_storm::client::Client;
-use retry_runtime::{Backoff, Breaker, Policy};
+use retry_runtime::budget::RefundBudget;
+use retry_runtime::{Backoff, Breaker, Budget, Policy};
 
 use super::allowance::Allowance;
 use crate::policy::Given;
@@ -15,11 +16,13 @@ pub(crate) struct Contender {
     pub(crate) policy: Policy,
     /// In place of that of the policy.
     pub(crate) budget: Option<Allowance>,
+    /// With the budget that an operation has by default, although the policy turns it off.
+    pub(crate) is_refunded: bool,
     pub(crate) breaker: bool,
 }
 
-/// The budget of somebody who wants one.
-pub(crate) const SHARE: f64 = 0.1;
+/// Of a policy without a limit to its attempts.
+const TOKENS: u32 = 10;
 
 impl Contender {
     pub(crate) const fn new(name: &'static str, policy: Policy) -> Self {
@@ -27,6 +30,7 @@ impl Contender {
             name,
             policy,
             budget: None,
+            is_refunded: false,
             breaker: false,
         }
     }
@@ -45,12 +49,14 @@ impl Contender {
     }
 
     pub(crate) const fn immediate() -> Self {
-        let policy = Policy::new().max(4).backoff(Backoff::None);
+        let policy = Policy::new().max(4).backoff(Backoff::None).without_budget();
         Self::new("3 immediate retries", policy)
     }
 
     pub(crate) const fn is_budgeted(&self) -> bool {
-        self.budget.is_some() || self.policy.shared_budget().is_some()
+        self.budget.is_some()
+            || self.policy.shared_budget().is_some()
+            || self.policy.has_default_budget()
     }
 
     /// Whether it retries what times out.
@@ -64,10 +70,20 @@ impl Contender {
         if let Some(allowance) = self.budget {
             client = client.budget(allowance.budget());
         }
+        if self.is_refunded {
+            client = client.budget(Budget::refunding(self.tokens()));
+        }
         if self.breaker {
             client = client.breaker(Breaker::count_window(20));
         }
         client
+    }
+
+    /// How many tokens that budget has.
+    pub(crate) fn tokens(&self) -> u32 {
+        self.policy
+            .attempts()
+            .map_or(TOKENS, RefundBudget::capacity)
     }
 
     /// The limit of its attempts, where that of the scene is `timeout`.

@@ -9,8 +9,7 @@ use reattempt_storm::scene::Scene;
 use reattempt_storm::summary::Summary;
 use retry_runtime::duration::Human;
 
-use super::allowance::Allowance;
-use super::contender::{Contender, SHARE};
+use super::contender::Contender;
 use super::progress::Progress;
 
 /// The most attempts of a run.
@@ -159,10 +158,11 @@ impl Stage {
         if !asked.is_budgeted() {
             let improved = Contender {
                 name: "with a budget",
-                budget: Some(Allowance::new(SHARE)),
+                is_refunded: true,
                 ..asked.clone()
             };
-            fix("a budget of 10 %", format!("budget = {SHARE}"), improved)?;
+            let how = format!("budget = Budget::refunding({})", asked.tokens());
+            fix("a budget that calls get back", how, improved)?;
         }
         if let Some(allowance) = asked.budget.filter(|it| it.floor > 0.0) {
             let allowance = allowance.without_floor();

@@ -3,7 +3,8 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 use super::deposits::Source;
-use super::{Budget, Kind, THOUSANDTHS};
+use super::refund::{self, Payment};
+use super::{Budget, Kind, Refunding, THOUSANDTHS};
 use reattempt_core::Clock;
 use reattempt_core::Verdict;
 use reattempt_core::process::ProcessClock;
@@ -30,7 +31,7 @@ impl FailureClass {
     }
 }
 
-/// What the last retry of a call cost: what its success brings back.
+/// What the last retry of a call cost, or all of them where all come back: what its success brings back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Paid(u32);
 
@@ -73,9 +74,13 @@ impl Held {
 }
 
 impl Reservation<'_> {
-    /// The retry starts.
-    pub(crate) fn spend(mut self) -> Paid {
-        Paid(core::mem::replace(&mut self.held, Held::NOTHING).cost())
+    /// The retry starts, of a call that has paid `before`.
+    pub(crate) fn spend(mut self, before: Paid) -> Paid {
+        let cost = core::mem::replace(&mut self.held, Held::NOTHING).cost();
+        match self.budget.kind {
+            Kind::Refunding(_) => Paid(before.0.saturating_add(cost)),
+            _ => Paid(cost),
+        }
     }
 }
 
@@ -100,6 +105,7 @@ impl Budget {
                 _ => {}
             },
             Kind::Tokens(tokens) => tokens.count.put(held.cost()),
+            Kind::Refunding(refunding) => refunding.budget.put(held.cost()),
             Kind::Grpc(_) => {}
         }
     }
@@ -162,11 +168,12 @@ impl Budget {
         }
     }
 
-    /// The price of a retry, if there is enough for it.
+    /// The price of a retry, if there is enough for it, of a call that has `paid` so far.
     #[inline]
     pub(crate) fn reserve(
         &self,
         class: FailureClass,
+        paid: Paid,
         clock: &impl Clock,
     ) -> Option<Reservation<'_>> {
         let held = match &self.kind {
@@ -186,6 +193,13 @@ impl Budget {
             }
             // The failure was the price.
             Kind::Grpc(_) => Held::NOTHING,
+            Kind::Refunding(Refunding { budget, capacity }) => {
+                match budget.pay(*capacity, paid == Paid::NOTHING, clock.shared()) {
+                    Payment::Paid => Held::tokens(refund::PRICE),
+                    Payment::Free => Held::NOTHING,
+                    Payment::Refused => return None,
+                }
+            }
         };
         Some(Reservation { budget: self, held })
     }
@@ -217,8 +231,8 @@ impl Budget {
     pub fn try_withdraw_hedge_with_clock(&self, clock: &impl Clock) -> bool {
         self.is_well()
             && self
-                .reserve(FailureClass::Failed, clock)
-                .map(Reservation::spend)
+                .reserve(FailureClass::Failed, Paid::NOTHING, clock)
+                .map(|reservation| reservation.spend(Paid::NOTHING))
                 .is_some()
     }
 
@@ -248,6 +262,7 @@ impl Budget {
         match &self.kind {
             Kind::PerSuccess(_) | Kind::PerRequest(_) | Kind::Tokens(_) => false,
             Kind::Grpc(grpc) => !grpc.count.is_full(),
+            Kind::Refunding(refunding) => !refunding.budget.is_full(),
         }
     }
 
@@ -259,6 +274,7 @@ impl Budget {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.look(clock),
             Kind::Tokens(tokens) => tokens.count.put(paid.0.max(1)),
             Kind::Grpc(grpc) => grpc.count.put(grpc.gain),
+            Kind::Refunding(refunding) => refunding.budget.put(paid.0.saturating_add(refund::GAIN)),
         }
     }
 }
@@ -300,7 +316,7 @@ impl Account<'_> {
         // What was reserved for a retry that never started goes back first.
         self.reserved = None;
         if self.noted.unwrap_or_else(|| self.budget.is_well()) {
-            self.reserved = self.budget.reserve(class, clock);
+            self.reserved = self.budget.reserve(class, self.paid, clock);
         }
         self.reserved.is_some()
     }
@@ -309,7 +325,7 @@ impl Account<'_> {
     #[inline]
     pub fn spend(&mut self) {
         if let Some(reservation) = self.reserved.take() {
-            self.paid = reservation.spend();
+            self.paid = reservation.spend(self.paid);
         }
     }
 

@@ -7,6 +7,7 @@
 mod account;
 mod credit;
 mod deposits;
+mod refund;
 mod reserve;
 mod samples;
 mod settings;
@@ -16,6 +17,9 @@ mod token_count;
 
 pub use account::{Account, FailureClass};
 use deposits::Deposits;
+pub use refund::use_default_budgets;
+#[doc(hidden)]
+pub use refund::{Payment, RefundBudget};
 use settings::obey;
 use token_count::TokenCount;
 
@@ -38,6 +42,7 @@ use reattempt_core::process::ProcessClock;
 /// | [`per_request`](Self::per_request) | `ratio` tokens when it begins | one |
 /// | [`tokens`](Self::tokens) | what its last retry cost, or one if it needed none, when it succeeds | by the class of the failure |
 /// | [`grpc`](Self::grpc) | `token_ratio` tokens when it succeeds | nothing; each failure costs one |
+/// | [`refunding`](Self::refunding) | all that its retries cost, and 0.3, when it succeeds | one, or nothing in the first second of a fault |
 ///
 /// `RetryLayer::budget(&SHOP)` of the feature `tower` and `RetryMiddleware::budget(&SHOP)` of
 /// `reqwest-middleware` take one; for other loops there is [`account`](Self::account).
@@ -64,6 +69,13 @@ enum Kind {
     PerRequest(Deposits),
     Tokens(Tokens),
     Grpc(Grpc),
+    Refunding(Refunding),
+}
+
+#[derive(Debug)]
+struct Refunding {
+    budget: RefundBudget,
+    capacity: u32,
 }
 
 #[derive(Debug)]
@@ -212,6 +224,52 @@ impl Budget {
         }
     }
 
+    /// As the budget that an operation has by default, for several operations of one service: full at the start, a retry
+    /// costs a token, and a call that succeeds brings back all that it paid, and 0.3.
+    ///
+    /// Wasted retries are at most three for ten successes, and the capacity. From a failure that finds all tokens there,
+    /// no retry is refused for one second: a short fault is retried in full. The first failure of a call brings 0.01
+    /// tokens, and so does each second.
+    ///
+    /// # Units and ranges
+    ///
+    /// `capacity` is 1 or more. A call of `max` attempts is never refused alone from `max - 1` on; the default budget
+    /// has 4 or that.
+    ///
+    /// # Panics
+    ///
+    /// For a capacity of 0; in a `static` that is an error of the compiler.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{Budget, overload::budget::FailureClass};
+    ///
+    /// static SHOP: Budget = Budget::refunding(4);
+    ///
+    /// let mut call = SHOP.account();
+    /// assert!(call.withdraw(FailureClass::Failed));
+    /// call.spend();
+    /// assert_eq!(SHOP.balance(), 3.0);
+    /// call.succeeded(); // the retry helped: it cost nothing
+    /// assert_eq!(SHOP.balance(), 4.0);
+    /// ```
+    #[must_use = "a budget does nothing unless its calls have accounts"]
+    #[track_caller]
+    pub const fn refunding(capacity: u32) -> Self {
+        if capacity == 0 {
+            RuleId::R11.refuse(
+                "`refunding` of 0 would never allow a retry; an operation has 4 by default",
+            );
+        }
+        Self {
+            kind: Kind::Refunding(Refunding {
+                budget: RefundBudget::new(),
+                capacity,
+            }),
+        }
+    }
+
     /// Returns the violation of R11 by a budget that never pays for a retry: it has fewer tokens than one costs.
     ///
     /// `#[retry]` asks this of constants.
@@ -241,6 +299,7 @@ impl Budget {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.balance(clock),
             Kind::Tokens(tokens) => f64::from(tokens.count.balance()),
             Kind::Grpc(grpc) => f64::from(grpc.count.balance()) / f64::from(THOUSANDTHS),
+            Kind::Refunding(refunding) => refunding.budget.balance(refunding.capacity),
         }
     }
 
@@ -268,6 +327,7 @@ impl Budget {
             Kind::Tokens(Tokens { count, .. }) | Kind::Grpc(Grpc { count, .. }) => {
                 count.put(count.capacity());
             }
+            Kind::Refunding(refunding) => refunding.budget.reset(),
         }
     }
 
@@ -288,6 +348,10 @@ impl Budget {
                 count: TokenCount::new(grpc.count.capacity()),
                 gain: grpc.gain,
             }),
+            Kind::Refunding(refunding) => Kind::Refunding(Refunding {
+                budget: RefundBudget::new(),
+                capacity: refunding.capacity,
+            }),
         };
         Self { kind }
     }
@@ -300,6 +364,7 @@ impl fmt::Debug for Budget {
             Kind::PerRequest(_) => "per_request",
             Kind::Tokens(_) => "tokens",
             Kind::Grpc(_) => "grpc",
+            Kind::Refunding(_) => "refunding",
         };
         f.debug_struct("Budget")
             .field("kind", &kind)

@@ -136,7 +136,7 @@ impl Budget {
     const fn deposits(&mut self, setting: &str) -> &mut Deposits {
         match &mut self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits,
-            Kind::Tokens(_) | Kind::Grpc(_) => {
+            Kind::Tokens(_) | Kind::Grpc(_) | Kind::Refunding(_) => {
                 refuse(&Text::new().key(setting).push(
                     " is for budgets of deposits; drop it, or write `Budget::per_success(0.1)`",
                 ))

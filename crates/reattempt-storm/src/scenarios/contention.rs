@@ -54,7 +54,7 @@ pub const fn policy(jitter: Jitter) -> Policy {
 /// One run with `contenders` clients, all of which start at 0.
 pub fn run(contenders: usize, policy: Policy, seed: u64) -> Contention {
     let clock = Virtual::new(seed);
-    let client = Client::new(policy);
+    let client = Client::new(policy.without_budget());
     let mut agenda = Agenda::new();
     let network = || clock.normal(Duration::from_millis(10), Duration::from_millis(2));
 

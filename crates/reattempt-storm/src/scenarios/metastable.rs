@@ -109,7 +109,7 @@ pub fn figures() -> Vec<Figure> {
 
 /// One retry, under this budget.
 pub fn client(budget: Option<Budget>) -> Client {
-    let client = Client::new(one_retry());
+    let client = Client::new(one_retry().without_budget());
     match budget {
         Some(budget) => client.budget(budget),
         None => client,
@@ -145,7 +145,7 @@ mod tests {
             trigger: Trigger::outage(0..0),
             ..scene(Stale::Served, Arrivals::Regular)
         };
-        let record = run(&scene, &[Client::new(one_retry())]);
+        let record = run(&scene, &[Client::new(one_retry().without_budget())]);
         assert_eq!(record.last_timeout, None);
         assert_eq!(recovery(&scene, &record), Some(0.0));
     }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn what_never_recovers_gets_worse() {
         let scene = scene(Stale::Served, Arrivals::Regular);
-        let record = run(&scene, &[Client::new(one_retry())]);
+        let record = run(&scene, &[Client::new(one_retry().without_budget())]);
         let last = record.seconds.last().copied().unwrap_or_default();
         assert_eq!((last.calls, last.attempts, last.succeeded), (280, 560, 0));
     }

@@ -45,7 +45,7 @@ fn bounded(id: &'static str, ratio: f64, budget: impl Fn(u32) -> Budget) -> Vec<
     let policy = Policy::new().base(Duration::from_millis(10));
     let mut figures = Vec::new();
     for (calls, initial) in [(1_000, 0), (1_000, 10), (1_000, 100), (20_000, 10)] {
-        let client = Client::new(policy).budget(budget(initial));
+        let client = Client::new(policy.without_budget()).budget(budget(initial));
         let limit = 1.0 + ratio + f64::from(initial) / f64::from(calls);
         let case = format!("total outage, {calls} calls, {initial} at the start: attempts/calls");
         let outcome = run(&client, calls, 1.0);
@@ -79,7 +79,11 @@ pub fn saturated() -> Vec<Figure> {
     for ratio in [0.1, 0.3] {
         for faults in [0.4, 0.5, 0.6, 0.8] {
             let budget = Budget::per_success(ratio).floor(0.0).initial(0);
-            let outcome = run(&Client::new(policy).budget(budget), 50_000, faults);
+            let outcome = run(
+                &Client::new(policy.without_budget()).budget(budget),
+                50_000,
+                faults,
+            );
             let expected = Expected::Near {
                 value: 1.0 / (1.0 - ratio * (1.0 - faults)),
                 share: 0.02,
@@ -95,7 +99,7 @@ pub fn saturated() -> Vec<Figure> {
 pub fn independent() -> Vec<Figure> {
     let policy = Policy::new().max(3).base(Duration::from_millis(10));
     let outcome = run(
-        &Client::new(policy).budget(Budget::per_success(0.1)),
+        &Client::new(policy.without_budget()).budget(Budget::per_success(0.1)),
         100_000,
         0.05,
     );
@@ -131,7 +135,7 @@ mod tests {
 
     #[test]
     fn without_a_budget_every_call_makes_all_its_attempts() {
-        let outcome = run(&Client::new(Policy::new()), 100, 1.0);
+        let outcome = run(&Client::new(Policy::new().without_budget()), 100, 1.0);
         assert_eq!((outcome.attempts, outcome.succeeded), (3.0, 0.0));
     }
 }

@@ -15,7 +15,7 @@ pub fn attempts_below(tiers: u32, attempts: u32, nested: Nested) -> u32 {
         .max(attempts)
         .base(Duration::from_millis(10))
         .nested(nested);
-    let client = Client::new(policy);
+    let client = Client::new(policy.without_budget());
     call(&client, &Virtual::new(1), tiers, false)
 }
 

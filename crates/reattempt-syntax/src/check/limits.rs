@@ -26,6 +26,7 @@ impl Draft<'_> {
                 self.faults.add(fault);
                 return None;
             }
+            Given::Literal(Share::None, place) => (BudgetSource::Never, TokenStream::new(), place),
             Given::Literal(share, place) => (
                 BudgetSource::Own(share.tokens(&self.krate)),
                 own_budget(),
@@ -47,7 +48,11 @@ impl Draft<'_> {
                 }
             }
         };
-        self.known = self.known.budgeted();
+        self.known = if let BudgetSource::Never = source {
+            self.known.without_budget()
+        } else {
+            self.known.budgeted()
+        };
         self.places.push((Key::Budget, key, place));
         self.settings.push(Setting {
             key: Key::Budget,

@@ -11,8 +11,11 @@ use super::{Literal, read};
 
 impl Literal for Share {
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
-        let share = self.0;
-        ours!(#krate::Budget::per_success(#share))
+        match self {
+            Self::Of(share) => ours!(#krate::Budget::per_success(#share)),
+            // A call of the builder: there is no value.
+            Self::None => TokenStream::new(),
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 ///
-/// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
+/// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting. Its calls share a budget.
 async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
     const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant()
         .max(5u32)
         .jitter(::reattempt::Jitter::Ratio(0.2f64));
-    static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-        ::reattempt::__private::name!("fetch" max jitter on),
+    static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::site!(
+        ::reattempt::__private::name!("fetch" max jitter on)
     );
     let context = || ::reattempt::__private::CallContext::asynchronous(
         &__REATTEMPT_SITE,
@@ -25,7 +25,9 @@ async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
             let error = if ::reattempt::__private::LiveCall::failures(&call) == 0 {
                 let (outcome, marks) = (&mut call).first(attempt).await;
                 match ::reattempt::__private::split(outcome) {
-                    ::core::result::Result::Ok(answer) => break answer,
+                    ::core::result::Result::Ok(answer) => {
+                        break __REATTEMPT_SITE.answered(answer);
+                    }
                     ::core::result::Result::Err(error) => {
                         (&mut call).first_ended(marks, error)
                     }

@@ -14,17 +14,15 @@ fn every_hook() {
         "async fn fetch(name: String) -> Result<Page, RetryError<Error>> { get(name, attempt).await }",
         &expect![[r#"
             ///
-            /// **Retried:** Up to 4 attempts; delays of up to 50 ms, 100 ms, 200 ms, each drawn from 0 to that; at most 350 ms of waiting; 2 s for all attempts and delays together.
+            /// **Retried:** Up to 4 attempts; delays of up to 50 ms, 100 ms, 200 ms, each drawn from 0 to that; at most 350 ms of waiting; 2 s for all attempts and delays together. Its calls share a budget.
             async fn fetch(name: String) -> Result<Page, RetryError<Error>> {
                 const __REATTEMPT_POLICY: &::again::Policy = &::again::Policy::constant()
                     .max(4u32)
                     .base(::core::time::Duration::new(0u64, 50000000u32))
                     .deadline(::core::time::Duration::new(2u64, 0u32));
-                static __REATTEMPT_SITE: ::again::__private::Site = ::again::__private::Site::new(
-                    ::again::__private::name!(
-                        "fetch" max base deadline on except context clone on_retry before_retry
-                        fallback
-                    ),
+                static __REATTEMPT_SITE: ::again::__private::Site = ::again::__private::site!(
+                    ::again::__private::name!("fetch" max base deadline on except context clone
+                    on_retry before_retry fallback)
                 );
                 let context = |until| ::again::__private::CallContext::new(
                     &__REATTEMPT_SITE,

@@ -32,14 +32,14 @@ fn sync_function() {
         &expect![[r#"
             /// Fetches.
             ///
-            /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
+            /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting. Its calls share a budget.
             pub fn fetch(url: &str) -> Result<Page, FetchError> {
                 const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant()
                     .max(5u32)
                     .backoff(::reattempt::Backoff::Exp)
                     .jitter(::reattempt::Jitter::Ratio(0.2f64));
-                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::reattempt::__private::name!("fetch" max backoff jitter on),
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::site!(
+                    ::reattempt::__private::name!("fetch" max backoff jitter on)
                 );
                 let context = || ::reattempt::__private::CallContext::blocking(
                     &__REATTEMPT_SITE,
@@ -52,7 +52,7 @@ fn sync_function() {
                     > { client().get(url)?.page() });
                     let begun = ::reattempt::__private::CallStart::now();
                     match ::reattempt::__private::split(body()) {
-                        ::core::result::Result::Ok(answer) => answer,
+                        ::core::result::Result::Ok(answer) => __REATTEMPT_SITE.answered(answer),
                         ::core::result::Result::Err(error) => {
                             ::reattempt::__private::CallStart::retried(
                                 begun,
@@ -79,14 +79,14 @@ fn async_function() {
         "async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> { client.get(url).await?.page() }",
         &expect![[r#"
             ///
-            /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting.
+            /// **Retried:** Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, each +/-20 %; at most 1.8 s of waiting. Its calls share a budget.
             async fn fetch(client: &Client, url: &str) -> Result<Page, FetchError> {
                 const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant()
                     .max(5u32)
                     .backoff(::reattempt::Backoff::Exp)
                     .jitter(::reattempt::Jitter::Ratio(0.2f64));
-                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::reattempt::__private::name!("fetch" max backoff jitter on),
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::site!(
+                    ::reattempt::__private::name!("fetch" max backoff jitter on)
                 );
                 let context = || ::reattempt::__private::CallContext::asynchronous(
                     &__REATTEMPT_SITE,
@@ -106,7 +106,9 @@ fn async_function() {
                         let error = if ::reattempt::__private::LiveCall::failures(&call) == 0 {
                             let (outcome, marks) = (&mut call).first(attempt).await;
                             match ::reattempt::__private::split(outcome) {
-                                ::core::result::Result::Ok(answer) => break answer,
+                                ::core::result::Result::Ok(answer) => {
+                                    break __REATTEMPT_SITE.answered(answer);
+                                }
                                 ::core::result::Result::Err(error) => {
                                     (&mut call).first_ended(marks, error)
                                 }
@@ -159,11 +161,11 @@ fn a_delay_that_the_error_asks_for() {
     let added: Vec<_> = added.unwrap_or(&with).lines().map(str::trim).collect();
     expect![[r#"
         ///
-        /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting.
+        /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting. Its calls share a budget.
         fn fetch(&self) -> Result<Page, FetchError> {
         const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant();
-        static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-        ::reattempt::__private::name!("fetch" on retry_after),
+        static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::site!(
+        ::reattempt::__private::name!("fetch" on retry_after)
         );
         let context = || ::reattempt::__private::CallContext::blocking(
         &__REATTEMPT_SITE,

@@ -14,9 +14,9 @@ fn a_policy_with_a_name() {
             ///
             /// **Retried** by the policy `storage` of the configuration; where that says nothing: Up to 4 attempts; delays of up to 100 ms, 200 ms, 400 ms, each drawn from 0 to that; at most 700 ms of waiting.
             fn fetch(url: &str) -> Result<Page, FetchError> {
-                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
-                    ::reattempt::__private::name!("fetch" policy max on), "storage",
-                    ::reattempt::Policy::constant().max(4u32), false
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::sharing!(
+                    ::reattempt::__private::named!(::reattempt::__private::name!("fetch" policy max
+                    on), "storage", ::reattempt::Policy::constant().max(4u32), false)
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
                 let mut plain = ::reattempt::__private::Live::is_idle(&live);
@@ -39,7 +39,9 @@ fn a_policy_with_a_name() {
                         } else {
                             let begun = ::reattempt::__private::CallStart::now();
                             match ::reattempt::__private::split(body()) {
-                                ::core::result::Result::Ok(answer) => answer,
+                                ::core::result::Result::Ok(answer) => {
+                                    __REATTEMPT_SITE.answered(answer)
+                                }
                                 ::core::result::Result::Err(error) => {
                                     ::reattempt::__private::CallStart::retried(
                                         begun,
@@ -205,9 +207,9 @@ fn a_policy_with_a_name_in_an_async_function() {
             ///
             /// **Retried** by the policy `storage` of the configuration; where that says nothing: Up to 4 attempts; delays of up to 100 ms, 200 ms, 400 ms, each drawn from 0 to that; at most 700 ms of waiting.
             async fn fetch(url: &str) -> Result<Page, FetchError> {
-                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::named!(
-                    ::reattempt::__private::name!("fetch" policy max on), "storage",
-                    ::reattempt::Policy::constant().max(4u32), true
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::sharing!(
+                    ::reattempt::__private::named!(::reattempt::__private::name!("fetch" policy max
+                    on), "storage", ::reattempt::Policy::constant().max(4u32), true)
                 );
                 let mut live = ::reattempt::__private::Site::call(&__REATTEMPT_SITE);
                 let mut plain = ::reattempt::__private::Live::is_idle(&live);
@@ -442,11 +444,11 @@ fn the_kill_switch_in_an_async_function() {
         "async fn fetch(url: &str) -> Result<Page, FetchError> { client().get(url).await }",
         &expect![[r#"
             ///
-            /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting.
+            /// **Retried:** Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from 0 to that; at most 300 ms of waiting. Its calls share a budget.
             async fn fetch(url: &str) -> Result<Page, FetchError> {
                 const __REATTEMPT_POLICY: &::reattempt::Policy = &::reattempt::Policy::constant();
-                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::Site::new(
-                    ::reattempt::__private::name!("fetch" on),
+                static __REATTEMPT_SITE: ::reattempt::__private::Site = ::reattempt::__private::site!(
+                    ::reattempt::__private::name!("fetch" on)
                 );
                 let context = || ::reattempt::__private::CallContext::asynchronous(
                     &__REATTEMPT_SITE,
@@ -466,7 +468,9 @@ fn the_kill_switch_in_an_async_function() {
                         let error = if ::reattempt::__private::LiveCall::failures(&call) == 0 {
                             let (outcome, marks) = (&mut call).first(attempt).await;
                             match ::reattempt::__private::split(outcome) {
-                                ::core::result::Result::Ok(answer) => break answer,
+                                ::core::result::Result::Ok(answer) => {
+                                    break __REATTEMPT_SITE.answered(answer);
+                                }
                                 ::core::result::Result::Err(error) => {
                                     (&mut call).first_ended(marks, error)
                                 }

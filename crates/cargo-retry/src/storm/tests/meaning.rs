@@ -27,7 +27,7 @@ fn says(line: &str, words: &[&str]) -> Play {
 #[test]
 fn a_storm_goes_on_and_has_a_fix() {
     let play = says(
-        "'max = 4'",
+        "'max = 4, budget = \"none\"'",
         &[
             "does not come back within the run",
             "With this policy, too, the server is still overloaded at the end",
@@ -54,7 +54,7 @@ fn a_storm_goes_on_and_has_a_fix() {
 
 #[test]
 fn calls_that_go_on_for_ever_have_not_succeeded() {
-    let play = play("'max = 10, base = \"1s\", cap = \"5m\"'");
+    let play = play("'max = 10, base = \"1s\", cap = \"5m\", budget = \"none\"'");
     let summary = play.asked.summary;
     assert!(summary.open > 0.5 && summary.succeeded < 0.5, "{summary:?}");
     assert!(summary.median > std::time::Duration::from_secs(10));

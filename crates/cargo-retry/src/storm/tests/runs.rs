@@ -9,10 +9,24 @@ const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
+/// The default policy, as it is: with the budget that an operation has by default it comes back.
 #[test]
-fn with_nothing_at_all_it_shows_a_storm_and_its_fix() {
+fn with_nothing_at_all_it_shows_that_the_default_policy_comes_back() {
     let (play, notes) = played(&typed("").expect("nothing is typed")).expect("it can be played");
     assert_eq!(notes, [""; 0]);
+    let [never, immediate, asked] =
+        [&play.never, &play.immediate, &play.asked].map(|it| it.summary.recovered);
+    let (never, asked) = (never.expect("no retries"), asked.expect("the default"));
+    assert!(
+        immediate.is_none() && asked <= 2 * never + secs(5),
+        "{never:?} {asked:?}"
+    );
+    assert!(play.fixes.is_empty());
+}
+
+#[test]
+fn without_a_budget_it_shows_a_storm_and_its_fix() {
+    let play = play("'budget = \"none\"'");
     let recovered = play.all().map(|it| it.summary.recovered);
     assert!(recovered[0].is_some() && recovered[1].is_none() && recovered[2].is_none());
     assert!((play.immediate.summary.peak_amplification - 4.0).abs() < 1e-9);
@@ -28,7 +42,7 @@ fn with_nothing_at_all_it_shows_a_storm_and_its_fix() {
         fixed.iter().all(|(_, recovered)| recovered.is_some()),
         "{fixed:?}"
     );
-    assert_eq!(fixed[0].0, "budget = 0.1");
+    assert_eq!(fixed[0].0, "budget = Budget::refunding(4)");
 }
 
 #[test]
@@ -39,7 +53,7 @@ fn every_trigger_is_a_storm_without_a_budget_and_none_with_a_breaker() {
         "--burst 4s",
         "--slowdown 5s --to 0.1",
     ] {
-        let play = play(&format!("'max = 4' {trigger}"));
+        let play = play(&format!("'max = 4, budget = \"none\"' {trigger}"));
         assert!(play.never.summary.recovered.is_some(), "{trigger}");
         assert_eq!(play.immediate.summary.recovered, None, "{trigger}");
         assert_eq!(play.asked.summary.recovered, None, "{trigger}");
@@ -51,7 +65,9 @@ fn every_trigger_is_a_storm_without_a_budget_and_none_with_a_breaker() {
 
 #[test]
 fn a_budget_bounds_the_load() {
-    let stormy = play("'max = 4' --outage 5s").asked.summary;
+    let stormy = play("'max = 4, budget = \"none\"' --outage 5s")
+        .asked
+        .summary;
     for line in [
         "'max = 4, budget = 0.1' --clients 1 --outage 5s",
         "'max = 4' --budget 0.1 --clients 1 --outage 5s",
@@ -68,7 +84,7 @@ fn the_limits_of_the_policy_hold() {
     let short = play("'max = 4, deadline = \"1500ms\"'").asked.summary;
     assert!(short.p99 <= Duration::from_millis(1_500), "{:?}", short.p99);
     assert!(short.peak_amplification <= 2.0 + 1e-9);
-    assert!(play("'max = 4'").asked.summary.p99 > secs(4));
+    assert!(play("'max = 4, budget = \"none\"'").asked.summary.p99 > secs(4));
     // Those beside it have the same limit of an attempt.
     let timeout = play("'max = 4, timeout = \"250ms\"'");
     assert_eq!(timeout.never.summary.p99, Duration::from_millis(250));

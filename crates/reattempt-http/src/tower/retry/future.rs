@@ -195,7 +195,7 @@ where
         let operation = if plan.operation.suits(is_idempotent) {
             &plan.operation
         } else {
-            once = plan.operation.for_request(is_idempotent);
+            once = plan.operation.clone().for_request(is_idempotent);
             &once
         };
         let context = CallContext::of(operation.operation(), *this.until, &plan.timer);

@@ -350,7 +350,7 @@ where
         RetryService {
             inner,
             plan: Arc::new(Plan {
-                operation: self.operation.for_instance(),
+                operation: self.operation.clone().for_instance(),
                 judge: self.judge.clone(),
                 cloner: self.cloner.clone(),
                 hook: self.hook.clone(),

@@ -18,7 +18,7 @@ pub(super) struct Plan<J, C, O, T> {
 impl<J, C, O, T> Plan<J, C, O, T> {
     /// Returns the context of a call that ends at `until`.
     #[inline(always)]
-    pub(super) const fn context(&self, until: Until) -> CallContext<'_, T> {
+    pub(super) fn context(&self, until: Until) -> CallContext<'_, T> {
         CallContext::of(self.operation.operation(), until, &self.timer)
     }
 

@@ -1,7 +1,7 @@
 //! What one call does.
 
 use super::{Hand, balances, bare, deposit, withdraw};
-use crate::budget::account::Reservation;
+use crate::budget::account::Paid;
 use crate::budget::{Budget, FailureClass, Kind};
 use reattempt_core::Verdict;
 
@@ -68,13 +68,13 @@ fn what_is_not_spent_is_given_back() {
 fn reservations() {
     let (budget, clock) = (Budget::tokens(20), Hand::from(0));
     let first = budget
-        .reserve(FailureClass::TimedOut, &clock)
+        .reserve(FailureClass::TimedOut, Paid::NOTHING, &clock)
         .expect("20 are there");
     drop(first);
     budget.begin(&clock);
     let paid = budget
-        .reserve(FailureClass::TimedOut, &clock)
-        .map(Reservation::spend);
+        .reserve(FailureClass::TimedOut, Paid::NOTHING, &clock)
+        .map(|reservation| reservation.spend(Paid::NOTHING));
     let paid = paid.expect("20 are there");
     assert!((budget.balance_with_clock(&clock) - 10.0).abs() < 1e-9);
     assert!(budget.succeeded());

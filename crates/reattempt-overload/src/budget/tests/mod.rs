@@ -1,5 +1,6 @@
 mod calls;
 mod queue;
+mod refund;
 mod reset;
 mod samples;
 mod threads;

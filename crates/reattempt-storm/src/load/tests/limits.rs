@@ -18,7 +18,7 @@ fn the_time_out_of_the_policy_takes_the_place_of_the_scenes() {
             Some(timeout) => Policy::new().max(1).timeout(timeout),
             None => Policy::new().max(1),
         };
-        let record = run(&down(), &[Client::new(policy)]);
+        let record = run(&down(), &[Client::new(policy.without_budget())]);
         assert!(record.times.len() > 10_000);
         assert!(
             record.times.iter().all(|time| *time == times),
@@ -31,13 +31,16 @@ fn the_time_out_of_the_policy_takes_the_place_of_the_scenes() {
 fn a_deadline_ends_calls() {
     let patient = IMMEDIATE.max(100);
     let deadline = Duration::from_millis(2_500);
-    let record = run(&down(), &[Client::new(patient.deadline(deadline))]);
+    let record = run(
+        &down(),
+        &[Client::new(patient.deadline(deadline).without_budget())],
+    );
     // Two whole attempts, and half of one that is cut off.
     assert!(record.times.iter().all(|time| *time == deadline));
     let (calls, attempts) = (record.total(|it| it.calls), record.total(|it| it.attempts));
     assert!(attempts <= 3 * calls && attempts > 3 * (calls - 4 * 280));
 
-    let endless = run(&down(), &[Client::new(patient)]);
+    let endless = run(&down(), &[Client::new(patient.without_budget())]);
     assert!(endless.total(|it| it.attempts) > 6 * calls);
     assert!(endless.times.is_empty());
     assert_eq!(u64::try_from(endless.open.len()), Ok(calls));
@@ -51,7 +54,7 @@ fn a_delay_that_would_not_end_in_time_is_not_begun() {
         .base(secs(1))
         .jitter(Jitter::None)
         .deadline(secs(2));
-    let record = run(&down(), &[Client::new(policy)]);
+    let record = run(&down(), &[Client::new(policy.without_budget())]);
     // One attempt of a second: the next would begin at the deadline.
     assert!(record.times.iter().all(|time| *time == secs(1)));
     assert_eq!(record.total(|it| it.attempts), record.total(|it| it.calls));
@@ -66,7 +69,7 @@ fn the_server_knows_the_deadline() {
     };
     let deadline = Duration::from_millis(500);
     let policy = Policy::new().max(1).timeout(secs(5)).deadline(deadline);
-    let record = run(&scene, &[Client::new(policy)]);
+    let record = run(&scene, &[Client::new(policy.without_budget())]);
     assert!(sum(&record, 2..3, |it| it.succeeded) > 200);
     assert!(record.total(|it| it.wasted) < 100);
     assert!(record.times.iter().all(|time| *time <= deadline));

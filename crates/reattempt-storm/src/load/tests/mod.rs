@@ -7,6 +7,7 @@ use crate::record::{Record, Second};
 use crate::scene::Trigger;
 use crate::server::Stale;
 
+mod default_budget;
 mod limits;
 mod triggers;
 
@@ -38,7 +39,10 @@ fn sum(record: &Record, seconds: std::ops::Range<usize>, which: impl Fn(&Second)
 fn a_seed_has_one_run() {
     let seconds = |seed| {
         let policy = Policy::new().max(4);
-        let clients = [Client::new(policy), Client::new(policy)];
+        let clients = [
+            Client::new(policy.without_budget()),
+            Client::new(policy.without_budget()),
+        ];
         run(&Scene { seed, ..scene() }, &clients).seconds
     };
     assert_eq!(seconds(3), seconds(3));
@@ -72,7 +76,7 @@ fn a_call_makes_the_attempts_of_its_policy() {
         trigger: Trigger::outage(0..40),
         ..scene()
     };
-    let record = run(&scene, &[Client::new(policy)]);
+    let record = run(&scene, &[Client::new(policy.without_budget())]);
     let (calls, attempts) = (record.total(|it| it.calls), record.total(|it| it.attempts));
     let last_three = u64::from(sum(&record, 37..40, |it| it.calls));
     assert!(attempts <= 3 * calls && attempts >= 3 * (calls - last_three));
@@ -82,14 +86,18 @@ fn a_call_makes_the_attempts_of_its_policy() {
 #[test]
 fn who_watches_can_break_it_off() {
     let mut seen = Vec::new();
-    let record = run_watched(&scene(), &[Client::new(IMMEDIATE)], |course| {
-        seen.push(course);
-        if course.attempts < 5_000 {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
-    });
+    let record = run_watched(
+        &scene(),
+        &[Client::new(IMMEDIATE.without_budget())],
+        |course| {
+            seen.push(course);
+            if course.attempts < 5_000 {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        },
+    );
     let last = seen.last().expect("somebody watched");
     assert!((5_000..5_000 + u64::from(UNWATCHED)).contains(&last.attempts));
     assert!(seen.is_sorted_by_key(|it| (it.elapsed, it.attempts)));
@@ -112,7 +120,7 @@ fn a_scene_of_nothing_ends() {
             capacity,
             ..scene()
         };
-        let record = run(&scene, &[Client::new(Policy::new())]);
+        let record = run(&scene, &[Client::new(Policy::new().without_budget())]);
         assert_eq!(record.seconds.len(), 40);
         assert!(record.total(|it| it.succeeded) <= 1);
     }

@@ -1,0 +1,122 @@
+//! The budget that an operation has where its policy names none: calls that retry in vain end together, before they
+//! overload what they call.
+
+#[cfg(feature = "std")]
+pub(super) use shared::{give_back, pay, pay_plainly, succeeded};
+
+/// Without `std` no operation has one.
+#[cfg(not(feature = "std"))]
+mod none {
+    use crate::call::GiveUpReason;
+    use crate::engine::CallContext;
+
+    #[inline(always)]
+    pub(in crate::engine) const fn pay_plainly<T: ?Sized>(_: CallContext<'_, T>, _: u32) -> bool {
+        true
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "as with `std`")]
+    pub(in crate::engine) const fn pay<T: ?Sized>(
+        _: CallContext<'_, T>,
+        _: bool,
+    ) -> Result<bool, GiveUpReason> {
+        Ok(true)
+    }
+
+    #[inline(always)]
+    pub(in crate::engine) const fn succeeded<T: ?Sized>(_: CallContext<'_, T>, _: u32) {}
+
+    pub(in crate::engine) const fn give_back<T: ?Sized>(_: CallContext<'_, T>) {}
+}
+#[cfg(not(feature = "std"))]
+pub(super) use none::{give_back, pay, pay_plainly, succeeded};
+
+#[cfg(feature = "std")]
+mod shared {
+    use reattempt_core::watch;
+    use reattempt_overload::budget::{Payment, RefundBudget};
+
+    use crate::call::GiveUpReason;
+    use crate::engine::CallContext;
+    use crate::operation::Operation;
+    use crate::timer::{Clock, Timestamp};
+
+    /// Pays for a retry of a call that has failed so often before. `false` where that is not all.
+    #[inline(always)]
+    pub(in crate::engine) fn pay_plainly<T: Clock>(
+        context: CallContext<'_, T>,
+        failures: u32,
+    ) -> bool {
+        match context.operation.default_budget() {
+            None => true,
+            Some(budget) => {
+                let capacity = capacity(context.operation);
+                take(budget, capacity, failures == 0, context.timer.shared())
+            }
+        }
+    }
+
+    /// Out of line, and compiled once.
+    #[inline(never)]
+    fn take(budget: &RefundBudget, capacity: u32, is_first: bool, now: Timestamp) -> bool {
+        budget.pay(capacity, is_first, now) == Payment::Paid
+    }
+
+    /// Pays for a retry. Returns whether it was paid: one in the first second of a fault is free, and so are all in tests.
+    ///
+    /// # Errors
+    ///
+    /// That no token is left.
+    pub(in crate::engine) fn pay<T: Clock + ?Sized>(
+        context: CallContext<'_, T>,
+        is_first: bool,
+    ) -> Result<bool, GiveUpReason> {
+        let Some(budget) = context.operation.default_budget() else {
+            return Ok(true);
+        };
+        let now = context.timer.shared();
+        match budget.pay(capacity(context.operation), is_first, now) {
+            Payment::Paid => Ok(true),
+            Payment::Free => Ok(false),
+            Payment::Refused if is_off(context.operation) => Ok(false),
+            Payment::Refused => {
+                #[cfg(feature = "tracing")]
+                if budget.may_report(now) {
+                    reattempt_observe::default_budget_is_empty(context.operation.name());
+                }
+                Err(GiveUpReason::Budget)
+            }
+        }
+    }
+
+    /// Counts a call that succeeds after so many retries that were paid.
+    #[inline(always)]
+    pub(in crate::engine) fn succeeded<T: ?Sized>(context: CallContext<'_, T>, paid: u32) {
+        if let Some(budget) = context.operation.default_budget() {
+            budget.succeeded(paid);
+        }
+    }
+
+    /// Gives back what was paid for a retry that is not made.
+    pub(in crate::engine) fn give_back<T: ?Sized>(context: CallContext<'_, T>) {
+        if let Some(budget) = context.operation.default_budget() {
+            budget.give_back();
+        }
+    }
+
+    #[inline(always)]
+    const fn capacity(operation: Operation<'_>) -> u32 {
+        match operation.policy().attempts() {
+            Some(max) => RefundBudget::capacity(max),
+            None => u32::MAX,
+        }
+    }
+
+    /// Returns whether nothing is refused: the process has said so, or a test runs here that has not asked for it.
+    #[cold]
+    fn is_off(operation: Operation<'_>) -> bool {
+        let is_test = operation.is_test() || reattempt_core::process::is_test();
+        watch::bits() & watch::NO_DEFAULT_BUDGET != 0
+            || is_test && !reattempt_core::process::limits_retries()
+    }
+}
