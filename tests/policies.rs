@@ -298,16 +298,30 @@ fn never_starts(drawn: &Drawn, message: &str, random: &mut Random) {
     }
 }
 
+#[path = "policies/totals.rs"]
+mod totals;
+
 #[test]
 fn random_policies() {
+    let (seed, cases) = drawn_and_printed("REATTEMPT_CASES", 100_000);
+    in_parts(|part| policies(seed.wrapping_add(part), cases / PARTS));
+}
+
+/// The seed of this run, and how many policies it draws, which a variable may say.
+fn drawn_and_printed(variable: &str, usual: u64) -> (u64, u64) {
     let number = |variable| Some(std::env::var(variable).ok()?.parse().expect(variable));
     let drawn = || RandomState::new().hash_one(0);
-    let seed: u64 = number("REATTEMPT_SEED").unwrap_or_else(drawn);
-    let cases: u64 = number("REATTEMPT_CASES").unwrap_or(100_000);
+    let seed = number("REATTEMPT_SEED").unwrap_or_else(drawn);
+    let cases = number(variable).unwrap_or(usual);
     println!("REATTEMPT_SEED={seed}, {cases} policies");
+    (seed, cases)
+}
+
+fn in_parts(run: impl Fn(u64) + Sync) {
     thread::scope(|scope| {
         for part in 0..PARTS {
-            scope.spawn(move || policies(seed.wrapping_add(part), cases / PARTS));
+            let run = &run;
+            scope.spawn(move || run(part));
         }
     });
 }

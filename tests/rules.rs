@@ -273,14 +273,14 @@ const CASES: &[Case] = &[
         "X4",
         P.max(u32::MAX - 1)
             .backoff(Backoff::Decorrelated)
-            .base(ms(1))
-            .deadline(ms(1000)),
+            .base(ms(10))
+            .deadline(ms(10_000)),
         Key::Deadline,
-        "`deadline` of 1s is over before attempt 1001 of 4294967294 can start (at least 1s of delays come before it); raise `deadline` or lower `max` to 1000",
+        "`deadline` of 10s is over before attempt 1001 of 4294967294 can start (at least 10s of delays come before it); raise `deadline` or lower `max` to 1000",
         P.max(1000)
             .backoff(Backoff::Decorrelated)
-            .base(ms(1))
-            .deadline(ms(1000)),
+            .base(ms(10))
+            .deadline(ms(10_000)),
     ),
     case(
         "X5",
@@ -300,15 +300,15 @@ const CASES: &[Case] = &[
         "X4",
         P.max(500_000)
             .backoff(Backoff::Linear)
-            .base(ms(1))
+            .base(ms(2))
             .cap(HOURS_24)
             .jitter(Jitter::None)
             .deadline(HOURS_24),
         Key::Deadline,
-        "`deadline` of 24h is over before attempt 13146 of 500000 can start (at least 24h 2.085s of delays come before it); raise `deadline` or lower `max` to 13145",
-        P.max(13_145)
+        "`deadline` of 24h is over before attempt 9296 of 500000 can start (at least 24h 6.32s of delays come before it); raise `deadline` or lower `max` to 9295",
+        P.max(9_295)
             .backoff(Backoff::Linear)
-            .base(ms(1))
+            .base(ms(2))
             .cap(HOURS_24)
             .jitter(Jitter::None)
             .deadline(HOURS_24),
@@ -577,7 +577,56 @@ const CASES: &[Case] = &[
         "`reset_after` of 1m is below `cap`, which is 1m 0.001s; write `reset_after = \"1m 0.001s\"`, or lower `cap`",
         RESETS.cap(ms(60_000)),
     ),
+    case(
+        "X19",
+        P.backoff(Backoff::Fixed)
+            .base(ms(9))
+            .jitter(Jitter::None)
+            .max(200)
+            .deadline(ms(5_000)),
+        Key::Max,
+        "`max` of 200 makes up to 112 attempts in a second after the first, and 200 in all, of which at most 100 and 10000 need no budget of their own; lower `max` to 101, write `base = \"10ms\"`, or add `budget = 0.1`",
+        P.backoff(Backoff::Fixed)
+            .base(ms(10))
+            .jitter(Jitter::None)
+            .max(200)
+            .deadline(ms(5_000)),
+    ),
+    case(
+        "X19",
+        P.backoff(Backoff::Fixed)
+            .base(ms(1))
+            .jitter(Jitter::None)
+            .unlimited()
+            .deadline(HOURS_24),
+        Key::Max,
+        "`max = \"unlimited\"` makes up to 1000 attempts in a second after the first, and 86400000 in all, of which at most 100 and 10000 need no budget of their own; lower `max` to 101, write `base = \"8.64s\"`, or add `budget = 0.1`",
+        P.backoff(Backoff::Fixed)
+            .base(ms(8_641))
+            .jitter(Jitter::None)
+            .unlimited()
+            .deadline(HOURS_24),
+    ),
+    case(
+        "X19",
+        P.max(10_001),
+        Key::Max,
+        "`max` of 10001 makes up to 4 attempts in a second after the first, and 10001 in all, of which at most 100 and 10000 need no budget of their own; lower `max` to 10000 or add `budget = 0.1`",
+        P.max(10_000),
+    ),
 ];
+
+/// What a policy of its own budget makes in total the budget bounds, and the default one does not.
+#[test]
+fn a_budget_of_its_own_permits_more() {
+    let many = P.max(10_001);
+    assert_eq!(many.budget(&BUDGET).violation(), None);
+    assert_eq!(many.decided().violation(), None);
+    for refused in [many, many.budget(&BUDGET).without_budget()] {
+        let violation = refused.violation().expect("refused");
+        assert_eq!(violation.rule().as_str(), "X19");
+    }
+}
 
 /// 21 attempts are not above 20 where the count starts anew, and a strategy bounds what it decides.
 #[test]
@@ -621,7 +670,10 @@ fn refused_and_nearest_accepted() {
     {
         let found: Vec<_> = refused.violations().collect();
         let [violation] = found.as_slice() else {
-            panic!("{id}: expected one violation, found {found:#?}");
+            panic!(
+                "{id}: expected one violation, found {:?}",
+                found.iter().map(ToString::to_string).collect::<Vec<_>>()
+            );
         };
         assert_eq!(violation.rule().as_str(), *id, "{violation}");
         assert_eq!(violation.key(), Some(*key), "{violation}");

@@ -13,8 +13,7 @@ use reattempt_rules::duration::Nanos;
 use reattempt_rules::{Key, Keys};
 
 /// The keys that no unsafe rule reads: a policy that is trusted stays trusted with another value of them.
-pub(crate) const HARMLESS: Keys =
-    Keys::of(&[Key::FastFirst, Key::Idempotent, Key::Nested, Key::Telemetry]);
+pub(crate) const HARMLESS: Keys = Keys::of(&[Key::Idempotent, Key::Nested, Key::Telemetry]);
 
 /// The keys that may concern a call before anything fails.
 const FROM_START: Keys = Keys::of(&[

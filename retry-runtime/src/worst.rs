@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use crate::backoff::Backoff;
 use crate::policy::Policy;
-use reattempt_rules::duration::shorter;
+use reattempt_rules::duration::{Nanos, shorter};
 
 /// The most that one call under a policy can cost; made by [`Policy::worst_case`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +154,13 @@ impl Policy {
             retry = next;
         }
         sum
+    }
+
+    /// A delay before this retry that is so far from the least to the longest.
+    pub(crate) const fn between(&self, retry: u32, share: f64) -> Duration {
+        let (least, longest) = self.delay_bounds(retry);
+        let spread = Nanos::new(longest.saturating_sub(least)).0;
+        least.saturating_add(Nanos(spread * share).duration())
     }
 
     /// Whether no delay after the first two is shorter than the one before.

@@ -167,6 +167,13 @@ const CASES: &[Case] = &[
     all("X7", P.max(9).base(SHORT).cap(SHORT), 9, ms(1), ms(1)),
     all("X7", P.max(21).cap(ms(300)), 20, ms(300), ms(100)),
     all("X18", P.reset_after(ms(1)), 3, ms(200), ms(100)),
+    all(
+        "X19",
+        P.max(200).base(ms(2)).cap(ms(2)).deadline(DAY),
+        101,
+        ms(2),
+        ms(2),
+    ),
     // What is only pointless runs as it is written.
     all("X1", P.base(ms(2000)).cap(ms(1000)), 3, ms(1000), ms(1000)),
     Case {

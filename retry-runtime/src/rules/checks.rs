@@ -7,6 +7,7 @@ use super::Key::{
     self, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, MaxRetryAfter,
     Nested, ResetAfter, Timeout,
 };
+use super::total;
 use crate::backoff::Backoff;
 use crate::jitter::Jitter;
 use crate::policy::Policy;
@@ -584,3 +585,33 @@ pub(super) const fn reset_too_soon(policy: &Policy) -> Broken {
 }
 
 pub(super) const SHORTEST_RESET: Duration = Duration::from_secs(10);
+
+/// X19: what a call does in total, if everything fails at once.
+pub(super) const fn too_much(policy: &Policy) -> Broken {
+    if !total::is_too_much(policy) || endless(policy).is_some() || too_many(policy).is_some() {
+        return None; // or said already
+    }
+    let text = match policy.attempts() {
+        Some(max) => say("`max` of ").number(max as u64),
+        None => say("`max = \"unlimited\"`"),
+    };
+    let text = text.push(" makes up to ");
+    let text = text.number(total::in_a_second(policy) as u64);
+    let text = text.push(" attempts in a second after the first");
+    let text = if policy.attempts().is_none() && policy.deadline.is_none() {
+        text.push(", of which at most 100 need no budget of their own")
+    } else {
+        let text = text.push(", and ").number(total::in_all(policy) as u64);
+        text.push(" in all, of which at most 100 and 10000 need no budget of their own")
+    };
+    let text = text.push("; lower `max` to ");
+    let text = text.number(total::fewer(policy) as u64);
+    let text = match total::slower(policy) {
+        Some((key, delay)) => {
+            let text = text.push(", write `").push(key.as_str()).push(" = \"");
+            text.duration(delay, "").push("\"`,")
+        }
+        None => text,
+    };
+    Some((Max, text.push(" or add `budget = 0.1`")))
+}

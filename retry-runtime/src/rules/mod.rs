@@ -5,6 +5,7 @@
 
 mod checks;
 mod tame;
+mod total;
 
 use crate::policy::Policy;
 
@@ -108,6 +109,7 @@ rules! {
     HardlyAnyTime, X16, Pointless, reads &[Max, Backoff, Base, First, Cap, Key::Jitter, FastFirst, Deadline, Timeout], hardly_any_time;
     NoDifference, X17, Pointless, reads &[Max, Backoff, FastFirst], no_difference;
     ResetTooSoon, X18, Unsafe => resets_later, reads &[Backoff, Cap, ResetAfter], reset_too_soon;
+    TooMuch, X19, Unsafe => less, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline, Budget], too_much;
 }
 
 impl Policy {

@@ -1,10 +1,10 @@
 //! What a call does under a policy of the running program that breaks an unsafe rule. A constant one does not compile.
 
 #[cfg(feature = "std")]
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use super::checks::{SHORTEST_DELAY, SHORTEST_RESET, hammers};
-use super::{Key, Rule, Severity, Violation};
+use super::{Key, Rule, Severity, Violation, total};
 use crate::policy::Policy;
 use reattempt_rules::duration::Nanos;
 
@@ -14,7 +14,7 @@ const FEW: u32 = 3;
 const MANY: u32 = 20;
 
 /// A policy that breaks a rule, and what a call keeps to in its place.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Broken {
     pub(crate) violation: Violation,
     /// The nearest policy that is accepted; `None` for a value that means nothing, with which there is no retry.
@@ -22,27 +22,50 @@ pub(crate) struct Broken {
 }
 
 #[cfg(feature = "std")]
+impl Broken {
+    /// Returns it for a policy that is the same but for what cannot be compared, and what no rule changes.
+    fn of(mut self, policy: &Policy) -> Self {
+        if let Some(tamed) = &mut self.tamed {
+            tamed.backoff = policy.backoff;
+            tamed.budget = policy.budget;
+            tamed.default_budget = policy.default_budget;
+        }
+        self
+    }
+}
+
+#[cfg(feature = "std")]
 std::thread_local! {
-    /// The policy that this thread has checked last, and that breaks no rule: most often it is the next one, too.
-    static SOUND: Cell<Option<Policy>> = const { Cell::new(None) };
+    /// The policy that this thread has checked last, and what it breaks: most often it is the next one, too.
+    static LAST: RefCell<Option<(Policy, Option<Broken>)>> = const { RefCell::new(None) };
 }
 
 impl Policy {
     /// Returns what a call keeps to in place of this policy, if it breaks an unsafe rule.
+    #[cfg(feature = "std")]
     pub(crate) fn broken(&self) -> Option<Broken> {
-        #[cfg(feature = "std")]
-        if SOUND
-            .try_with(Cell::get)
-            .is_ok_and(|sound| sound.is_some_and(|sound| sound.is_same(self)))
-        {
-            return None;
+        let known = LAST.try_with(|last| match last.try_borrow().as_deref() {
+            Ok(Some((policy, broken))) if policy.is_same(self) => {
+                Some(broken.clone().map(|broken| broken.of(self)))
+            }
+            _ => None,
+        });
+        if let Ok(Some(broken)) = known {
+            return broken;
         }
         let broken = self.check();
-        #[cfg(feature = "std")]
-        if broken.is_none() {
-            let _kept = SOUND.try_with(|sound| sound.set(Some(*self)));
-        }
+        let _kept = LAST.try_with(|last| {
+            if let Ok(mut last) = last.try_borrow_mut() {
+                *last = Some((*self, broken.clone()));
+            }
+        });
         broken
+    }
+
+    /// Returns what a call keeps to in place of this policy, if it breaks an unsafe rule.
+    #[cfg(not(feature = "std"))]
+    pub(crate) fn broken(&self) -> Option<Broken> {
+        self.check()
     }
 
     fn check(&self) -> Option<Broken> {
@@ -118,6 +141,11 @@ pub(super) fn resets_later(policy: Policy) -> Policy {
     }
 }
 
+/// X19: the largest number of attempts that is accepted.
+pub(super) fn less(policy: Policy) -> Policy {
+    policy.max(total::fewer(&policy))
+}
+
 /// Whether it hammers because its delays are too short, and not because it has none.
 fn can_pause(policy: &Policy) -> bool {
     hammers(policy) && !policy.backoff.is_none()
@@ -146,9 +174,25 @@ mod tests {
             sound.max_retry_after(Duration::from_secs(90_000)),
         ] {
             assert!(sound.broken().is_none());
-            assert!(SOUND.get().is_some());
+            assert!(LAST.with_borrow(Option::is_some));
             assert!(broken.broken().is_some(), "{broken:?}");
             assert!(broken.broken().is_some(), "{broken:?}");
+        }
+    }
+
+    /// What a call keeps to has the functions and the budget of its own policy.
+    #[test]
+    fn what_is_known_of_one_policy_does_not_become_another() {
+        static ONE: Budget = Budget::per_success(0.1);
+        static OTHER: Budget = Budget::per_success(0.2);
+        let endless = Policy::new().backoff(Backoff::None).unlimited();
+        for budget in [&ONE, &OTHER] {
+            let tamed = endless
+                .budget(budget)
+                .broken()
+                .and_then(|broken| broken.tamed);
+            let kept = tamed.and_then(|tamed| tamed.budget);
+            assert!(kept.is_some_and(|kept| core::ptr::eq(kept, budget)));
         }
     }
 

@@ -10,7 +10,7 @@ use super::{ask, assert_failed, connect, line, open, say, until, within};
 use crate::servers::free_port;
 
 /// As often as it takes; recovers before the third attempt.
-#[retry(name = "patient", max = 1000, backoff = "fixed", base = "5ms", jitter = "none",
+#[retry(name = "patient", max = 800, backoff = "fixed", base = "10ms", jitter = "none",
     deadline = "8s", idempotent = false,
     before_retry = async |retry| if retry.attempt() == 2 { say(connection, fix).await })]
 async fn patient(
@@ -86,8 +86,8 @@ async fn a_failover() {
         record.assert(
             "
             patient
-              1. failed (refused), retry in 5ms
-              2. failed (refused), retry in 5ms
+              1. failed (refused), retry in 10ms
+              2. failed (refused), retry in 10ms
               3. succeeded
             ",
         );

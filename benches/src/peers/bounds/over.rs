@@ -75,37 +75,37 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "async retry without a timer, body inlined",
-        275.0,
+        276.0,
         "the same, a retry is a state machine of its own, and what makes its future is part of it",
     ),
     (
         "async retry without a timer, body a call",
-        286.8,
+        287.8,
         "the same, a retry is a state machine of its own, and what makes its future is part of it",
     ),
     (
         "async retry, tokio timer, body inlined",
-        3387.2,
+        3388.2,
         "the same, a retry is a state machine of its own, and what makes its future is part of it",
     ),
     (
         "async retry, tokio timer, body a call",
-        3398.2,
+        3399.2,
         "the same, a retry is a state machine of its own, and what makes its future is part of it",
     ),
     (
         "async retry under a deadline",
-        566.8,
+        570.8,
         "the clock is read after the delay, too: a timer that was late begins no retry",
     ),
     (
         "async retry with deadline, timeout and budget",
-        1108.0,
+        1130.0,
         "the clock is read after the delay, too: a timer that was late begins no retry",
     ),
     (
         "run-time policy in a static, async success",
-        130.0,
+        133.0,
         "what the policy may limit lies in the future, and is dropped with it",
     ),
     (
@@ -120,7 +120,7 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "run-time policy in a field, async success",
-        126.0,
+        129.0,
         "what the policy may limit lies in the future, and is dropped with it",
     ),
     (
@@ -135,17 +135,17 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "tower layer, success",
-        209.0,
+        211.0,
         "the answer is judged, and what is around is set and put back at each step",
     ),
     (
         "tower layer, retry without a delay",
-        513.5,
+        528.0,
         "the answer is judged, and what is around is set and put back at each step",
     ),
     (
         "one more async function, release build, bytes",
-        5917.6,
+        5993.2,
         "the poll of the function is compiled with two copies of its body",
     ),
     (
@@ -160,12 +160,12 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "tracing, async retry without a timer, body inlined",
-        298.8,
+        299.8,
         "whether somebody reads is asked of `tracing`",
     ),
     (
         "tracing, async retry without a timer, body a call",
-        313.8,
+        314.8,
         "whether somebody reads is asked of `tracing`",
     ),
     (
@@ -175,17 +175,17 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "named policy, sync retry, over a constant one",
-        301.0,
+        300.0,
         "each decision counts a reference to the policy that holds then",
     ),
     (
         "named policy, async success, over a constant one",
-        52.0,
+        58.0,
         "the policy that holds lies in the future, and is dropped with it",
     ),
     (
         "named policy, async retry, over a constant one",
-        339.0,
+        342.5,
         "each decision counts a reference to the policy that holds then",
     ),
     (
@@ -195,18 +195,33 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "loaded policy, sync retry, over a constant one",
-        301.0,
+        300.0,
         "each decision counts a reference to the policy that holds then",
     ),
     (
         "loaded policy, async success, over a constant one",
-        52.0,
+        58.0,
         "the policy that holds lies in the future, and is dropped with it",
     ),
     (
         "loaded policy, async retry, over a constant one",
-        339.0,
+        342.5,
         "each decision counts a reference to the policy that holds then",
+    ),
+    (
+        "run-time policy in a static, sync success",
+        43.0,
+        "a success reads whether the operation's own budget has to learn of it",
+    ),
+    (
+        "withdrawal from a budget of tokens",
+        91.0,
+        "there is one more kind of budget to tell apart",
+    ),
+    (
+        "the default budget, sync retry, over none",
+        122.5,
+        "the shared clock is read out of line, and the token is taken and given back by atomic operations",
     ),
 ];
 

@@ -123,8 +123,8 @@ const EDGES: &[&str] = &[
     "max = \"unlimited\", backoff = \"decorrelated\", base = \"1s\", deadline = \"4s\"",
     "max = 3, base = \"1s\", cap = \"1s\", jitter = 1.0, deadline = \"2s\", timeout = \"1s\"",
     "max = 2, deadline = \"1s\", fast_first = true",
-    "max = 257, base = \"1ms\", cap = \"1ms\", jitter = \"none\", deadline = \"257ms\"",
-    "max = 290, backoff = \"fixed\", base = \"1ms\", jitter = \"none\", deadline = \"24h\"",
+    "max = 257, base = \"10ms\", cap = \"10ms\", jitter = \"none\", deadline = \"2570ms\"",
+    "max = 290, backoff = \"fixed\", base = \"10ms\", jitter = \"none\", deadline = \"24h\"",
     "max = 290, backoff = \"linear\", base = \"1ms\", jitter = 0.2, deadline = \"24h\"",
     "max = 4294967294, base = \"1ms\", deadline = \"24h\"",
 ];

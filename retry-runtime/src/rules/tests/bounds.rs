@@ -71,6 +71,13 @@ fn each_bound_is_where_it_is_said_to_be() {
             P.backoff(Backoff::None)
                 .reset_after(Duration::from_secs(10)),
         ),
+        (Rule::TooMuch, P.max(10_001), P.max(10_000)),
+        (Rule::TooMuch, P.max(10_001), P.max(10_001).budgeted()),
+        (
+            Rule::TooMuch,
+            FIXED.base(ms(9)).max(200).deadline(day),
+            FIXED.base(ms(9)).max(101).deadline(day),
+        ),
     ] {
         assert!(rule.check(&refused).is_some(), "{rule:?} {refused:?}");
         assert!(rule.check(&accepted).is_none(), "{rule:?} {accepted:?}");
