@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use retry_runtime::{Backoff, Breaker, Budget, Jitter, Nested, Policy};
+use retry_runtime::{Breaker, Budget, Jitter, Nested, Policy};
 
 use crate::client::Client;
 use crate::draw::{Chart, Line};
@@ -22,7 +22,44 @@ pub fn all() -> Vec<Picture> {
     pictures.push(("recovery.svg", recovery()));
     pictures.push(("contention.svg", contention()));
     pictures.push(("tiers.svg", tiers()));
+    pictures.push(("measured.svg", measured()));
     pictures
+}
+
+/// What `examples/services/outage.rs` has printed.
+const MEASURED: &str = include_str!("../../../docs/storms/measured.txt");
+
+/// An outage of an HTTP server that is not simulated.
+fn measured() -> Chart {
+    let mut rows = MEASURED.lines();
+    let names = rows.next().unwrap_or_default().split("  ").skip(1);
+    let mut lines: Vec<Line> = names
+        .map(|name| Line {
+            name: Cow::Borrowed(name),
+            points: Vec::new(),
+        })
+        .collect();
+    // Sentences follow the numbers.
+    let numbers = rows.map_while(|row| {
+        let cells = row.split_whitespace().map(str::parse);
+        cells.collect::<Result<Vec<f64>, _>>().ok()
+    });
+    for row in numbers {
+        let Some((second, percents)) = row.split_first() else {
+            break;
+        };
+        for (line, percent) in lines.iter_mut().zip(percents) {
+            line.points.push((*second, *percent));
+        }
+    }
+    Chart {
+        title: "An HTTP server that hangs for 5 s".into(),
+        across: TIME.into(),
+        upwards: "calls that succeed, %".into(),
+        outage: Some(10.0..15.0),
+        lines,
+        ..Chart::default()
+    }
 }
 
 const TIME: &str = "time (s)";
@@ -40,10 +77,8 @@ fn side_by_side() -> Vec<Picture> {
     let exponential = Policy::new().max(4).base(Duration::from_millis(100));
     let policies: [(&'static str, &dyn Fn() -> Client); 5] = [
         ("no retry", &|| Client::new(Policy::new().max(1))),
-        ("3 immediate retries", &|| {
-            Client::new(Policy::new().max(4).backoff(Backoff::None).without_budget())
-        }),
-        ("3 retries, exp, full jitter", &|| {
+        ("#[retry(max = 4)], as it is", &|| Client::new(exponential)),
+        ("the same, budget = \"none\"", &|| {
             Client::new(exponential.without_budget())
         }),
         ("retries and budget 10 %", &|| {
