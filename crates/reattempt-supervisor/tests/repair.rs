@@ -142,21 +142,27 @@ fn processed() -> Change {
     }
 }
 
+/// A client, beside tables that have drifted and a lease so short that a statement may take half a second, and wait half as
+/// long for a lock.
+async fn drifted(server: &Server) -> (tokio_postgres::Client, Client) {
+    let admin = kit::session(&server.url()).await;
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
+    admin.batch_execute(TASKS).await.unwrap();
+    admin.batch_execute(DRIFT).await.unwrap();
+    let worker = WorkerId("one".to_owned());
+    let lease = Duration::from_secs(2);
+    client.store().heartbeat(worker, lease).await.unwrap();
+    (admin, client)
+}
+
 #[tokio::test]
 async fn a_repair_waits_again_and_again_for_a_task_that_somebody_has_locked() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = kit::session(&server.url()).await;
-    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
-    admin.batch_execute(TASKS).await.unwrap();
-    admin.batch_execute(DRIFT).await.unwrap();
+    let (admin, client) = drifted(&server).await;
     let lock = "BEGIN; SELECT FROM retry_run WHERE id = 5170 FOR UPDATE";
     admin.batch_execute(lock).await.unwrap();
-    // The shorter the lease, the sooner a statement gives up a lock.
-    let worker = WorkerId("one".to_owned());
-    let lease = Duration::from_secs(2);
-    client.store().heartbeat(worker, lease).await.unwrap();
     let repair = tokio::spawn(async move { client.repair().await });
     let other = kit::session(&server.url()).await;
     for waits in [true, false, true] {
@@ -182,17 +188,10 @@ async fn a_repair_repeats_what_takes_longer_than_a_statement_may() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let admin = kit::session(&server.url()).await;
-    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
-    admin.batch_execute(TASKS).await.unwrap();
-    admin.batch_execute(DRIFT).await.unwrap();
+    let (admin, client) = drifted(&server).await;
     let slow = "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.6); RETURN NULL; END';
         CREATE TRIGGER slow BEFORE UPDATE ON retry_run EXECUTE FUNCTION slow()";
     admin.batch_execute(slow).await.unwrap();
-    // A statement may take a quarter of the lease.
-    let worker = WorkerId("one".to_owned());
-    let lease = Duration::from_secs(2);
-    client.store().heartbeat(worker, lease).await.unwrap();
     assert_eq!(client.repair().await.unwrap(), 232);
     assert!(fits(&admin).await);
 }

@@ -83,7 +83,7 @@ macro_rules! __name {
     }};
 }
 
-/// Makes what makes the future of an attempt, which is one call that answers with this type.
+/// Returns the closure that calls for an attempt whose body is one call, which answers with this type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __one_call {
