@@ -4,6 +4,7 @@ mod check;
 mod code;
 mod demo;
 mod explain;
+mod faults;
 mod fix;
 mod input;
 mod list;

@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
             Ok(given) => given,
             Err(Refused::Words(words)) => return Err(words.into()),
             Err(Refused::ConfigError(faults)) => {
-                return crate::check::refuse(&faults, arguments.json);
+                return crate::faults::refuse(&faults, arguments.json);
             }
         },
         None => policy::from_text(policy),

@@ -5,11 +5,11 @@ mod calls;
 mod count;
 mod macros;
 mod nesting;
-mod policy;
+pub(crate) mod policy;
 mod reading;
 mod report;
-mod sites;
-mod types;
+pub(crate) mod sites;
+pub(crate) mod types;
 mod values;
 mod visit;
 
@@ -18,14 +18,16 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use reattempt_config::ConfigError;
+use reattempt_config::{Config, ConfigError};
 use retry_runtime::rules::Key;
 
 use crate::code::modules::Code;
 use crate::code::workspace::Workspace;
 use crate::output;
 use calls::Index;
+use policy::Effective;
 use report::{Format, Listing, Order};
+use sites::Survey;
 use types::Types;
 use values::Constants;
 
@@ -81,10 +83,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         Err(Err(fault)) => return Err(fault),
     };
     let workspace = workspace.only(&arguments.packages)?;
-    let code = Code::read(&workspace);
-    let types = Types::of(&code);
-    let survey = visit::survey(&code, &types);
-    let effective = policy::of(&survey, &Constants::of(&code), configuration.as_ref());
+    let Read {
+        code,
+        types,
+        survey,
+        effective,
+    } = Read::of(&workspace, configuration.as_ref());
     let nested = nesting::of(&survey, &Index::new(&code, &types, &survey), &effective);
     let mut listing = Listing::new(
         &survey,
@@ -114,6 +118,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// A workspace that was read: its places, and the policy that holds at each as far as that is known.
+pub(crate) struct Read {
+    pub(crate) code: Code,
+    pub(crate) types: Types,
+    pub(crate) survey: Survey,
+    pub(crate) effective: Vec<Option<Effective>>,
+}
+
+impl Read {
+    pub(crate) fn of(workspace: &Workspace, configuration: Option<&Config>) -> Self {
+        let code = Code::read(workspace);
+        let types = Types::of(&code);
+        let survey = visit::survey(&code, &types);
+        let effective = policy::of(&survey, &Constants::of(&code), configuration);
+        Self {
+            code,
+            types,
+            survey,
+            effective,
+        }
+    }
 }
 
 /// The keys of the operation of this name in the code here, or of the only one that ends with it.

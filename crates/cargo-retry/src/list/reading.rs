@@ -1,5 +1,6 @@
 //! What is written at one place: read as the macro reads it.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use darling::ast::NestedMeta;
@@ -12,6 +13,7 @@ use reattempt_syntax::item::{self, Answer, Flow, Function};
 use reattempt_syntax::keys::KEYS;
 use reattempt_syntax::model::Model;
 use syn::parse::Parser as _;
+use syn::{GenericArgument, PathArguments};
 
 use crate::code::{File, Place, written};
 
@@ -22,8 +24,11 @@ pub(crate) struct Reading {
     /// Each key with its value, as written.
     pub(crate) written: Vec<(String, String)>,
     /// Nothing without a fault that leaves nothing else to say.
-    pub(super) model: Option<Model>,
+    pub(crate) model: Option<Model>,
     pub(crate) faults: Vec<Fault>,
+    /// The last name of the type of its error, as far as it is written down: `RetryError` also where the body answers
+    /// another; `Option` for such an answer.
+    pub(crate) error: Option<String>,
     /// Whether an attempt can be cut off.
     pub(crate) is_async: bool,
 }
@@ -47,17 +52,20 @@ impl Reading {
         let keys = args::items.parse2(arguments.clone()).unwrap_or_default();
         let args = args::parse(arguments, &mut faults);
         let name = args.operation().map(ToOwned::to_owned);
+        let mut error = None;
         let (model, is_async) = match function {
             Some(function) => {
                 let (flow, answer) = item::flow(&function.signature);
                 let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
                 let model = check::function(args, function, &answer, &flow, &mut faults);
+                error = named_error(&answer);
                 (model, !matches!(flow, Flow::Sync))
             }
             None => (check::block(args, true, None, &mut faults), true),
         };
         Self {
             name,
+            error,
             is_async,
             ..Self::new(file, &keys, Some(model), &faults)
         }
@@ -113,6 +121,7 @@ impl Reading {
             written: keys.iter().filter_map(key).collect(),
             model,
             faults: faults.collect(),
+            error: None,
             is_async: false,
         }
     }
@@ -122,6 +131,26 @@ impl Reading {
         let found = self.written.iter().find(|(known, _)| known == key);
         found.map(|(_, value)| value.as_str())
     }
+}
+
+fn named_error(answer: &Answer) -> Option<String> {
+    let ty = match answer {
+        Answer::RetryError(..) => return Some("RetryError".to_owned()),
+        Answer::Option(_) => return Some("Option".to_owned()),
+        Answer::Result(ty) => ty,
+        _ => return None,
+    };
+    let syn::Type::Path(path) = ty else {
+        return None;
+    };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    let types = arguments.args.iter().filter_map(|it| match it {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    super::types::hint(types.last()?, &HashMap::new(), None)
 }
 
 fn key(item: &NestedMeta) -> Option<(String, String)> {

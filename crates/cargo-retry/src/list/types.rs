@@ -22,6 +22,8 @@ pub(crate) struct Types {
     functions: HashMap<String, Option<String>>,
     /// The traits of a type.
     traits: HashMap<String, HashSet<String>>,
+    /// Errors that are made of a limit that ended a call: `impl From<GaveUp> for ...`
+    limited: HashSet<String>,
 }
 
 /// Types through which a method is called as if they were not there.
@@ -92,6 +94,9 @@ impl Types {
                 if let Some((path, _)) = &item.trait_
                     && let Some(last) = path.segments.last()
                 {
+                    if last.ident == "From" && names(&last.arguments, "GaveUp") {
+                        self.limited.insert(owner.clone());
+                    }
                     self.traits
                         .entry(owner.clone())
                         .or_default()
@@ -133,6 +138,11 @@ impl Types {
             self.answers
                 .insert((owner.to_owned(), signature.ident.unraw().to_string()), ty);
         }
+    }
+
+    /// Whether an error of this name can tell that a limit has ended the call.
+    pub(crate) fn reports_limits(&self, error: &str) -> bool {
+        ["RetryError", "RequestError", "Option"].contains(&error) || self.limited.contains(error)
     }
 
     /// The traits that a type implements.
@@ -226,6 +236,17 @@ impl Types {
             _ => None,
         }
     }
+}
+
+/// Whether a type of this name is among the arguments of another.
+fn names(arguments: &PathArguments, name: &str) -> bool {
+    let PathArguments::AngleBracketed(arguments) = arguments else {
+        return false;
+    };
+    arguments.args.iter().any(|it| match it {
+        GenericArgument::Type(ty) => hint(ty, &HashMap::new(), None).is_some_and(|it| it == name),
+        _ => false,
+    })
 }
 
 /// Variables and their types; `None` where it is not written down.

@@ -23,9 +23,9 @@ use std::{fs, io};
 pub(crate) use arguments::Arguments;
 
 use crate::explain::faults;
+use crate::output;
 use crate::plot::Look;
 use crate::policy::{Given, Refused};
-use crate::{check, output};
 use asked::Asked;
 use play::Play;
 
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let given = match asked::given(arguments) {
         Ok(given) => given,
         Err(Refused::Words(words)) => return Err(words.into()),
-        Err(Refused::ConfigError(faults)) => return check::refuse(&faults, arguments.json),
+        Err(Refused::ConfigError(faults)) => return crate::faults::refuse(&faults, arguments.json),
     };
     let look = Look {
         ascii: arguments.ascii,

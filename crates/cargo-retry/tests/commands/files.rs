@@ -107,7 +107,7 @@ fn files_are_checked() {
     let (code, _, err) = check(&[]);
     assert_eq!(code, 2);
     assert!(
-        err.contains("there is no `retry.toml` in this folder"),
+        err.contains("there is no `retry.toml` and no `Cargo.toml` in this folder"),
         "{err}"
     );
 }

@@ -3,6 +3,7 @@
 
 mod explain;
 mod files;
+mod questions;
 mod top;
 
 use std::io::Read as _;
