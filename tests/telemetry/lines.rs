@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use reattempt::testing::{VirtualTime, virtual_time};
-use reattempt::{Jitter, Policy, RetryError, Telemetry, observe, observe::Level, retry};
+use reattempt::{Breaker, Jitter, Policy, RetryError, Telemetry, observe, observe::Level, retry};
 use serde_json::{Value, json};
 use tracing::Level as At;
 
@@ -56,10 +56,8 @@ fn a_retry_and_a_recovery_have_every_field() {
     let mut recovered = lines[1].clone();
     took(&mut recovered, 250);
     let fields = recovered["fields"].as_object_mut().unwrap();
-    // Whether the last error is still known is not promised.
-    fields.retain(|name, _| !name.starts_with("error."));
     assert_eq!(
-        recovered["fields"],
+        Value::Object(fields.clone()),
         json!({
             "message": "recovered",
             "operation": "lines.charge",
@@ -70,6 +68,9 @@ fn a_retry_and_a_recovery_have_every_field() {
             "elapsed": 0.25,
             // Two attempts and a delay.
             "call_elapsed": 0.6,
+            // Of the failure before.
+            "error.type": std::any::type_name::<Declined>(),
+            "error.message": "status 503",
         })
     );
 }
@@ -107,6 +108,26 @@ async fn a_retry_is_timed_by_itself() {
         assert_eq!(times(&lines[0]), [Some(0.25), None], "{way}");
         assert_eq!(times(&lines[1]), [Some(0.25), Some(0.6)], "{way}");
     }
+}
+
+/// Who reads `WARN` alone learns why it was retried at all.
+#[test]
+fn a_call_that_ends_between_attempts_has_the_error_before() {
+    static SHUT: Breaker = Breaker::count_window(9);
+    #[retry(breaker = &SHUT, on(_))]
+    fn shuts() -> Result<(), RetryError<Declined>> {
+        SHUT.force_open();
+        Err(Declined(503))?
+    }
+    let (_time, lines) = (virtual_time(), Lines::keep(At::WARN));
+    assert!(shuts().is_err());
+    let lines = lines.take();
+    let ended = lines
+        .iter()
+        .find(|line| line["fields"]["message"] == "gave up");
+    let fields = &ended.expect("it gave up")["fields"];
+    assert_eq!(fields["reason"], "breaker_open");
+    assert_eq!(fields["error.message"], "status 503");
 }
 
 #[test]

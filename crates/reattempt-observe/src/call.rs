@@ -125,10 +125,11 @@ pub fn gives_up(
     });
 }
 
-/// Reports that the call succeeds after a retry.
-pub fn recovered(call: Call, attempt: u32, times: Times) {
-    describe(call, attempt, None, |facts| {
+/// Reports that the call succeeds after a retry, which followed `failure`.
+pub fn recovered(call: Call, attempt: u32, failure: Option<&FailedAttempt>, times: Times) {
+    describe(call, attempt, failure, |facts| {
         let facts = CallInfo {
+            ended_at: SystemTime::now(),
             elapsed: times.attempt,
             call_elapsed: times.call,
             ..facts.clone()

@@ -30,6 +30,9 @@ pub(super) type AskStrategy<'s> =
 pub(super) struct Progress {
     pub(super) call: Call,
     pub(super) times: Times,
+    /// The failure before the retry that is under way, for who is told how the call ends.
+    #[cfg(feature = "observe")]
+    pub(super) last: Option<Box<reattempt_observe::FailedAttempt>>,
 }
 
 /// Decides by the count and by chance alone after an error, of a call that has failed so often before and remembers
@@ -70,7 +73,12 @@ impl Progress {
     #[inline(always)]
     pub(super) const fn new(failures: u32, times: Times) -> Self {
         let call = Call::counted(failures);
-        Self { call, times }
+        Self {
+            call,
+            times,
+            #[cfg(feature = "observe")]
+            last: None,
+        }
     }
 
     /// Decides what follows a failed attempt, and reports it: returns the delay before the next one.

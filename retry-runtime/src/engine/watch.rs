@@ -429,7 +429,8 @@ pub(super) fn recovered(progress: &mut Progress, context: Context<'_>) {
     if observe::is_watched() {
         let times = progress.times.of(before, context);
         let call = reported(context.operation, &mut progress.times);
-        observe::recovered(call, attempt, times);
+        let failure = progress.last.take();
+        observe::recovered(call, attempt, failure.as_deref(), times);
     }
 }
 
@@ -493,6 +494,7 @@ impl Report {
         if let Some(failure) = self.failure {
             let call = reported(operation, &mut progress.times);
             observe::retries(call, self.attempt, &failure, delay);
+            progress.last = Some(failure);
         }
     }
 
@@ -514,6 +516,7 @@ impl Report {
                     Box::new(observe::FailedAttempt::new(ErrorText::cut_off(), times))
                 })
             });
+            let failure = failure.or_else(|| progress.last.take());
             observe::gives_up(
                 reported(operation, &mut progress.times),
                 self.attempt,
