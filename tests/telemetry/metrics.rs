@@ -102,6 +102,8 @@ fn calls_attempts_give_ups_and_delays() {
         samples(&scrape(), "operation", "metrics.pay"),
         [
             "retry_attempts_total = 8",
+            // Five retries took five of six: the first success and first failures gave some back.
+            "retry_budget_balance = 0.01",
             "retry_calls_total result=gave_up = 2",
             "retry_calls_total result=recovered = 1",
             // Three of 100 ms, two of 200 ms.
@@ -131,6 +133,22 @@ fn every_metric_is_described() {
             "{name}"
         );
     }
+}
+
+/// Four tokens, of which a call that makes three attempts takes two, and gets 0.01 for its first failure once one is missing.
+#[test]
+fn the_balance_of_the_default_budget() {
+    #[retry(policy = STEADY, name = "metrics.default", on(_))]
+    fn fails() -> Result<(), Declined> {
+        Err(Declined(503))
+    }
+
+    endpoint();
+    let _time = virtual_time();
+    assert!(fails().is_err());
+    let samples = samples(&scrape(), "operation", "metrics.default");
+    let balance = "retry_budget_balance = 2".to_owned();
+    assert!(samples.contains(&balance), "{samples:?}");
 }
 
 #[test]

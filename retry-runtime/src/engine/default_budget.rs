@@ -1,6 +1,8 @@
 //! The budget that an operation has where its policy names none: calls that retry in vain end together, before they
 //! overload what they call.
 
+#[cfg(feature = "observe")]
+pub(super) use shared::balance;
 #[cfg(feature = "std")]
 pub(super) use shared::{give_back, pay, pay_plainly, succeeded};
 
@@ -102,6 +104,13 @@ mod shared {
         if let Some(budget) = context.operation.default_budget() {
             budget.give_back();
         }
+    }
+
+    /// Returns the tokens that are left.
+    #[cfg(feature = "observe")]
+    pub(in crate::engine) fn balance(operation: Operation<'_>) -> Option<f64> {
+        let budget = operation.default_budget()?;
+        Some(budget.balance(capacity(operation)))
     }
 
     #[inline(always)]

@@ -19,6 +19,8 @@ use crate::verdict::Verdict;
 use reattempt_core::watch;
 
 #[cfg(feature = "observe")]
+use super::default_budget;
+#[cfg(feature = "observe")]
 use crate::{around, observe};
 #[cfg(feature = "observe")]
 pub use reattempt_observe::ErrorText;
@@ -294,12 +296,13 @@ fn now() -> Timestamp {
 #[cfg(feature = "observe")]
 fn reported(operation: Operation<'_>, times: &mut Times) -> observe::Call {
     let policy = operation.policy();
+    let named = policy.budget.map(crate::budget::Budget::balance);
     times.id = times.id.or_new();
     observe::Call {
         operation: operation.name(),
         policy: operation.policy_name(),
         max: policy.attempts(),
-        budget_balance: policy.budget.map(crate::budget::Budget::balance),
+        budget_balance: named.or_else(|| default_budget::balance(operation)),
         telemetry: policy.telemetry,
         id: times.id,
     }

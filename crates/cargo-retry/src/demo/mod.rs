@@ -17,10 +17,10 @@ use crate::output;
 use crate::plot::Look;
 use runs::Run;
 
-/// Plays one outage under three policies: retries at once, a backoff, a budget with a breaker
+/// Plays one outage under three policies: retries at once, a backoff, the default budget
 ///
-/// Needs no project and no network: the server and the time are simulated, and the policies, the budget and the
-/// breaker are those of the library. On a terminal the run takes 12 s. The same seed gives the same run.
+/// Needs no project and no network: the server and the time are simulated, and the policies and the budget are
+/// those of the library. On a terminal the run takes 12 s. The same seed gives the same run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Prints the end of the run at once, as it does where standard output is not a terminal

@@ -75,6 +75,9 @@ pub(super) fn svg(runs: &[Run]) -> String {
         ));
         let load = format!("up to {:.0} requests/s", run.summary.peak_load);
         svg.text("soft", VERDICT, top + 54.0, &load);
+        if run.refused_by.is_some() {
+            svg.text("soft", VERDICT, top + 80.0, "does not compile");
+        }
     }
     for (second, label) in [(0.0, "0 s"), (30.0, "30 s"), (45.0, "45 s"), (60.0, "60 s")] {
         svg.text("soft", across(second), bottom + 25.0, label);

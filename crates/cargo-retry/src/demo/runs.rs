@@ -15,7 +15,7 @@ use crate::storm::contender::Contender;
 /// How long a run is.
 pub(super) const SECONDS: u32 = 75;
 
-/// Processes that call the server, each with its own budget and its own breaker.
+/// Processes that call the server, each with its own budget.
 pub(super) const CLIENTS: usize = 10;
 
 /// What is compared: a name, the keys of the policy, a colour.
@@ -30,11 +30,7 @@ pub(super) const POLICIES: [(&str, &str, Colour); 3] = [
         r#"max = 2, base = "1s", budget = "none""#,
         Colour::Orange,
     ),
-    (
-        "budget and breaker",
-        "max = 4, budget = 0.1, breaker = &SHOP",
-        Colour::Green,
-    ),
+    ("the default budget", "max = 5", Colour::Green),
 ];
 
 /// What came of a policy.
@@ -42,6 +38,8 @@ pub(super) const POLICIES: [(&str, &str, Colour); 3] = [
 pub(super) struct Run {
     pub(super) name: &'static str,
     pub(super) keys: &'static str,
+    /// The rule by which the compiler refuses it.
+    pub(super) refused_by: Option<String>,
     pub(super) colour: Colour,
     pub(super) record: Record,
     pub(super) summary: Summary,
@@ -68,12 +66,14 @@ pub(super) fn all(seed: u64) -> Vec<Run> {
 
 pub(super) fn play(seed: u64, name: &'static str, keys: &'static str, colour: Colour) -> Run {
     let scene = scene(seed);
-    let contender = Contender::given(name, &from_text(keys));
+    let given = from_text(keys);
+    let contender = Contender::given(name, &given);
     let clients: Vec<_> = (0..CLIENTS).map(|_| contender.client()).collect();
     let record = load::run(&scene, &clients);
     Run {
         name,
         keys,
+        refused_by: given.broken.first().map(|it| it.rule.clone()),
         colour,
         summary: Summary::of(&scene, &record),
         record,

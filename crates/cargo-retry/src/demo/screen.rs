@@ -137,16 +137,16 @@ pub(super) fn closing(runs: &[Run], look: Look) -> String {
             run.summary.peak_load,
             rounded(run.summary.peak_amplification)
         ));
+        if let Some(rule) = &run.refused_by {
+            say(&format!("It does not compile: rule {rule}."));
+        }
     }
     say(
-        "A budget pays for a retry from successes, so that nothing is retried while nothing succeeds. A breaker stops the calls themselves.",
+        "All calls of an operation share a budget by default: a retry that helps costs nothing, and after a second in which nothing succeeds nothing is retried.",
     );
     lines.push(String::new());
     for (command, what) in [
-        (
-            "cargo retry storm 'max = 4, budget = 0.1'",
-            "an outage under your policy",
-        ),
+        ("cargo retry storm 'max = 5'", "an outage under your policy"),
         (
             "cargo retry suggest",
             "hand-written retries of your project",

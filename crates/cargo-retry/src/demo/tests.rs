@@ -36,6 +36,21 @@ fn the_three_policies_end_as_the_demo_says() {
     }
 }
 
+/// What the picture says of the first row.
+#[test]
+fn the_compiler_refuses_the_policy_that_never_recovers() {
+    for run in runs::all(1) {
+        let is_refused = run.summary.recovered.is_none();
+        assert_eq!(
+            run.refused_by.is_some(),
+            is_refused,
+            "{}: {:?}",
+            run.keys,
+            run.refused_by
+        );
+    }
+}
+
 /// What the second row does not say: with as many retries as the others a backoff alone is not enough.
 #[test]
 fn a_backoff_alone_does_not_end_the_outage() {

@@ -10,7 +10,7 @@ use retry_runtime::{Budget, Policy};
 use syn::Expr;
 
 use super::count::Count;
-use super::sites::{Site, Survey};
+use super::sites::{Form, Site, Survey};
 use super::values::{Constants, Standing, Value, with};
 use crate::code::written;
 
@@ -50,6 +50,24 @@ impl Effective {
     /// Whether all that the delays depend on is known.
     pub(crate) fn knows_delays(&self) -> bool {
         !self.has_strategy && Key::DELAYS.into_iter().all(|key| self.knows(key))
+    }
+
+    /// Whether the operation has the budget that one has by default: its retries end, and nothing else bounds them.
+    pub(crate) fn has_default_budget(&self, site: &Site) -> bool {
+        let has_place = !matches!(site.form, Form::Run | Form::Step);
+        let names_one = self.budget.is_some() || self.share.is_some();
+        let model = site.reading.model.as_ref();
+        let is_none = model.is_some_and(|it| it.budget.is_some() || it.strategy.is_some());
+        let is_known = self.inherited.is_none() && self.knows(Key::Max);
+        let retries = self.policy.attempts().is_some_and(|max| max > 1);
+        has_place
+            && is_known
+            && retries
+            && !self.is_off
+            && !self.polls
+            && !names_one
+            && !is_none
+            && self.policy.has_default_budget()
     }
 
     /// Keys whose value is not known.

@@ -107,12 +107,12 @@ fn asked(play: &Play) -> String {
         (None, None) => "With this policy it is not back either.".to_owned(),
         (Some(time), None) => format!("With this policy it is, {} after the {noun}.", after(time)),
         (Some(time), Some(without)) => {
-            let compared = if time > without.saturating_add(CHANCE) {
+            let compared = if time > without {
                 format!(
                     "{} later than without retries",
                     after(time.saturating_sub(without))
                 )
-            } else if time.saturating_add(CHANCE) < without {
+            } else if time < without {
                 format!(
                     "{} sooner than without retries",
                     after(without.saturating_sub(time))

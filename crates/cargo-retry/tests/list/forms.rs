@@ -106,21 +106,21 @@ fn in_a_terminal_of_120_columns() {
         │ what and where                          ┆ attempts ┆ delays         ┆ time at most   ┆ load at most ┆ policy and     │
         │                                         ┆          ┆                ┆                ┆              ┆ limits         │
         ╞═════════════════════════════════════════╪══════════╪════════════════╪════════════════╪══════════════╪════════════════╡
-        │ shop:8                                  ┆ 3        ┆ 0-1 s, 0-2 s   ┆ 1 m + an       ┆ x3           ┆                │
+        │ shop:8                                  ┆ 3        ┆ 0-1 s, 0-2 s   ┆ 1 m + an       ┆ x3           ┆ default budget │
         │ service/src/main.rs:8                   ┆          ┆                ┆ attempt        ┆ x12 below    ┆                │
-        │ shop_service::orders::Orders::checkout  ┆ 4        ┆ 10 ms, 20 ms,  ┆ 70 ms +        ┆ x4           ┆                │
+        │ shop_service::orders::Orders::checkout  ┆ 4        ┆ 10 ms, 20 ms,  ┆ 70 ms +        ┆ x4           ┆ default budget │
         │ service/src/orders.rs:27                ┆          ┆ 40 ms          ┆ attempts       ┆ x10 below    ┆                │
         │ shop_service::orders::Orders::reserve   ┆ 3        ┆ 50 ms, 100 ms  ┆ 150 ms +       ┆ x3           ┆ policy QUICK   │
-        │ service/src/orders.rs:34                ┆          ┆                ┆ attempts       ┆ x7 below     ┆                │
-        │ shop_service::orders::Orders::audit     ┆ 3        ┆ 10 ms, 20 ms   ┆ 30 ms +        ┆ x3           ┆                │
+        │ service/src/orders.rs:34                ┆          ┆                ┆ attempts       ┆ x7 below     ┆ default budget │
+        │ shop_service::orders::Orders::audit     ┆ 3        ┆ 10 ms, 20 ms   ┆ 30 ms +        ┆ x3           ┆ default budget │
         │ service/src/orders.rs:40                ┆          ┆                ┆ attempts       ┆ x12 below    ┆                │
-        │ shop_service::orders::Orders::ship      ┆ 3        ┆ 10 ms, 20 ms   ┆ 30 ms +        ┆ x3           ┆                │
+        │ shop_service::orders::Orders::ship      ┆ 3        ┆ 10 ms, 20 ms   ┆ 30 ms +        ┆ x3           ┆ default budget │
         │ service/src/orders.rs:46                ┆          ┆                ┆ attempts       ┆ x12 below    ┆                │
         │ shop_service::orders::Orders::delivered ┆ 4        ┆ 10 ms, 20 ms,  ┆ 70 ms +        ┆ x4           ┆                │
         │ service/src/orders.rs:54                ┆          ┆ 40 ms          ┆ attempts       ┆ x8 below     ┆                │
-        │ shop_service::orders::Orders::state     ┆ 2        ┆ 10 ms          ┆ 10 ms +        ┆ x2           ┆                │
+        │ shop_service::orders::Orders::state     ┆ 2        ┆ 10 ms          ┆ 10 ms +        ┆ x2           ┆ default budget │
         │ service/src/orders.rs:60                ┆          ┆                ┆ attempts       ┆              ┆                │
-        │ shop_service::quotes::Quotes::quote     ┆ 3        ┆ 10 ms, 20 ms   ┆ 30 ms +        ┆ x3           ┆                │
+        │ shop_service::quotes::Quotes::quote     ┆ 3        ┆ 10 ms, 20 ms   ┆ 30 ms +        ┆ x3           ┆ default budget │
         │ service/src/quotes.rs:12                ┆          ┆                ┆ attempts       ┆ x12 below    ┆                │
         └─────────────────────────────────────────┴──────────┴────────────────┴────────────────┴──────────────┴────────────────┘
 
@@ -173,6 +173,7 @@ fn in_a_terminal_of_60_columns() {
           attempts 2
           delays   0-100 ms
           at most  100 ms + attempts; load x2
+          by       default budget
 
         times do not count delays that an error asks for (`Retry-After`), each up to `max_retry_after`
 

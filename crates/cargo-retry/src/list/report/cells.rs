@@ -234,6 +234,9 @@ pub(super) fn limits(row: &Row) -> String {
             None => "its budget".to_owned(),
         });
     }
+    if row.default_budget {
+        parts.push("default budget".to_owned());
+    }
     if row.form != "function" && row.form != "block" {
         parts.push("of its `impl`".to_owned());
     }
