@@ -5,6 +5,7 @@
     reason = "a test that panics has failed"
 )]
 
+mod front;
 mod grpc;
 mod grpc_layer;
 mod hangs;
