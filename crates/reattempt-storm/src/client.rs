@@ -11,12 +11,17 @@ use retry_runtime::{Call, CallEnv, GiveUpReason, Policy, Verdict};
 
 use crate::clock::{START, Virtual};
 
+#[cfg(test)]
+mod in_flight;
+
 /// A process whose calls share a budget and a breaker.
 #[derive(Debug)]
 pub struct Client {
     policy: Policy,
     budget: Option<Budget>,
     breaker: Option<Breaker>,
+    #[cfg(test)]
+    in_flight: Option<in_flight::InFlight>,
 }
 
 impl Client {
@@ -34,6 +39,8 @@ impl Client {
                 _ => None,
             },
             breaker: None,
+            #[cfg(test)]
+            in_flight: None,
         }
     }
 
@@ -62,7 +69,10 @@ impl Client {
             until: limit.map(|limit| started.after(limit)),
             gates: Gates::new(
                 self.breaker.as_ref().map(BreakerGate::new),
+                #[cfg(not(test))]
                 (),
+                #[cfg(test)]
+                self.in_flight.as_ref().map(in_flight::InFlight::gate),
                 (),
                 self.budget.as_ref().map(|it| BudgetGate::new(it, clock)),
             ),
@@ -176,7 +186,13 @@ impl fmt::Debug for Request<'_> {
 }
 
 /// What bounds the attempts of a call: the breaker and the budget of its client.
-type CallGates<'c> = Gates<Option<BreakerGate<'c>>, (), (), Option<BudgetGate<'c>>>;
+type CallGates<'c> = Gates<Option<BreakerGate<'c>>, Rival<'c>, (), Option<BudgetGate<'c>>>;
+
+/// A rule for retries that this library does not have, to compare with.
+#[cfg(test)]
+type Rival<'c> = Option<in_flight::Gate<'c>>;
+#[cfg(not(test))]
+type Rival<'c> = ();
 
 /// What the machine asks: time and randomness are the run's.
 struct Env<'a, 'c> {

@@ -4,6 +4,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+#[cfg(test)]
+use retry_runtime::Verdict;
 use retry_runtime::private::AttemptResult;
 use retry_runtime::timer::Clock as _;
 
@@ -83,6 +85,9 @@ struct Run<'s, 'c> {
     gap: Duration,
     calls: Calls<'c>,
     attempts: u64,
+    /// The server answers with errors.
+    #[cfg(test)]
+    refusing: bool,
     record: Record,
 }
 
@@ -106,6 +111,8 @@ impl<'s, 'c> Run<'s, 'c> {
             gap: each(scene.calls),
             calls: Calls::new(),
             attempts: 0,
+            #[cfg(test)]
+            refusing: false,
             record: Record::new(),
         }
     }
@@ -136,6 +143,8 @@ impl<'s, 'c> Run<'s, 'c> {
             Kind::Slowdown(_) => self.server.takes(each(self.scene.capacity)),
             Kind::Burst(_) if on => self.gap = each(self.scene.calls_meanwhile()),
             Kind::Burst(_) => self.gap = each(self.scene.calls),
+            #[cfg(test)]
+            Kind::Errors => self.refusing = on,
         }
     }
 
@@ -163,6 +172,17 @@ impl<'s, 'c> Run<'s, 'c> {
         open.attempt = open.attempt.saturating_add(1);
         let attempt = open.attempt;
 
+        let began = open.request.began();
+        let now = self.clock.elapsed();
+        self.record.count(now, |second| &mut second.attempts);
+        self.record.count(began, |second| &mut second.made);
+        self.attempts = self.attempts.saturating_add(1);
+        #[cfg(test)]
+        if self.refusing {
+            self.not_done(call, AttemptResult::Failed(Verdict::Transient));
+            return;
+        }
+
         let limit = open.request.limit(self.scene.timeout, &self.clock);
         let expires = self.clock.now().after(limit);
         self.server.accept(Job {
@@ -172,22 +192,24 @@ impl<'s, 'c> Run<'s, 'c> {
         });
         let event = Event::TimeOut { call, attempt };
         self.agenda.plan(&self.clock, limit, event);
-        self.attempts = self.attempts.saturating_add(1);
-        let began = open.request.began();
-        let now = self.clock.elapsed();
-        self.record.count(now, |second| &mut second.attempts);
-        self.record.count(began, |second| &mut second.made);
     }
 
     fn time_out(&mut self, call: usize, attempt: u32) {
-        let Some(open) = self.calls.waiting(call, attempt) else {
+        if self.calls.waiting(call, attempt).is_none() {
             return;
-        };
+        }
         let now = self.clock.elapsed();
         self.record.last_timeout = Some(now);
         self.record.count(now, |second| &mut second.timed_out);
-        let step = (open.request).failed(AttemptResult::TimedOut, &self.clock);
-        match step {
+        self.not_done(call, AttemptResult::TimedOut);
+    }
+
+    /// The attempt has failed: a delay follows, or the call ends.
+    fn not_done(&mut self, call: usize, result: AttemptResult) {
+        let Some(open) = self.calls.open(call) else {
+            return;
+        };
+        match open.request.failed(result, &self.clock) {
             Some(delay) => {
                 let event = Event::Attempt { call };
                 self.agenda.plan(&self.clock, delay, event);

@@ -53,6 +53,9 @@ pub enum Kind {
     Slowdown(f64),
     /// So many times as many calls arrive.
     Burst(f64),
+    /// The server answers with an error at once.
+    #[cfg(test)]
+    Errors,
 }
 
 impl Trigger {
@@ -71,6 +74,8 @@ impl Scene {
         match self.trigger.kind {
             Kind::Burst(times) => self.calls * times,
             Kind::Outage | Kind::Slowdown(_) => self.calls,
+            #[cfg(test)]
+            Kind::Errors => self.calls,
         }
     }
 
@@ -80,6 +85,8 @@ impl Scene {
             Kind::Outage => 0.0,
             Kind::Slowdown(part) => self.capacity * part,
             Kind::Burst(_) => self.capacity,
+            #[cfg(test)]
+            Kind::Errors => self.capacity,
         }
     }
 }

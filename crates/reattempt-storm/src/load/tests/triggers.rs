@@ -55,6 +55,20 @@ fn a_burst_brings_more_calls() {
 }
 
 #[test]
+fn errors_come_at_once_and_leave_no_queue() {
+    let record = run(&triggered(Kind::Errors), &no_retry());
+    // What is in the queue is served.
+    assert_eq!(sum(&record, 10..15, |it| it.attempts), 5 * 280);
+    assert!((1399..=1400).contains(&sum(&record, 10..15, |it| it.failed)));
+    assert!(sum(&record, 10..15, |it| it.succeeded) <= 1);
+    assert!((279..=280).contains(&sum(&record, 15..16, |it| it.succeeded)));
+    assert_eq!(
+        (record.last_timeout, record.total(|it| it.wasted)),
+        (None, 0)
+    );
+}
+
+#[test]
 fn attempts_count_for_the_seconds_of_their_calls() {
     let record = run(
         &triggered(Kind::Burst(3.0)),
