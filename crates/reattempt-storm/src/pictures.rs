@@ -19,6 +19,8 @@ pub type Picture = (&'static str, Chart);
 /// All of them.
 pub fn all() -> Vec<Picture> {
     let mut pictures = side_by_side();
+    pictures.push(("goodput-1.svg", goodput("Goodput of 1 process", 1)));
+    pictures.push(("goodput-100.svg", goodput("Goodput of 100 processes", 100)));
     pictures.push(("recovery.svg", recovery()));
     pictures.push(("contention.svg", contention()));
     pictures.push(("tiers.svg", tiers()));
@@ -63,17 +65,23 @@ fn measured() -> Chart {
 }
 
 const TIME: &str = "time (s)";
+const SUCCESSES: &str = "successes/s";
 
 /// Processes that call the server, each with a budget and a breaker of its own.
 const PROCESSES: usize = 10;
 
-/// The same outage for five policies: load, goodput, amplification.
-fn side_by_side() -> Vec<Picture> {
-    let scene = Scene {
+/// The outage of five policies.
+fn scene() -> Scene {
+    Scene {
         trigger: Trigger::outage(30..40),
         end: Duration::from_secs(240),
         ..metastable::scene(Stale::Served, Arrivals::Poisson)
-    };
+    }
+}
+
+/// What came of it for so many processes.
+fn records(processes: usize) -> [(&'static str, Record); 5] {
+    let scene = scene();
     let exponential = Policy::new().max(4).base(Duration::from_millis(100));
     let policies: [(&'static str, &dyn Fn() -> Client); 5] = [
         ("no retry", &|| Client::new(Policy::new().max(1))),
@@ -88,15 +96,32 @@ fn side_by_side() -> Vec<Picture> {
             Client::new(exponential.without_budget()).breaker(Breaker::count_window(20))
         }),
     ];
-    let records = policies.map(|(name, client)| {
-        let clients: Vec<Client> = (0..PROCESSES).map(|_| client()).collect();
+    policies.map(|(name, client)| {
+        let clients: Vec<Client> = (0..processes).map(|_| client()).collect();
         (name, run(&scene, &clients))
-    });
+    })
+}
+
+/// The successes of fewer or more processes.
+fn goodput(title: &'static str, processes: usize) -> Chart {
+    Chart {
+        title: title.into(),
+        across: TIME.into(),
+        upwards: SUCCESSES.into(),
+        outage: Some(outage(&scene())),
+        lines: lines(&records(processes), |it| it.succeeded.into()),
+        ..Chart::default()
+    }
+}
+
+/// Load, goodput, amplification.
+fn side_by_side() -> Vec<Picture> {
+    let records = records(PROCESSES);
     let chart = |title: &'static str, upwards: &'static str, value: fn(&Second) -> f64| Chart {
         title: title.into(),
         across: TIME.into(),
         upwards: upwards.into(),
-        outage: Some(outage(&scene)),
+        outage: Some(outage(&scene())),
         lines: lines(&records, value),
         ..Chart::default()
     };
@@ -107,7 +132,7 @@ fn side_by_side() -> Vec<Picture> {
         ),
         (
             "goodput.svg",
-            chart("Goodput", "successes/s", |it| it.succeeded.into()),
+            chart("Goodput", SUCCESSES, |it| it.succeeded.into()),
         ),
         (
             "amplification.svg",
@@ -118,31 +143,27 @@ fn side_by_side() -> Vec<Picture> {
 
 /// Q9 as a picture.
 fn recovery() -> Chart {
+    let with = metastable::client;
+    let ratio = || with(Some(metastable::successes_only()));
     let cases = [
-        ("1 retry, no budget", Stale::Served, None),
+        ("1 retry, no budget", Stale::Served, with(None)),
         (
-            "budget 10 %",
+            "the default budget",
             Stale::Served,
-            Some(metastable::successes_only()),
+            Client::new(metastable::one_retry()),
         ),
-        (
-            "budget 10 %, stale dropped",
-            Stale::Dropped,
-            Some(metastable::successes_only()),
-        ),
+        ("budget 10 %", Stale::Served, ratio()),
+        ("budget 10 %, stale dropped", Stale::Dropped, ratio()),
     ];
     let scene = |stale| Scene {
-        end: Duration::from_secs(240),
+        end: Duration::from_secs(270),
         ..metastable::scene(stale, Arrivals::Regular)
     };
-    let records = cases.map(|(name, stale, budget)| {
-        let client = metastable::client(budget);
-        (name, run(&scene(stale), &[client]))
-    });
+    let records = cases.map(|(name, stale, client)| (name, run(&scene(stale), &[client])));
     Chart {
         title: "After an outage of 10 s: goodput".into(),
         across: TIME.into(),
-        upwards: "successes/s".into(),
+        upwards: SUCCESSES.into(),
         outage: Some(outage(&scene(Stale::Served))),
         lines: lines(&records, |it| it.succeeded.into()),
         ..Chart::default()
