@@ -51,6 +51,20 @@ fn the_file_over_the_code_over_the_defaults() {
     assert_eq!(resolved.policy.delay(1), Duration::from_millis(200)); // by default
 }
 
+/// Layers and `Policy::run` ask for it by the name that an attribute writes.
+#[test]
+fn the_default_has_its_name_everywhere() {
+    let config = config();
+    let most = |config: &Config| config.policy("default").map(|it| it.attempts());
+    assert_eq!(most(&config), Some(Some(5)));
+    let resolved = config.resolve("other", "default", &Policy::new());
+    assert_eq!((resolved.label, resolved.policy.attempts()), ("standard", Some(5)));
+    let own = Config::from_toml(&format!("{FILE}\n[policies.default]\nmax = 7\n")).unwrap();
+    assert_eq!(most(&own), Some(Some(7)));
+    let none = Config::from_toml("[policies.standard]\nmax = 5\n").unwrap();
+    assert_eq!(most(&none), None);
+}
+
 #[test]
 fn the_operation_over_the_policy() {
     let config = config();

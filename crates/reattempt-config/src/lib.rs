@@ -227,9 +227,19 @@ impl Config {
         cut::fault(text, before)
     }
 
-    /// Returns the policy of this name, as far as the file makes it: its keys over the defaults.
+    /// Returns the policy of this name, as far as the file makes it: its keys over the defaults. If the file has no policy
+    /// `"default"`, that name stands for the one that its key [`default`](Self::default) names.
     pub fn policy(&self, name: &str) -> Option<Policy> {
-        self.policies.get(name).map(complete)
+        self.policies.get(self.meant(name)?).map(complete)
+    }
+
+    /// The policy of the file that this name stands for.
+    fn meant<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+        match name {
+            _ if self.policies.contains_key(name) => Some(name),
+            DEFAULT => self.default(),
+            _ => None,
+        }
     }
 
     /// Returns every policy with its name, in the order of the names.
@@ -276,11 +286,7 @@ impl Config {
     ) -> EffectivePolicy<'a> {
         let listed = self.operations.get(operation);
         let name = listed.and_then(|listed| listed.policy.as_deref());
-        let name = name.or_else(|| self.policies.contains_key(named).then_some(named));
-        let name = name.or(match named {
-            DEFAULT => self.default(),
-            _ => None,
-        });
+        let name = name.or_else(|| self.meant(named));
         let mut policy = Policy::new().merged_with(inline);
         if let Some(layer) = name.and_then(|name| self.policies.get(name)) {
             policy = policy.merged_with(layer);
