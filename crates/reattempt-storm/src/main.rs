@@ -19,7 +19,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
 
     fs::create_dir_all(FOLDER)?;
-    for (name, chart) in pictures::all() {
+    let measured = fs::read_to_string(Path::new(FOLDER).join("measured.txt"))?;
+    for (name, chart) in pictures::all(&measured) {
         fs::write(Path::new(FOLDER).join(name), chart.svg())?;
         println!("docs/storms/{name}");
     }
