@@ -302,12 +302,14 @@ impl Policy {
     /// # Default
     ///
     /// 3.
+    #[doc(alias("max_attempts", "max_retries", "retries", "with_max_times"))]
     pub const fn max(mut self, attempts: u32) -> Self {
         self.max = attempts;
         self.sets(Key::Max)
     }
 
     /// Removes the limit of attempts: `max = "unlimited"`.
+    #[doc(alias("infinite", "without_max_times"))]
     pub const fn unlimited(self) -> Self {
         self.max(UNLIMITED)
     }
@@ -317,6 +319,7 @@ impl Policy {
     /// # Default
     ///
     /// [`Backoff::Exp`].
+    #[doc(alias("exponential", "wait"))]
     pub const fn backoff(mut self, shape: Backoff) -> Self {
         self.backoff = shape;
         self.sets(Key::Backoff)
@@ -327,6 +330,7 @@ impl Policy {
     /// # Default
     ///
     /// 100 ms.
+    #[doc(alias("delay", "initial_interval", "min_delay", "with_min_delay"))]
     pub const fn base(mut self, base: Duration) -> Self {
         self.base = Nanos::new(base);
         if !self.has(Key::First) {
@@ -354,6 +358,7 @@ impl Policy {
     /// # Default
     ///
     /// 2.0.
+    #[doc(alias("multiplier", "with_factor"))]
     pub const fn factor(mut self, factor: f64) -> Self {
         self.factor = factor;
         self.sets(Key::Factor)
@@ -364,6 +369,7 @@ impl Policy {
     /// # Default
     ///
     /// 20 s.
+    #[doc(alias("max_delay", "max_interval", "with_max_delay"))]
     pub const fn cap(mut self, cap: Duration) -> Self {
         self.cap = Nanos::new(cap);
         self.sets(Key::Cap)
@@ -374,6 +380,7 @@ impl Policy {
     /// # Default
     ///
     /// [`Jitter::Full`].
+    #[doc(alias("with_jitter"))]
     pub const fn jitter(mut self, jitter: Jitter) -> Self {
         self.jitter = jitter;
         self.sets(Key::Jitter)
@@ -431,6 +438,7 @@ impl Policy {
     /// # Default
     ///
     /// None.
+    #[doc(alias("max_elapsed_time", "total_timeout", "with_total_delay"))]
     pub const fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self.sets(Key::Deadline)
@@ -450,6 +458,7 @@ impl Policy {
     /// # Default
     ///
     /// None.
+    #[doc(alias("attempt_timeout"))]
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self.sets(Key::Timeout)

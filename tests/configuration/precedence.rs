@@ -58,7 +58,10 @@ fn the_default_has_its_name_everywhere() {
     let most = |config: &Config| config.policy("default").map(|it| it.attempts());
     assert_eq!(most(&config), Some(Some(5)));
     let resolved = config.resolve("other", "default", &Policy::new());
-    assert_eq!((resolved.label, resolved.policy.attempts()), ("standard", Some(5)));
+    assert_eq!(
+        (resolved.label, resolved.policy.attempts()),
+        ("standard", Some(5))
+    );
     let own = Config::from_toml(&format!("{FILE}\n[policies.default]\nmax = 7\n")).unwrap();
     assert_eq!(most(&own), Some(Some(7)));
     let none = Config::from_toml("[policies.standard]\nmax = 5\n").unwrap();

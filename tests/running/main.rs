@@ -6,5 +6,6 @@
 )]
 
 mod clients;
+mod hooks;
 mod rules;
 mod values;

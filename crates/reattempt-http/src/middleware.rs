@@ -11,7 +11,9 @@ use retry_runtime::private::driver::{
 };
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer as _};
-use retry_runtime::{Budget, Cause, Classify, GaveUp, Hook, Policy, SharedRetryHook, Verdict};
+use retry_runtime::{
+    Budget, Cause, Classify, GaveUp, Hook, Policy, Retry, SharedRetryHook, Verdict,
+};
 
 use crate::operation::ClientOperation;
 
@@ -99,14 +101,16 @@ impl<O> RetryMiddleware<O> {
         self
     }
 
-    /// Calls `hook` with each retry before its delay: `|retry: &Retry<'_,
-    /// reqwest_middleware::Result<Response>>| ...`. [`Retry::error`](retry_runtime::Retry::error)
-    /// is the whole answer.
-    pub fn on_retry<F>(self, hook: F) -> RetryMiddleware<Hook<F>> {
+    /// Calls `hook` with each retry before its delay. [`Retry::error`] is the whole answer, a
+    /// `reqwest_middleware::Result<Response>`.
+    pub fn on_retry<F, R>(self, hook: F) -> RetryMiddleware<Hook<F, fn(&R)>>
+    where
+        F: Fn(&Retry<'_, R>),
+    {
         RetryMiddleware {
             operation: self.operation,
             statuses: self.statuses,
-            hook: Hook(hook),
+            hook: Hook::new(hook),
         }
     }
 

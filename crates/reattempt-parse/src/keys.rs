@@ -1,10 +1,11 @@
 //! The one table of keys: the macros' parser, the suggestions, the documentation's test and files use it.
 
+use alloc::borrow::ToOwned as _;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use reattempt_rules::Key;
+use reattempt_rules::{Key, Kind};
 
 /// Keys whose values are code, and the names of things in it: a file cannot have them.
 pub const CODE: &[&str] = &[
@@ -51,23 +52,41 @@ pub const KEYS: &[&str] = &{
     all
 };
 
+/// What decides by a status.
+const STATUS: &str = ", and the errors of `reattempt::http` know which statuses are worth a retry";
+
+/// Keys that most policies need.
+const USUAL: [&str; 8] = [
+    "max", "on", "base", "cap", "jitter", "deadline", "timeout", "budget",
+];
+
+/// As many names as a line has room for.
+const MANY: usize = 12;
+
 /// What other libraries call it, what it is called here, and what differs.
 const FOREIGN: &[(&str, &str, &str)] = &[
     ("attempts", "max", ""),
     ("max_attempts", "max", ""),
     ("tries", "max", ""),
     ("stop_after_attempt", "max", ""),
+    ("stop", "max", ""),
     ("times", "max", ", which counts the first attempt too"),
+    ("retry_count", "max", ", which counts the first attempt too"),
+    ("num_retries", "max", ", which counts the first attempt too"),
     ("retries", "max", ", which counts the first attempt too"),
     ("max_retries", "max", ", which counts the first attempt too"),
     ("max_times", "max", ", which counts the first attempt too"),
     ("delay", "base", ""),
     ("interval", "base", ""),
     ("wait", "base", ""),
+    ("sleep", "base", ""),
+    ("min_wait", "base", ""),
     ("initial_delay", "base", ""),
     ("min_delay", "base", ""),
     ("initial_interval", "base", ""),
     ("max_delay", "cap", ""),
+    ("max_wait", "cap", ""),
+    ("max_backoff", "cap", ""),
     ("max_interval", "cap", ""),
     ("multiplier", "factor", ""),
     ("exponent", "factor", ""),
@@ -76,6 +95,9 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("when", "on", ""),
     ("if", "on", ""),
     ("predicate", "on", ""),
+    ("status", "on", STATUS),
+    ("statuses", "on", STATUS),
+    ("status_codes", "on", STATUS),
     ("unless", "except", ""),
     ("abort_on", "except", ""),
     ("ignore", "except", ""),
@@ -101,6 +123,7 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ),
     ("attempt_timeout", "timeout", ""),
     ("per_try_timeout", "timeout", ""),
+    ("stop_after_delay", "deadline", ""),
     ("max_elapsed", "deadline", ""),
     ("max_elapsed_time", "deadline", ""),
     ("total_timeout", "deadline", ""),
@@ -131,15 +154,53 @@ pub fn unknown(word: &str, keys: &[&str]) -> String {
     if lower != word && keys.contains(&&*lower) {
         return format!("unknown key `{word}`; keys are written in lower case, `{lower}`");
     }
-    if let Some((ours, remark)) = foreign(&lower)
-        && keys.contains(&ours)
-    {
+    let ours = |theirs: &str| foreign(theirs).filter(|(ours, _)| keys.contains(ours));
+    if let Some((ours, remark)) = ours(&lower) {
         return format!("unknown key `{word}`; it is called `{ours}` here{remark}");
     }
-    match nearest(word, keys) {
-        Some(key) => format!("unknown key `{word}`; did you mean `{key}`?"),
-        None => format!("unknown key `{word}`; the keys are {}", listed(keys)),
+    if let Some(key) = nearest(word, keys) {
+        return format!("unknown key `{word}`; did you mean `{key}`?");
     }
+    if let Some((theirs, (ours, remark))) =
+        nearest_foreign(&lower).and_then(|it| Some((it, ours(it)?)))
+    {
+        return format!("unknown key `{word}`; `{theirs}` is called `{ours}` here{remark}");
+    }
+    if keys.len() <= MANY {
+        return format!("unknown key `{word}`; the keys are {}", listed(keys));
+    }
+    let usual: Vec<_> = USUAL.into_iter().filter(|key| keys.contains(key)).collect();
+    format!(
+        "unknown key `{word}`; the usual keys are {}; the reference lists all",
+        listed(&usual)
+    )
+}
+
+/// How the value of a key of another library is written here, if that is known: a count of retries is one less than one
+/// of attempts.
+pub fn converted(word: &str, value: &str) -> Option<String> {
+    let lower = word.to_lowercase();
+    let theirs = foreign(&lower)
+        .map(|_| &*lower)
+        .or_else(|| nearest_foreign(&lower))?;
+    let (ours, remark) = foreign(theirs)?;
+    let key = Key::from_name(ours)?;
+    let value = match key.kind() {
+        Kind::Attempts => {
+            let count: u32 = value.parse().ok()?;
+            let first = u32::from(remark.contains("first attempt"));
+            count.checked_add(first)?.to_string()
+        }
+        Kind::Time if value.starts_with('"') => value.to_owned(),
+        Kind::Factor if value.parse::<f64>().is_ok() => value.to_owned(),
+        _ => return None,
+    };
+    Some(format!("write `{ours} = {value}`"))
+}
+
+fn nearest_foreign(word: &str) -> Option<&'static str> {
+    let names: Vec<_> = FOREIGN.iter().map(|(theirs, ..)| *theirs).collect();
+    nearest(word, &names)
 }
 
 /// The word that `word` is most likely a misspelling of.
@@ -178,6 +239,24 @@ mod tests {
     }
 
     #[test]
+    fn values_of_others() {
+        for (word, value, ours) in [
+            ("max_retries", "3", Some("write `max = 4`")),
+            ("retires", "3", Some("write `max = 4`")),
+            ("attempts", "3", Some("write `max = 3`")),
+            ("max_delay", "\"5s\"", Some("write `cap = \"5s\"`")),
+            ("multiplier", "1.5", Some("write `factor = 1.5`")),
+            // Seconds, or milliseconds.
+            ("max_delay", "5", None),
+            ("max_retries", "4294967295", None),
+            ("retry_if", "is_transient", None),
+            ("colour", "3", None),
+        ] {
+            assert_eq!(converted(word, value).as_deref(), ours, "{word} = {value}");
+        }
+    }
+
+    #[test]
     fn near_misses() {
         assert_eq!(nearest("bace", KEYS), Some("base"));
         assert_eq!(nearest("deadlnie", KEYS), Some("deadline"));
@@ -197,6 +276,14 @@ mod tests {
         assert_eq!(
             unknown("on_giveup", KEYS),
             "unknown key `on_giveup`; it is called `fallback` here, and `fallback = |error| { ...; Err(error) }` keeps the error"
+        );
+        assert_eq!(
+            unknown("retires", KEYS),
+            "unknown key `retires`; `retries` is called `max` here, which counts the first attempt too"
+        );
+        assert_eq!(
+            unknown("colour", KEYS),
+            "unknown key `colour`; the usual keys are `max`, `on`, `base`, `cap`, `jitter`, `deadline`, `timeout`, `budget`; the reference lists all"
         );
         // Not what `keys` does not have.
         assert_eq!(

@@ -327,7 +327,13 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnosti
         let word = path.get_ident().map(|ident| ident.unraw().to_string());
         let word = word.unwrap_or_else(|| quote::quote!(#path).to_string().replace(' ', ""));
         if !keys::is_one_of(&word, keys::KEYS) {
-            faults.push(span, RuleId::R15, keys::unknown(&word));
+            let value = match &item {
+                NestedMeta::Meta(Meta::NameValue(pair)) => {
+                    Some(written(&pair.value.to_token_stream()))
+                }
+                _ => None,
+            };
+            faults.push(span, RuleId::R15, keys::unknown(&word, value.as_deref()));
         } else if !keys::is_one_of(&word, known) {
             faults.push(
                 span,

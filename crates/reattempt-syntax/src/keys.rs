@@ -19,8 +19,16 @@ pub fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.contains(&word)
 }
 
-/// What to say about a key that does not exist.
-pub fn unknown(word: &str) -> String {
+/// What to say about a key that does not exist, with this value if it has one.
+pub fn unknown(word: &str, value: Option<&str>) -> String {
+    let said = without_value(word);
+    match value.and_then(|value| words::converted(word, value)) {
+        Some(code) if said.contains("is called") => format!("{said}; {code}"),
+        _ => said,
+    }
+}
+
+fn without_value(word: &str) -> String {
     if word == "never" {
         return "`never` stands alone: it takes the function out of every policy; drop it or the other keys".to_owned();
     }

@@ -12,6 +12,7 @@ pub use runner::Parts;
 pub use runner::{Runner, Setup, WithLimits};
 
 use core::fmt;
+use core::marker::PhantomData;
 
 use crate::attempt::Retry;
 #[cfg(feature = "std")]
@@ -108,10 +109,17 @@ pub struct On<J>(pub(crate) J);
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<J>(pub(crate) J);
 
-/// A function that is called before each retry.
+/// A function that is called before each retry after an error of `E`, as `fn(&E)`: so that its closure needs no type.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct Hook<F>(pub F);
+pub struct Hook<F, M>(F, PhantomData<M>);
+
+impl<F, E> Hook<F, fn(&E)> {
+    /// Returns the hook that `function` is.
+    pub const fn new(function: F) -> Self {
+        Self(function, PhantomData)
+    }
+}
 
 /// Decides which errors are retried: by their [`Classify`], or by the function of [`Policy::on`].
 pub trait Classifier<E> {
@@ -164,7 +172,7 @@ impl<E> RetryHook<E> for () {
     fn on_retry(&mut self, _: &Retry<'_, E>) {}
 }
 
-impl<E, F: FnMut(&Retry<'_, E>)> RetryHook<E> for Hook<F> {
+impl<E, F: FnMut(&Retry<'_, E>)> RetryHook<E> for Hook<F, fn(&E)> {
     fn on_retry(&mut self, retry: &Retry<'_, E>) {
         (self.0)(retry);
     }
@@ -180,7 +188,7 @@ impl<E> SharedRetryHook<E> for () {
     fn on_retry(&self, _: &Retry<'_, E>) {}
 }
 
-impl<E, F: Fn(&Retry<'_, E>)> SharedRetryHook<E> for Hook<F> {
+impl<E, F: Fn(&Retry<'_, E>)> SharedRetryHook<E> for Hook<F, fn(&E)> {
     fn on_retry(&self, retry: &Retry<'_, E>) {
         (self.0)(retry);
     }

@@ -1,6 +1,7 @@
 //! What surrounds a policy that is run: who judges and observes, how it waits, and what bounds it besides.
 
 use super::{ByStrategy, Classifier, Decide, Hook, RetryHook, Shown};
+use crate::attempt::Retry;
 #[cfg(feature = "std")]
 use crate::breaker::Breaker;
 #[cfg(feature = "std")]
@@ -206,11 +207,14 @@ impl<'p, C> Runner<'p, C> {
 }
 
 impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
-    /// Calls `hook` before the delay of each retry: `|retry: &Retry<'_, E>| ...`.
-    pub fn on_retry<F>(self, hook: F) -> Runner<'p, Parts<J, Hook<F>, T, L, S>> {
+    /// Calls `hook` before the delay of each retry: `|retry| eprintln!("{retry}")`.
+    pub fn on_retry<F, E>(self, hook: F) -> Runner<'p, Parts<J, Hook<F, fn(&E)>, T, L, S>>
+    where
+        F: FnMut(&Retry<'_, E>),
+    {
         self.map(|parts| Parts {
             classifier: parts.classifier,
-            hook: Hook(hook),
+            hook: Hook::new(hook),
             timer: parts.timer,
             limits: parts.limits,
             strategy: parts.strategy,

@@ -283,9 +283,11 @@ impl Place<'_> {
     fn renamed(&self) -> Option<Vec<Edit>> {
         let item = self.item_here()?;
         let names = self.quoted();
-        let [_, name, ..] = names.as_slice() else {
-            return None;
-        };
+        let called = self.fault.message.split_once("called `");
+        let called = called.and_then(|(_, rest)| rest.split_once('`'));
+        let name = called
+            .map(|(name, _)| name)
+            .or(names.get(1).map(String::as_str))?;
         let value = item.value.clone().map(|it| self.source(it).to_owned())?;
         let value = match value.parse::<u32>() {
             Ok(number) if self.fault.message.contains("first attempt") => {

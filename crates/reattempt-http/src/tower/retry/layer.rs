@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use reattempt_core::http::Statuses;
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer, Timer};
-use retry_runtime::{Budget, Hook, Policy, SharedRetryHook};
+use retry_runtime::{Budget, Hook, Policy, Retry, SharedRetryHook};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -290,15 +290,17 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         }
     }
 
-    /// Calls `hook` with each retry before its delay: `|retry: &Retry<'_, Result<Response,
-    /// Error>>| ...`. [`Retry::error`](retry_runtime::Retry::error) is the whole answer: `match
-    /// retry.error() { Some(Ok(response)) => ..., Some(Err(error)) => ..., None => {} }`.
-    pub fn on_retry<F>(self, hook: F) -> RetryLayer<J, C, Hook<F>, T> {
+    /// Calls `hook` with each retry before its delay. [`Retry::error`] is the whole answer:
+    /// `|retry| match retry.error() { Some(Ok(response)) => ..., Some(Err(error)) => ..., None => {} }`.
+    pub fn on_retry<F, R>(self, hook: F) -> RetryLayer<J, C, Hook<F, fn(&R)>, T>
+    where
+        F: Fn(&Retry<'_, R>),
+    {
         RetryLayer {
             operation: self.operation,
             judge: self.judge,
             cloner: self.cloner,
-            hook: Hook(hook),
+            hook: Hook::new(hook),
             timer: self.timer,
         }
     }

@@ -1,0 +1,58 @@
+//! Hooks of a runner, as people write them first: without a type.
+
+use std::cell::RefCell;
+use std::io::{Error, ErrorKind};
+use std::time::Duration;
+
+use reattempt::testing::virtual_time;
+use reattempt::{Jitter, Policy};
+
+const STEADY: Policy = Policy::new()
+    .max(3)
+    .base(Duration::from_millis(50))
+    .jitter(Jitter::None);
+
+/// And the retry is shown as it is logged.
+#[tokio::test(start_paused = true)]
+async fn the_closure_of_a_runner_needs_no_type() {
+    async fn refused() -> Result<(), Error> {
+        Err(ErrorKind::ConnectionRefused.into())
+    }
+    let seen = RefCell::new(Vec::new());
+    let ended = STEADY
+        .on(|_: &Error| true)
+        .on_retry(|retry| seen.borrow_mut().push(retry.to_string()))
+        .run_async(async || refused().await)
+        .await;
+    assert!(ended.is_err());
+    let shown = [
+        "attempt 1 of 3: connection refused; again in 50 ms",
+        "attempt 2 of 3: connection refused; again in 100 ms",
+    ];
+    assert_eq!(*seen.borrow(), shown);
+
+    let _time = virtual_time();
+    let mut count = 0;
+    let counted = STEADY.on(|_: &Error| true).on_retry(|_| count += 1);
+    assert!(
+        counted
+            .run(|| Err::<(), _>(Error::from(ErrorKind::TimedOut)))
+            .is_err()
+    );
+    assert_eq!(count, 2);
+}
+
+/// Each error type has its own `Display`; a limit has words of the library.
+#[test]
+fn a_retry_without_a_limit_says_no_number() {
+    let _time = virtual_time();
+    let mut seen = Vec::new();
+    let ended = STEADY
+        .unlimited()
+        .deadline(Duration::from_secs(1))
+        .on(|_: &&str| true)
+        .on_retry(|retry| seen.push(retry.to_string()))
+        .run(|| Err::<(), _>("busy"));
+    assert!(ended.is_err());
+    assert_eq!(seen[0], "attempt 1: busy; again in 50 ms");
+}
