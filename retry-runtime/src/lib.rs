@@ -90,7 +90,7 @@ pub use reattempt_overload::{
     Breaker, Budget, Bulkhead, Throttle, breaker, budget, bulkhead, throttle,
 };
 #[doc(hidden)]
-pub use run::{ByClassify, ByStrategy, Hook, On, Parts, Shown};
+pub use run::{ByClassify, ByStrategy, Hook, HookOf, On, Parts, Shown};
 pub use run::{Classifier, RetryHook, Runner, Setup, SharedRetryHook, WithLimits};
 pub use strategy::{FailedAttempt, Strategy};
 pub use verified::{IntoVerified, Verified};

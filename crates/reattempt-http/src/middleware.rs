@@ -12,7 +12,7 @@ use retry_runtime::private::driver::{
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer as _};
 use retry_runtime::{
-    Budget, Cause, Classify, GaveUp, Hook, Policy, Retry, SharedRetryHook, Verdict,
+    Budget, Cause, Classify, GaveUp, HookOf, Policy, Retry, SharedRetryHook, Verdict,
 };
 
 use crate::operation::ClientOperation;
@@ -103,14 +103,14 @@ impl<O> RetryMiddleware<O> {
 
     /// Calls `hook` with each retry before its delay. [`Retry::error`] is the whole answer, a
     /// `reqwest_middleware::Result<Response>`.
-    pub fn on_retry<F, R>(self, hook: F) -> RetryMiddleware<Hook<F, fn(&R)>>
+    pub fn on_retry<F, R>(self, hook: F) -> RetryMiddleware<HookOf<F, R>>
     where
         F: Fn(&Retry<'_, R>),
     {
         RetryMiddleware {
             operation: self.operation,
             statuses: self.statuses,
-            hook: Hook::new(hook),
+            hook: HookOf::new(hook),
         }
     }
 

@@ -410,19 +410,10 @@ impl<T: Literal> FromMeta for Value<T> {
             Meta::NameValue(pair) => match literal::read(&pair.value) {
                 Some(Ok(literal)) => Given::Literal(literal, Place::of(&pair.value)),
                 Some(Err(wrong)) => Given::Wrong(Diagnostic::of(Place::of(&pair.value), wrong)),
-                None if bare_word::<T>(pair).is_some() => {
-                    let (path, value) = (&pair.path, &pair.value);
-                    Given::Wrong(Diagnostic::new(
-                        Place::of(value),
-                        RuleId::Type,
-                        format!(
-                            "a word stands in quotes; write `{} = \"{}\"`",
-                            quote::quote!(#path),
-                            quote::quote!(#value)
-                        ),
-                    ))
-                }
-                None => Given::Expression(pair.value.clone()),
+                None => match bare_word::<T>(pair) {
+                    Some(fault) => Given::Wrong(fault),
+                    None => Given::Expression(pair.value.clone()),
+                },
             },
             _ => {
                 let path = meta.path();
@@ -444,18 +435,45 @@ impl<T: Literal> FromMeta for Value<T> {
     }
 }
 
-/// A value such as `exp` in `backoff = exp`, which is a word of the key without its quotes.
-fn bare_word<T: Literal>(pair: &syn::MetaNameValue) -> Option<()> {
-    let Expr::Path(path) = &pair.value else {
+/// What is wrong with `backoff = exp`, a word without its quotes, or `backoff = exponential`, as others call it.
+fn bare_word<T: Literal>(pair: &syn::MetaNameValue) -> Option<Diagnostic> {
+    let Expr::Path(value) = &pair.value else {
         return None;
     };
-    let word = path.path.get_ident()?.to_string();
+    let word = value.path.get_ident()?.to_string();
     // Any text is a name.
-    let is_name = pair.path.is_ident("name");
-    match T::from_text(&word) {
-        Some(Ok(_)) if !is_name => Some(()),
-        _ => None,
+    if pair.path.is_ident("name") {
+        return None;
     }
+    let path = &pair.path;
+    match T::from_text(&word)? {
+        Ok(_) => Some(Diagnostic::new(
+            Place::of(value),
+            RuleId::Type,
+            format!(
+                "a word stands in quotes; write `{} = \"{word}\"`",
+                quote::quote!(#path)
+            ),
+        )),
+        Err(wrong) if wrong.message.contains("it is called") => {
+            Some(Diagnostic::of(Place::of(value), wrong))
+        }
+        Err(_) => None,
+    }
+}
+
+/// What is wrong with `until = Status::Done`, which is a value and no function.
+pub fn bare_value(key: &str, value: &Expr) -> Option<Diagnostic> {
+    let tokens = value.to_token_stream();
+    let pattern = Pat::parse_multi.parse2(tokens.clone()).ok()?;
+    (!matches!(pattern, Pat::Wild(_)) && names_errors(&pattern)).then(|| {
+        let value_is = written(&tokens);
+        Diagnostic::new(
+            Place::of(value),
+            RuleId::S9,
+            format!("`{key}` asks a function; write `{key} = |value| matches!(value, {value_is})`"),
+        )
+    })
 }
 
 impl FromMeta for Filter {
@@ -569,7 +587,7 @@ fn closure(tokens: &TokenStream) -> Option<String> {
 }
 
 /// Tokens as people write them.
-fn written(tokens: &TokenStream) -> String {
+pub fn written(tokens: &TokenStream) -> String {
     let text = tokens.to_string();
     [
         (" :: ", "::"),

@@ -128,6 +128,28 @@ impl Answer {
         (!certain && !has_hole(nameable(ty).into_token_stream())).then_some(ty)
     }
 
+    /// The last name of the type of the error that the body speaks, as far as it is written.
+    pub fn error_name(&self) -> Option<String> {
+        let ty = match self {
+            Self::RetryError(ty, _) => &**ty,
+            Self::Result(ty) => ty,
+            _ => return None,
+        };
+        let Type::Path(path) = bare(ty) else {
+            return None;
+        };
+        let mut names = path.path.segments.iter().rev();
+        let mut arguments = type_arguments(&path.path).skip(1);
+        match arguments.next().map(bare) {
+            Some(Type::Path(error)) => Some(error.path.segments.last()?.ident.to_string()),
+            Some(_) => None,
+            None => names
+                .nth(1)
+                .filter(|it| it.ident == "io")
+                .map(|_| "Error".to_owned()),
+        }
+    }
+
     /// Whether the error holds another one, going by its name: `anyhow::Result`, `eyre::Report`, `Box<dyn Error>`.
     pub fn holds_error(&self) -> bool {
         match self {

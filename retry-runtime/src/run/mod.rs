@@ -114,7 +114,11 @@ pub struct Shown<J>(pub(crate) J);
 #[derive(Debug, Clone, Copy)]
 pub struct Hook<F, M>(F, PhantomData<M>);
 
-impl<F, E> Hook<F, fn(&E)> {
+/// The same for errors of `E`.
+#[doc(hidden)]
+pub type HookOf<F, E> = Hook<F, fn(&E)>;
+
+impl<F, E> HookOf<F, E> {
     /// Returns the hook that `function` is.
     pub const fn new(function: F) -> Self {
         Self(function, PhantomData)
@@ -172,7 +176,7 @@ impl<E> RetryHook<E> for () {
     fn on_retry(&mut self, _: &Retry<'_, E>) {}
 }
 
-impl<E, F: FnMut(&Retry<'_, E>)> RetryHook<E> for Hook<F, fn(&E)> {
+impl<E, F: FnMut(&Retry<'_, E>)> RetryHook<E> for HookOf<F, E> {
     fn on_retry(&mut self, retry: &Retry<'_, E>) {
         (self.0)(retry);
     }
@@ -188,7 +192,7 @@ impl<E> SharedRetryHook<E> for () {
     fn on_retry(&self, _: &Retry<'_, E>) {}
 }
 
-impl<E, F: Fn(&Retry<'_, E>)> SharedRetryHook<E> for Hook<F, fn(&E)> {
+impl<E, F: Fn(&Retry<'_, E>)> SharedRetryHook<E> for HookOf<F, E> {
     fn on_retry(&self, retry: &Retry<'_, E>) {
         (self.0)(retry);
     }

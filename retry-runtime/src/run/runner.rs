@@ -1,6 +1,6 @@
 //! What surrounds a policy that is run: who judges and observes, how it waits, and what bounds it besides.
 
-use super::{ByStrategy, Classifier, Decide, Hook, RetryHook, Shown};
+use super::{ByStrategy, Classifier, Decide, HookOf, RetryHook, Shown};
 use crate::attempt::Retry;
 #[cfg(feature = "std")]
 use crate::breaker::Breaker;
@@ -208,13 +208,14 @@ impl<'p, C> Runner<'p, C> {
 
 impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
     /// Calls `hook` before the delay of each retry: `|retry| eprintln!("{retry}")`.
-    pub fn on_retry<F, E>(self, hook: F) -> Runner<'p, Parts<J, Hook<F, fn(&E)>, T, L, S>>
+    #[expect(clippy::type_complexity, reason = "each part has a type of its own")]
+    pub fn on_retry<F, E>(self, hook: F) -> Runner<'p, Parts<J, HookOf<F, E>, T, L, S>>
     where
         F: FnMut(&Retry<'_, E>),
     {
         self.map(|parts| Parts {
             classifier: parts.classifier,
-            hook: Hook::new(hook),
+            hook: HookOf::new(hook),
             timer: parts.timer,
             limits: parts.limits,
             strategy: parts.strategy,

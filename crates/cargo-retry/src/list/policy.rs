@@ -5,6 +5,7 @@ use std::path::Path;
 
 use reattempt_config::Config;
 use reattempt_syntax::model::Model;
+use retry_runtime::budget::RefundBudget;
 use retry_runtime::rules::{Key, Keys, Rule};
 use retry_runtime::{Budget, Policy};
 use syn::Expr;
@@ -52,22 +53,17 @@ impl Effective {
         !self.has_strategy && Key::DELAYS.into_iter().all(|key| self.knows(key))
     }
 
-    /// Whether the operation has the budget that one has by default: its retries end, and nothing else bounds them.
-    pub(crate) fn has_default_budget(&self, site: &Site) -> bool {
+    /// The tokens of the budget that the operation has by default: its retries end, and nothing else bounds them.
+    pub(crate) fn default_budget(&self, site: &Site) -> Option<u32> {
         let has_place = !matches!(site.form, Form::Run | Form::Step);
         let names_one = self.budget.is_some() || self.share.is_some();
         let model = site.reading.model.as_ref();
-        let is_none = model.is_some_and(|it| it.budget.is_some() || it.strategy.is_some());
+        let is_given = model.is_some_and(|it| it.budget.is_some() || it.strategy.is_some());
         let is_known = self.inherited.is_none() && self.knows(Key::Max);
-        let retries = self.policy.attempts().is_some_and(|max| max > 1);
-        has_place
-            && is_known
-            && retries
-            && !self.is_off
-            && !self.polls
-            && !names_one
-            && !is_none
-            && self.policy.has_default_budget()
+        let is_exempt = self.is_off || self.polls || !self.policy.has_default_budget();
+        let is_default = has_place && is_known && !names_one && !is_given && !is_exempt;
+        let max = self.policy.attempts().filter(|max| is_default && *max > 1);
+        max.map(RefundBudget::capacity)
     }
 
     /// Keys whose value is not known.

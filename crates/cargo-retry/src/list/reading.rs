@@ -1,6 +1,5 @@
 //! What is written at one place: read as the macro reads it.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use darling::ast::NestedMeta;
@@ -13,7 +12,6 @@ use reattempt_syntax::item::{self, Answer, Flow, Function};
 use reattempt_syntax::keys::KEYS;
 use reattempt_syntax::model::Model;
 use syn::parse::Parser as _;
-use syn::{GenericArgument, PathArguments};
 
 use crate::code::{File, Place, written};
 
@@ -134,23 +132,11 @@ impl Reading {
 }
 
 fn named_error(answer: &Answer) -> Option<String> {
-    let ty = match answer {
-        Answer::RetryError(..) => return Some("RetryError".to_owned()),
-        Answer::Option(_) => return Some("Option".to_owned()),
-        Answer::Result(ty) => ty,
-        _ => return None,
-    };
-    let syn::Type::Path(path) = ty else {
-        return None;
-    };
-    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
-        return None;
-    };
-    let types = arguments.args.iter().filter_map(|it| match it {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    super::types::hint(types.last()?, &HashMap::new(), None)
+    match answer {
+        Answer::RetryError(..) => Some("RetryError".to_owned()),
+        Answer::Option(_) => Some("Option".to_owned()),
+        _ => answer.error_name(),
+    }
 }
 
 fn key(item: &NestedMeta) -> Option<(String, String)> {

@@ -1,5 +1,6 @@
 //! What the numbers mean, in a few sentences, each of them true to the runs that were played.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use reattempt_storm::scene::Kind;
@@ -107,18 +108,11 @@ fn asked(play: &Play) -> String {
         (None, None) => "With this policy it is not back either.".to_owned(),
         (Some(time), None) => format!("With this policy it is, {} after the {noun}.", after(time)),
         (Some(time), Some(without)) => {
-            let compared = if time > without {
-                format!(
-                    "{} later than without retries",
-                    after(time.saturating_sub(without))
-                )
-            } else if time < without {
-                format!(
-                    "{} sooner than without retries",
-                    after(without.saturating_sub(time))
-                )
-            } else {
-                "no later than without retries".to_owned()
+            let apart = after(time.abs_diff(without));
+            let compared = match time.cmp(&without) {
+                Ordering::Greater => format!("{apart} later than without retries"),
+                Ordering::Less => format!("{apart} sooner than without retries"),
+                Ordering::Equal => "no later than without retries".to_owned(),
             };
             format!(
                 "With this policy the goodput is back {} after the {noun}, {compared}; {} of the calls succeed, without retries {}.",

@@ -3,11 +3,12 @@
 use proc_macro2::Span;
 use quote::ToTokens;
 use retry_runtime::rules::RuleId;
+use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
-use syn::{Expr, Ident, ReturnType};
+use syn::{Expr, Ident, Pat, ReturnType};
 
 use super::limits;
-use crate::args::{Args, Names};
+use crate::args::{Args, Filter, Given, Names, Predicate, written};
 use crate::diagnostics::Diagnostics;
 use crate::item::{Answer, Flow, Function, is_retry};
 
@@ -74,6 +75,50 @@ pub(super) fn signature(
     }
     cut_off(args, function, answer, flow, faults);
     without_error(args, function, answer, faults);
+    for (key, filter) in [("on", &args.on), ("except", &args.except)] {
+        kind_of_error(key, filter.as_ref(), answer, faults);
+    }
+}
+
+/// `on(ErrorKind::TimedOut)` on a function that returns an `io::Error`, which only has a kind.
+fn kind_of_error(key: &str, filter: Option<&Filter>, answer: &Answer, faults: &mut Diagnostics) {
+    let Some(Given::Literal(Predicate::Pattern(pattern), place)) = filter.map(|it| &it.given)
+    else {
+        return;
+    };
+    let is_kind = |pattern: &Pat| match pattern {
+        Pat::Path(it) => it
+            .path
+            .segments
+            .iter()
+            .rev()
+            .nth(1)
+            .is_some_and(|it| it.ident == "ErrorKind"),
+        _ => false,
+    };
+    let Ok(parsed) = Pat::parse_multi_with_leading_vert.parse2(pattern.clone()) else {
+        return;
+    };
+    let is_kind = match &parsed {
+        Pat::Or(or) => or.cases.iter().all(is_kind),
+        one => is_kind(one),
+    };
+    if is_kind
+        && answer
+            .error_name()
+            .is_some_and(|error| error != "ErrorKind")
+    {
+        let kinds = written(pattern);
+        let test = match &parsed {
+            Pat::Or(_) => format!("matches!(error.kind(), {kinds})"),
+            _ => format!("error.kind() == {kinds}"),
+        };
+        faults.push(
+            *place,
+            RuleId::S9,
+            format!("the pattern is compared with the error, and this is its kind; write `{key} = |error| {test}`"),
+        );
+    }
 }
 
 /// One policy a function: the second attribute would retry the first.

@@ -234,7 +234,7 @@ pub(super) fn limits(row: &Row) -> String {
             None => "its budget".to_owned(),
         });
     }
-    if row.default_budget {
+    if row.default_budget.is_some() {
         parts.push("default budget".to_owned());
     }
     if row.form != "function" && row.form != "block" {

@@ -94,8 +94,9 @@ struct Row {
     /// Whether its policy brings a budget along, which the code does not name.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     brings_budget: bool,
-    /// Whether it has the budget of an operation that names none.
-    default_budget: bool,
+    /// The tokens of the budget of an operation that names none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default_budget: Option<u32>,
     /// What it is called when lines move.
     #[serde(skip)]
     identity: String,
@@ -330,7 +331,7 @@ fn row(survey: &Survey, site: &Site, effective: Option<&Effective>, inner: &[Inn
         policy: policy.or_else(|| site.reading.key("policy").map(ToOwned::to_owned)),
         off: effective.is_some_and(|it| it.is_off),
         brings_budget: effective.is_some_and(|it| it.budget.is_some()),
-        default_budget: effective.is_some_and(|it| it.has_default_budget(site)),
+        default_budget: effective.and_then(|it| it.default_budget(site)),
         identity: site.identity.clone(),
         schedule: effective.map(schedule),
         unknown: effective.map_or_else(Vec::new, |it| it.unknown().map(Key::as_str).collect()),

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use reattempt_core::http::Statuses;
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer, Timer};
-use retry_runtime::{Budget, Hook, Policy, Retry, SharedRetryHook};
+use retry_runtime::{Budget, HookOf, Policy, Retry, SharedRetryHook};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -292,7 +292,7 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
 
     /// Calls `hook` with each retry before its delay. [`Retry::error`] is the whole answer:
     /// `|retry| match retry.error() { Some(Ok(response)) => ..., Some(Err(error)) => ..., None => {} }`.
-    pub fn on_retry<F, R>(self, hook: F) -> RetryLayer<J, C, Hook<F, fn(&R)>, T>
+    pub fn on_retry<F, R>(self, hook: F) -> RetryLayer<J, C, HookOf<F, R>, T>
     where
         F: Fn(&Retry<'_, R>),
     {
@@ -300,7 +300,7 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
             operation: self.operation,
             judge: self.judge,
             cloner: self.cloner,
-            hook: Hook::new(hook),
+            hook: HookOf::new(hook),
             timer: self.timer,
         }
     }
