@@ -7,5 +7,6 @@
 
 mod clients;
 mod hooks;
+mod options;
 mod rules;
 mod values;

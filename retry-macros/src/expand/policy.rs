@@ -83,13 +83,10 @@ impl Parts<'_> {
             // Which budget, only the call knows.
             (Key::Budget, _) if value.is_empty() => ours!(#policy.budgeted()),
             (_, None) => ours!(#policy.#method(#value)),
-            (_, Some(_)) if setting.running.as_ref().is_some_and(|expr| !is_read(expr)) => {
-                ours!(#policy.#method(#method))
+            (key, Some(_)) if setting.running.as_ref().is_some_and(|expr| !is_read(expr)) => {
+                set(policy, key, &ours!(#method))
             }
-            (key, Some(span)) => {
-                let value = self.typed(key, value, span);
-                ours!(#policy.#method(#value))
-            }
+            (key, Some(span)) => set(policy, key, &self.typed(key, value, span)),
         }
     }
 
@@ -446,6 +443,20 @@ pub(super) fn is_place(expr: &Expr) -> bool {
         Expr::Verbatim(tokens) => syn::parse2::<Expr>(tokens.clone())
             .is_ok_and(|parsed| !matches!(parsed, Expr::Verbatim(_)) && is_place(&parsed)),
         _ => false,
+    }
+}
+
+/// `policy.max(max)`; a duration that there may be, and that there is not, leaves the policy as it is.
+fn set(policy: &TokenStream, key: Key, value: &TokenStream) -> TokenStream {
+    let method = method(key.as_str());
+    if key.kind() != Kind::Time {
+        return ours!(#policy.#method(#value));
+    }
+    ours! {
+        match (#policy, #value) {
+            (policy, ::core::option::Option::Some(given)) => policy.#method(given),
+            (policy, ::core::option::Option::None) => policy,
+        }
     }
 }
 

@@ -14,7 +14,15 @@ pub struct ValueOf<T>(pub T);
 impl ValueOf<Duration> {
     /// Returns the duration.
     #[inline(always)]
-    pub const fn duration(self) -> Duration {
+    pub const fn duration(self) -> Option<Duration> {
+        Some(self.0)
+    }
+}
+
+impl ValueOf<Option<Duration>> {
+    /// Returns the duration, if there is one.
+    #[inline(always)]
+    pub const fn duration(self) -> Option<Duration> {
         self.0
     }
 }
@@ -135,7 +143,7 @@ pub fn type_of<T>(_: impl FnOnce() -> T) -> PhantomData<T> {
 /// An expression of another type.
 #[expect(clippy::unreachable, reason = "no type has what is asked for")]
 pub trait WrongValue<T>: Sized {
-    fn duration(self) -> Duration
+    fn duration(self) -> Option<Duration>
     where
         T: IsDuration,
     {
@@ -170,7 +178,7 @@ impl<T> WrongValue<T> for ValueOf<T> {}
 #[diagnostic::on_unimplemented(
     message = "this key must be a `Duration`, but `{Self}` has no unit or is another type",
     label = "expected a `Duration`",
-    note = "write a string with a unit, such as `\"100ms\"`, `Duration::from_millis(..)` around a number, or `.unwrap_or(..)` behind an `Option`",
+    note = "write a string with a unit, such as `\"100ms\"`, or `Duration::from_millis(..)` around a number; an `Option<Duration>` is a value, too",
     note = "rule R17: https://reattempt.github.io/reattempt/errors.html#r17"
 )]
 pub trait IsDuration {}
