@@ -106,13 +106,31 @@ impl<R> BadStatus<R> {
     }
 }
 
+impl<R: HasStatus> BadStatus<R> {
+    /// Returns the headers of the response; `None` where its type does not keep them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::http::CheckStatus;
+    ///
+    /// let response = http::Response::builder().status(403).header("x-reason", "expired").body(())?;
+    /// let bad = response.check_status().unwrap_err();
+    /// assert_eq!(bad.headers().unwrap()["x-reason"], "expired");
+    /// # Ok::<(), http::Error>(())
+    /// ```
+    pub fn headers(&self) -> Option<&HeaderMap> {
+        self.response.headers()
+    }
+}
+
 impl<R: HasStatus> HasStatus for BadStatus<R> {
     fn status(&self) -> Option<StatusCode> {
         Some(self.status)
     }
 
     fn headers(&self) -> Option<&HeaderMap> {
-        self.response.headers()
+        self.headers()
     }
 }
 
