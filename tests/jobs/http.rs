@@ -59,10 +59,12 @@ async fn get_is_retried() {
     assert_eq!(site.left(), 1);
 }
 
-#[retry(max = 5, timeout = "1s")]
-async fn get_in_time(web: &Client, url: &str) -> Result<Response, RetryError<Failure>> {
+#[retry(max = 5, timeout = "1s", deadline = "1m", breaker = &BREAKER)]
+async fn get_in_time(web: &Client, url: &str) -> Result<Response, Failure> {
     Ok(web.get(url).send().await?.check_status()?)
 }
+
+static BREAKER: Breaker = Breaker::count_window(100);
 
 #[derive(Debug)]
 enum PageError {
@@ -88,12 +90,36 @@ async fn get_with_a_time_out() {
     let site = Site::start([]).await;
     let ended = get_in_time(&web, &site.url).await.unwrap_err();
     assert!(ended.is_timeout());
-    assert_eq!(ended.attempts(), 5);
+    let end = ended.end().unwrap();
+    assert_eq!((end.reason(), end.attempts()), (GiveUpReason::Attempts, 5));
+
+    let site = Site::start([503; 5]).await;
+    let ended = get_in_time(&web, &site.url).await.unwrap_err();
+    assert!(!ended.is_timeout() && ended.end().is_none());
+    assert!(matches!(ended, Failure::Status(bad) if bad.headers().unwrap().contains_key("date")));
 
     let ended = page_in_time(&web, &site.url).await.unwrap_err();
     assert!(matches!(ended, PageError::NoAnswer(end) if end.is_timeout() && end.attempts() == 2));
     let ended = page_in_time(&web, "http://").await.unwrap_err();
     assert!(matches!(ended, PageError::Http(error) if error.is_builder()));
+}
+
+/// `?` takes the end of another call apart.
+#[retry(max = 2)]
+async fn page(web: &Client, url: &str) -> Result<String, Failure> {
+    #[retry(max = 2, timeout = "1s")]
+    async fn get(web: &Client, url: &str) -> Result<Response, RetryError<Failure>> {
+        Ok(web.get(url).send().await?.check_status()?)
+    }
+    Ok(get(web, url).await?.text().await?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_in_a_call() {
+    let ended = page(&Client::new(), &Site::start([]).await.url).await;
+    assert!(ended.unwrap_err().is_timeout());
+    let ended = page(&Client::new(), &Site::start([404]).await.url).await;
+    assert!(matches!(ended.unwrap_err(), Failure::Status(_)));
 }
 
 #[retry(max = 5, idempotent = false)]

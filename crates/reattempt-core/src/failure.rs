@@ -9,7 +9,7 @@ use crate::verdict::{Classify, Verdict};
 /// The end of a call that has no error of its own: the deadline cancelled an attempt, the last
 /// attempt timed out, or polling (`until`) ran out of attempts.
 ///
-/// A policy that can end so wants `From<GaveUp>` of the function's error. `std::io::Error` has it, and with their features the
+/// A policy that can end so wants `From<GaveUp>` of the function's error. `std::io::Error` and `http::RequestError` have it, and with their features the
 /// errors of aws, diesel, `mysql_async`, `object_store`, redis, reqwest-middleware, sqlx, tonic and ureq; so have boxed errors,
 /// `anyhow` and `eyre`. An error type that cannot have it, such as that of reqwest, is wrapped: `Result<T, RetryError<E>>`.
 ///

@@ -210,6 +210,8 @@ mod tests {
     fn every_library_keeps_the_reason() {
         obeys::<GaveUp>();
         obeys::<io::Error>();
+        #[cfg(feature = "http")]
+        obeys::<crate::http::RequestError<io::Error, ()>>();
         #[cfg(feature = "sqlx08")]
         obeys::<sqlx08::Error>();
         #[cfg(feature = "sqlx09")]

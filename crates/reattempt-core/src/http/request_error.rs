@@ -1,4 +1,4 @@
-//! The two ways in which a request fails, as one error.
+//! The ways in which a call with requests fails, as one error.
 
 use std::error::Error;
 use std::fmt;
@@ -6,12 +6,15 @@ use std::fmt;
 use http::{HeaderMap, StatusCode};
 
 use super::{BadStatus, HasStatus};
+use crate::failure::GaveUp;
+use crate::retry_error::RetryError;
 use crate::verdict::{Classify, Verdict};
 
-/// A failed request: there was no response, or one with a bad status.
+/// A failed request: there was no response, or one with a bad status, or a limit ended the call.
 ///
-/// `?` makes it from the errors of the clients whose features are on, and from [`BadStatus`]; of
-/// others with `map_err(RequestError::Transport)`. With `reqwest`:
+/// `?` makes it from the errors of the clients whose features are on, from [`BadStatus`], and from a
+/// [`RetryError`] of it; of other errors with `map_err(RequestError::Transport)`. Every limit can end a
+/// call with it: `deadline`, `timeout`, `breaker`, `bulkhead` and `throttle`. With `reqwest`:
 ///
 /// ```ignore
 /// use reattempt::{http::CheckStatus, retry};
@@ -19,7 +22,7 @@ use crate::verdict::{Classify, Verdict};
 ///
 /// type RequestError = reattempt::http::RequestError<reqwest::Error, reqwest::Response>;
 ///
-/// #[retry(max = 5)]
+/// #[retry(max = 5, timeout = "2s")]
 /// async fn page(client: &Client, url: &str) -> Result<String, RequestError> {
 ///     Ok(client.get(url).send().await?.check_status()?.text().await?)
 /// }
@@ -30,6 +33,52 @@ pub enum RequestError<E, R> {
     Transport(E),
     /// The response has a bad status.
     Status(BadStatus<R>),
+    /// A limit ended the call before an attempt had an error.
+    GaveUp(GaveUp),
+}
+
+impl<E, R> RequestError<E, R> {
+    /// Returns whether a limit ended the call because time ran out. It does not look into the error of a
+    /// client, which may have a time-out of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{GaveUp, GiveUpReason, http::RequestError};
+    ///
+    /// type Error = RequestError<std::io::Error, http::Response<()>>;
+    ///
+    /// let error = Error::from(GaveUp::new(GiveUpReason::Deadline, 2));
+    /// assert!(error.is_timeout());
+    /// assert_eq!(error.end().unwrap().attempts(), 2);
+    /// ```
+    pub const fn is_timeout(&self) -> bool {
+        match self {
+            Self::GaveUp(end) => end.is_timeout(),
+            Self::Transport(_) | Self::Status(_) => false,
+        }
+    }
+
+    /// Returns how a limit ended the call; `None` where an attempt had an error, which this then is.
+    pub const fn end(&self) -> Option<GaveUp> {
+        match self {
+            Self::GaveUp(end) => Some(*end),
+            Self::Transport(_) | Self::Status(_) => None,
+        }
+    }
+}
+
+impl<E, R> From<GaveUp> for RequestError<E, R> {
+    fn from(end: GaveUp) -> Self {
+        Self::GaveUp(end)
+    }
+}
+
+/// The last error, or how the call ended: for `?` in a call around the one that was given up.
+impl<E, R> From<RetryError<Self>> for RequestError<E, R> {
+    fn from(error: RetryError<Self>) -> Self {
+        error.into_error()
+    }
 }
 
 impl<E, R> From<BadStatus<R>> for RequestError<E, R> {
@@ -44,6 +93,7 @@ impl<E: Classify, R> Classify for RequestError<E, R> {
         match self {
             Self::Transport(error) => error.classify(),
             Self::Status(bad) => bad.classify(),
+            Self::GaveUp(end) => end.classify(),
         }
     }
 
@@ -51,6 +101,7 @@ impl<E: Classify, R> Classify for RequestError<E, R> {
         match self {
             Self::Transport(error) => error.message(),
             Self::Status(bad) => bad.message(),
+            Self::GaveUp(end) => end.message(),
         }
     }
 }
@@ -58,15 +109,15 @@ impl<E: Classify, R> Classify for RequestError<E, R> {
 impl<E, R: HasStatus> HasStatus for RequestError<E, R> {
     fn status(&self) -> Option<StatusCode> {
         match self {
-            Self::Transport(_) => None,
             Self::Status(bad) => Some(bad.status()),
+            Self::Transport(_) | Self::GaveUp(_) => None,
         }
     }
 
     fn headers(&self) -> Option<&HeaderMap> {
         match self {
-            Self::Transport(_) => None,
-            Self::Status(bad) => bad.response().headers(),
+            Self::Status(bad) => bad.headers(),
+            Self::Transport(_) | Self::GaveUp(_) => None,
         }
     }
 }
@@ -76,6 +127,7 @@ impl<E: fmt::Debug, R> fmt::Debug for RequestError<E, R> {
         match self {
             Self::Transport(error) => f.debug_tuple("Transport").field(error).finish(),
             Self::Status(bad) => f.debug_tuple("Status").field(bad).finish(),
+            Self::GaveUp(end) => f.debug_tuple("GaveUp").field(end).finish(),
         }
     }
 }
@@ -85,6 +137,7 @@ impl<E: fmt::Display, R> fmt::Display for RequestError<E, R> {
         match self {
             Self::Transport(error) => error.fmt(f),
             Self::Status(bad) => bad.fmt(f),
+            Self::GaveUp(end) => end.fmt(f),
         }
     }
 }
@@ -94,7 +147,7 @@ impl<E: Error + 'static, R> Error for RequestError<E, R> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Transport(error) => error.source(),
-            Self::Status(_) => None,
+            Self::Status(_) | Self::GaveUp(_) => None,
         }
     }
 }
