@@ -7,7 +7,9 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::any;
 use reattempt::http::{CheckStatus, RequestError};
-use reattempt::{Breaker, Budget, GaveUp, GiveUpReason, Keyed, RetryError, retry};
+use reattempt::{
+    Breaker, Budget, Classify, GaveUp, GiveUpReason, Keyed, RetryError, Verdict, retry,
+};
 use reqwest::{Client, Response};
 
 type Failure = RequestError<reqwest::Error, Response>;
@@ -120,6 +122,79 @@ async fn a_call_in_a_call() {
     assert!(ended.unwrap_err().is_timeout());
     let ended = page(&Client::new(), &Site::start([404]).await.url).await;
     assert!(matches!(ended.unwrap_err(), Failure::Status(_)));
+}
+
+/// One variant takes all that becomes of requests.
+#[derive(Debug, Classify)]
+enum ShopError {
+    #[retry(from)]
+    Shop(RequestError<reqwest::Error, Response>),
+    #[retry(permanent)]
+    SoldOut,
+}
+
+#[retry(max = 2, timeout = "1s", deadline = "1m", breaker = &BREAKER)]
+async fn stock(web: &Client, url: &str) -> Result<String, ShopError> {
+    match get(web, url).await?.text().await?.as_str() {
+        "0" => Err(ShopError::SoldOut),
+        _ => Ok(web.get(url).send().await?.check_status()?.text().await?),
+    }
+}
+
+/// Behind an alias, beside thiserror's attribute, and with a variant of its own for the end.
+#[derive(Debug, thiserror::Error, Classify)]
+enum BankError {
+    #[error("the bank: {0}")]
+    #[retry(from = RequestError<reqwest::Error, Response>)]
+    Bank(#[from] Failure),
+    #[error(transparent)]
+    #[retry(inherit)]
+    GaveUp(#[from] GaveUp),
+    #[error("another client: {client}")]
+    #[retry(from)]
+    Other {
+        client: RequestError<std::io::Error, axum::http::Response<()>>,
+    },
+}
+
+#[retry(max = 2, timeout = "1s")]
+async fn balance(web: &Client, url: &str) -> Result<String, BankError> {
+    let answer = get(web, url).await?.text().await?;
+    Ok(web.get(url).send().await?.check_status()?.text().await? + &answer)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_made_of_requests() {
+    let web = Client::new();
+    let hangs = Site::start([]).await.url;
+    let ended = stock(&web, &hangs).await.unwrap_err();
+    assert!(
+        matches!(&ended, ShopError::Shop(of) if of.is_timeout()),
+        "{ended:?}"
+    );
+    let ended = stock(&web, "http://").await.unwrap_err();
+    assert!(matches!(ended, ShopError::Shop(Failure::Transport(_))));
+    let ended = stock(&web, &Site::start([200, 404]).await.url)
+        .await
+        .unwrap_err();
+    assert!(matches!(&ended, ShopError::Shop(Failure::Status(_))));
+    assert_eq!(ended.classify(), Verdict::Permanent);
+    let answered = Site::start([200, 503, 200, 200]).await;
+    assert!(stock(&web, &answered.url).await.is_ok());
+    assert_eq!(
+        (answered.left(), ShopError::SoldOut.classify()),
+        (0, Verdict::Permanent)
+    );
+
+    let ended = balance(&web, &hangs).await.unwrap_err();
+    assert!(matches!(ended, BankError::GaveUp(end) if end.is_timeout()));
+    let ended = balance(&web, &Site::start([404]).await.url)
+        .await
+        .unwrap_err();
+    assert!(matches!(ended, BankError::Bank(Failure::Status(_))));
+    let other = BankError::from(std::io::Error::from(std::io::ErrorKind::TimedOut));
+    assert!(matches!(other, BankError::Other { .. }));
+    assert_eq!(other.classify(), Verdict::Transient);
 }
 
 #[retry(max = 5, idempotent = false)]

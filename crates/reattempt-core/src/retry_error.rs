@@ -18,7 +18,7 @@ use crate::verdict::{Classify, Verdict};
 /// # Through another retried call
 ///
 /// In a function that is retried itself, `?` makes an `E` of it, for the errors of libraries that have [`From<GaveUp>`],
-/// and for an enum with `derive(Classify)` and a variant that holds the [`GaveUp`]: the last error, or what
+/// and for an enum with `derive(Classify)` and a variant that has `from` or holds the [`GaveUp`]: the last error, or what
 /// `From<GaveUp>` makes of the end. For any other type [`flatten`](RetryError::flatten) joins the two layers.
 ///
 /// Two errors are equal if they have the same end and the same last error; what `history` keeps does not count.

@@ -192,6 +192,21 @@ impl Answer {
     }
 }
 
+/// A type in a message.
+pub fn text(ty: &Type) -> String {
+    let tokens = ty.to_token_stream().to_string();
+    let close = [
+        (" < ", "<"),
+        (" >", ">"),
+        (" ,", ","),
+        ("& ", "&"),
+        (" :: ", "::"),
+    ];
+    close
+        .iter()
+        .fold(tokens, |text, (wide, close)| text.replace(wide, close))
+}
+
 /// Without the groups that macros put around a type.
 fn bare(ty: &Type) -> &Type {
     match ty {

@@ -9,6 +9,7 @@
 //! }                                                        Self::Io { 0: inner, .. } => inherit(inner),
 //! ```
 
+mod from;
 mod verdict;
 
 use proc_macro2::{Span, TokenStream};
@@ -16,6 +17,7 @@ use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Fields, Generics, Ident, Member, Type};
 
+use self::from::Source;
 use self::verdict::{Said, Word};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::model::at;
@@ -40,6 +42,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
         krate: &krate,
         generics: &input.generics,
         bounds: Vec::new(),
+        sources: Vec::new(),
         faults: &mut faults,
     };
     let body = match &input.data {
@@ -57,7 +60,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
                 }
                 let name = &variant.ident;
                 if let Some(said) = said.as_ref().or(on_type.default.as_ref()) {
-                    all.extend(arms.arm(&ours!(Self::#name), name.span(), said, &variant.fields));
+                    all.extend(arms.arm(&ours!(Self::#name), name, said, &variant.fields));
                 }
             }
             if data.variants.is_empty() {
@@ -69,7 +72,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
         Data::Struct(data) => {
             let name = &input.ident;
             if let Some(said) = on_type.own.as_ref().or(on_type.default.as_ref()) {
-                let arm = arms.arm(&ours!(Self), name.span(), said, &data.fields);
+                let arm = arms.arm(&ours!(Self), name, said, &data.fields);
                 ours!(match self { #arm })
             } else {
                 arms.faults.push(
@@ -92,7 +95,8 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
     if let (Data::Enum(_), Some(said)) = (&input.data, &on_type.own) {
         arms.faults.push(said.span, RuleId::S11, "a verdict belongs on a variant; write `#[retry(default = ...)]` for all variants without one");
     }
-    let bounds = std::mem::take(&mut arms.bounds);
+    let (bounds, sources) = (arms.bounds, arms.sources);
+    let made = from::impls(&sources, input, &krate, &mut faults);
     let (name, (generics, arguments, _)) = (&input.ident, input.generics.split_for_impl());
     let conditions = input
         .generics
@@ -102,7 +106,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
     let conditions = conditions.into_iter().flatten();
     let conditions: Vec<_> = conditions.collect();
     // A type without a variant for it may have a `From` for every error, which this one would meet.
-    let of_layer = keeps_end(&input.data).then(|| {
+    let of_layer = (keeps_end(&input.data) || !sources.is_empty()).then(|| {
         ours! {
             /// The last error of a call below, or what `From<GaveUp>` makes of its end.
             // The lifetime makes the condition one that the compiler asks where the impl is used.
@@ -119,6 +123,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
         }
     });
     faults.finish(ours! {
+        #made
         #of_layer
 
         #[automatically_derived]
@@ -139,6 +144,8 @@ struct Arms<'a> {
     generics: &'a Generics,
     /// Types that have to be `Classify` for the whole to be.
     bounds: Vec<Type>,
+    /// Variants that `?` makes of what a request fails with.
+    sources: Vec<Source>,
     faults: &'a mut Diagnostics,
 }
 
@@ -146,13 +153,22 @@ impl Arms<'_> {
     fn arm(
         &mut self,
         path: &TokenStream,
-        place: Span,
+        name: &Ident,
         said: &Said,
         fields: &Fields,
     ) -> TokenStream {
         let krate = self.krate;
         match (&said.word, &said.after) {
-            (Word::Inherit | Word::Chain(_), _) => self.inherited(path, place, said, fields),
+            (Word::From(alias_of), _) => {
+                let alias_of = alias_of.as_ref();
+                let source = Source::of(path, name, fields, alias_of, said.span, self.faults);
+                let Some(source) = source else {
+                    return TokenStream::new();
+                };
+                self.sources.push(source);
+                self.inherited(path, name.span(), said, fields)
+            }
+            (Word::Inherit | Word::Chain(_), _) => self.inherited(path, name.span(), said, fields),
             (word, Some(field)) => self.delayed(path, &word.tokens(krate), field, fields),
             (word, None) => {
                 let verdict = word.tokens(krate);

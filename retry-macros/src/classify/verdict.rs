@@ -3,10 +3,10 @@
 
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
-use syn::parse::Parser as _;
+use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Lit, Member, Meta, Path, Token, Type};
+use syn::{Attribute, Expr, Ident, Lit, Member, Meta, Path, Token, Type};
 
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::keys;
@@ -31,8 +31,11 @@ pub(super) enum Word {
     Inherit,
     /// `chain(io::Error, ...)`: the types to look for.
     Chain(Vec<Type>),
+    /// `from`, or `from = RequestError<E, R>` behind an alias: as `inherit`, and what `?` makes the variant of.
+    From(Option<Type>),
 }
 
+/// The verdicts that any variant may have; `chain` and `from` say more about theirs.
 const WORDS: &[&str] = &[
     "transient",
     "permanent",
@@ -41,6 +44,38 @@ const WORDS: &[&str] = &[
     "forbidden",
     "inherit",
 ];
+
+const ALL_WORDS: &[&str] = &[
+    "transient",
+    "permanent",
+    "throttled",
+    "refused",
+    "forbidden",
+    "inherit",
+    "chain",
+    "from",
+];
+
+/// What stands between two commas.
+enum Item {
+    Meta(NestedMeta),
+    /// `from = RequestError<E, R>`: a type, which is no expression.
+    From(Ident, Type),
+}
+
+impl Parse for Item {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let ahead = input.fork();
+        match ahead.parse::<Ident>() {
+            Ok(word) if word == "from" && ahead.peek(Token![=]) => {
+                input.parse::<Ident>()?;
+                input.parse::<Token![=]>()?;
+                Ok(Self::From(word, input.parse()?))
+            }
+            _ => input.parse().map(Self::Meta),
+        }
+    }
+}
 
 impl Word {
     fn of(word: &str) -> Option<Self> {
@@ -68,6 +103,9 @@ impl Word {
             Self::Inherit => Some(
                 "`inherit` takes the delay from the wrapped error, too; drop `after`, or write `transient`, `refused` or `throttled`",
             ),
+            Self::From(_) => Some(
+                "`from` takes the delay from the wrapped error, too; drop `after`, or write `transient`, `refused` or `throttled`",
+            ),
             Self::Chain(_) => Some(
                 "`chain` takes the delay from the error that it finds, too; drop `after`, or write `transient`, `refused` or `throttled`",
             ),
@@ -78,6 +116,7 @@ impl Word {
     pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::Chain(_) => "chain",
+            Self::From(_) => "from",
             _ => "inherit",
         }
     }
@@ -90,7 +129,9 @@ impl Word {
             Self::Throttled => {
                 ours!(#krate::Verdict::Throttled(::core::option::Option::None))
             }
-            Self::Permanent | Self::Inherit | Self::Chain(_) => ours!(#krate::Verdict::Permanent),
+            Self::Permanent | Self::Inherit | Self::Chain(_) | Self::From(_) => {
+                ours!(#krate::Verdict::Permanent)
+            }
         }
     }
 }
@@ -108,7 +149,9 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Diagnostics) -> OnT
     let mut rest = Vec::new();
     for item in items(attributes, faults) {
         match &item {
-            NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("default") => {
+            Item::Meta(NestedMeta::Meta(Meta::NameValue(pair)))
+                if pair.path.is_ident("default") =>
+            {
                 match path_of(&pair.value)
                     .and_then(|path| path.get_ident())
                     .and_then(|ident| Word::of(&ident.to_string()))
@@ -128,7 +171,7 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Diagnostics) -> OnT
                     ),
                 }
             }
-            NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("crate") => {
+            Item::Meta(NestedMeta::Meta(Meta::NameValue(pair))) if pair.path.is_ident("crate") => {
                 match path_of(&pair.value) {
                     Some(path) => found.krate = Some(path.clone()),
                     None => faults.push(
@@ -158,7 +201,7 @@ fn path_of(expr: &Expr) -> Option<&Path> {
 }
 
 /// What stands in all `#[retry(...)]` of one place.
-fn items(attributes: &[Attribute], faults: &mut Diagnostics) -> Vec<NestedMeta> {
+fn items(attributes: &[Attribute], faults: &mut Diagnostics) -> Vec<Item> {
     let mut items = Vec::new();
     for attribute in attributes
         .iter()
@@ -172,7 +215,7 @@ fn items(attributes: &[Attribute], faults: &mut Diagnostics) -> Vec<NestedMeta> 
             );
             continue;
         };
-        match Punctuated::<NestedMeta, Token![,]>::parse_terminated.parse2(list.tokens.clone()) {
+        match Punctuated::<Item, Token![,]>::parse_terminated.parse2(list.tokens.clone()) {
             Ok(found) if found.is_empty() => {
                 faults.push(
                     attribute.path().span(),
@@ -188,10 +231,17 @@ fn items(attributes: &[Attribute], faults: &mut Diagnostics) -> Vec<NestedMeta> 
 }
 
 /// The one verdict among `items`, with `after` if it is there.
-fn one_of(items: Vec<NestedMeta>, faults: &mut Diagnostics) -> Option<Said> {
+fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
     let mut said: Option<Said> = None;
     let mut after: Option<(Span, Member)> = None;
     for item in items {
+        let item = match item {
+            Item::Meta(item) => item,
+            Item::From(word, ty) => {
+                say(&mut said, Word::From(Some(ty)), word.span(), faults);
+                continue;
+            }
+        };
         let span = item.span();
         match &item {
             NestedMeta::Meta(Meta::Path(path)) => {
@@ -201,6 +251,7 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Diagnostics) -> Option<Said> {
                     .unwrap_or_default();
                 match Word::of(&word) {
                     Some(word) => say(&mut said, word, span, faults),
+                    None if word == "from" => say(&mut said, Word::From(None), span, faults),
                     None => faults.push(span, RuleId::S11, unknown(&word)),
                 }
             }
@@ -236,7 +287,7 @@ fn one_of(items: Vec<NestedMeta>, faults: &mut Diagnostics) -> Option<Said> {
             _ => faults.push(
                 span,
                 RuleId::S11,
-                format!("expected a verdict: {}", keys::listed(WORDS)),
+                format!("expected a verdict: {}", keys::listed(ALL_WORDS)),
             ),
         }
     }
@@ -282,11 +333,11 @@ fn unknown(word: &str) -> String {
     if word == "chain" {
         return NO_TYPES.to_owned();
     }
-    match keys::nearest(word, WORDS) {
+    match keys::nearest(word, ALL_WORDS) {
         Some(near) => format!("unknown verdict `{word}`; did you mean `{near}`?"),
         None => format!(
             "unknown verdict `{word}`; the verdicts are {}",
-            keys::listed(WORDS)
+            keys::listed(ALL_WORDS)
         ),
     }
 }

@@ -1,7 +1,6 @@
 //! Which functions cannot be retried, and which keys do not fit a function.
 
 use proc_macro2::Span;
-use quote::ToTokens;
 use retry_runtime::rules::RuleId;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
@@ -10,7 +9,7 @@ use syn::{Expr, Ident, Pat, ReturnType};
 use super::limits;
 use crate::args::{Args, Filter, Given, Names, Predicate, written};
 use crate::diagnostics::Diagnostics;
-use crate::item::{Answer, Flow, Function, is_retry};
+use crate::item::{Answer, Flow, Function, is_retry, text};
 
 /// What can't be retried at all.
 pub(super) fn signature(
@@ -286,16 +285,6 @@ pub(super) fn async_closure(code: &Expr) -> Option<Span> {
         },
         _ => None,
     }
-}
-
-fn text(tokens: &impl ToTokens) -> String {
-    tokens
-        .to_token_stream()
-        .to_string()
-        .replace(" < ", "<")
-        .replace(" >", ">")
-        .replace(" ,", ",")
-        .replace("& ", "&")
 }
 
 /// The parameters that `clone(...)` names.
