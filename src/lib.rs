@@ -66,8 +66,8 @@ pub mod policy {
 /// Retries without an attribute: runners around closures, and the state machine of all forms.
 pub mod runner {
     pub use retry_runtime::{
-        Call, CallEnv, Classifier, IntoVerdict, IntoVerified, Operation, Outcome, RetryHook,
-        Runner, Setup, SharedRetryHook, WithLimits,
+        Call, CallEnv, Classifier, IntoVerdict, IntoVerified, Operation, Outcome, ReportLimit,
+        RetryHook, Runner, Setup, SharedRetryHook, WithLimits,
     };
 }
 

@@ -71,7 +71,7 @@ pub use explain::Explanation;
 pub use hedge::{Hedge, HedgeRunner, Latencies};
 pub use jitter::Jitter;
 pub use operation::Operation;
-pub use outcome::Outcome;
+pub use outcome::{Outcome, ReportLimit};
 #[doc(hidden)]
 pub use policy::KeyValue;
 pub use policy::{Nested, Policy};

@@ -3,30 +3,32 @@
 use crate::failure::GaveUp;
 use crate::verdict::Absent;
 
-/// The answer of a call that ends where no error of its own exists.
+/// What a call can answer with that a limit ended before an attempt had an error: an `Option`, and a `Result` whose
+/// error has [`From<GaveUp>`](GaveUp).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot report that a limit ended the call",
     label = "its error lacks `From<GaveUp>`",
     note = "`breaker`, `bulkhead` and `throttle` can end a call before it has an error to return; in an async function, `timeout`, `deadline` and a `policy` that may have one of them can do so, too",
-    note = "for your own error type: implement `From<reattempt::GaveUp>`",
+    note = "for your own error type: implement `From<reattempt::GaveUp>`; for a type parameter `E`: add the bound `E: From<reattempt::GaveUp>`",
     note = "for any other: return `Result<T, reattempt::RetryError<E>>`, as `try_run_async` of a `Runner` does, or make your error of it with `map_err = |error: reattempt::RetryError<E>| ...`",
     note = "if another value will do: `fallback = |_| ...`",
     note = "if something else limits attempts: `cut_off = false`, which checks a deadline only between attempts",
     note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"
 )]
-pub trait Cut {
-    /// Returns it.
+pub trait ReportLimit {
+    /// Returns the answer of a call that ended so.
     fn cut(end: GaveUp) -> Self;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, E: From<GaveUp>> Cut for Result<T, E> {
+impl<T, E: From<GaveUp>> ReportLimit for Result<T, E> {
     fn cut(end: GaveUp) -> Self {
         Err(end.into())
     }
 }
 
-impl<T> Cut for Option<T> {
+#[diagnostic::do_not_recommend]
+impl<T> ReportLimit for Option<T> {
     fn cut(_: GaveUp) -> Self {
         None
     }

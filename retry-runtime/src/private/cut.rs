@@ -7,13 +7,13 @@ use crate::attempt::Cause;
 use crate::call::GiveUpReason;
 use crate::engine::{Lost, TimedOut};
 use crate::failure::{GaveUp, RetryError};
-use crate::outcome::{Cut, Outcome};
+use crate::outcome::{Outcome, ReportLimit};
 use crate::policy::Policy;
 use crate::rules::RuleId;
 
 /// Made once, at the user's type, where it says what is expected of it. A pointer,
 /// because any other function would say it again wherever it is called.
-pub fn cut<R: Cut>() -> fn(GaveUp) -> R {
+pub fn cut<R: ReportLimit>() -> fn(GaveUp) -> R {
     R::cut
 }
 
@@ -33,7 +33,7 @@ pub trait LostAnswer<R>: Lost {
     fn answer(self, end: GaveUp) -> R;
 }
 
-impl<R: Cut> LostAnswer<R> for TimedOut {
+impl<R: ReportLimit> LostAnswer<R> for TimedOut {
     fn answer(self, end: GaveUp) -> R {
         R::cut(end)
     }

@@ -4,11 +4,11 @@
 
 use core::marker::PhantomData;
 
-use super::{Cut, LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
+use super::{LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
 use crate::around;
 use crate::engine::{IntoContext, LiveCall, TimedOut};
 use crate::failure::{GaveUp, RetryError};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, ReportLimit};
 use crate::timer::Clock;
 
 /// The form of the answers of type `R`.
@@ -225,7 +225,7 @@ impl<T, E> PolledWithReason<T, E> {
 #[derive(Debug)]
 pub struct Refusal<R>(PhantomData<fn() -> R>);
 
-impl<R: Cut> Refusal<R> {
+impl<R: ReportLimit> Refusal<R> {
     pub const REATTEMPT_ANSWER: Option<fn(GaveUp) -> R> = Some(R::cut);
 }
 

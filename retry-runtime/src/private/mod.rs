@@ -36,7 +36,6 @@ pub use crate::named::NamedPolicy;
 #[cfg(not(feature = "std"))]
 pub use crate::operation::DefaultBudget;
 pub use crate::operation::{Live, Operation, Site};
-pub use crate::outcome::Cut;
 #[cfg(not(feature = "std"))]
 pub use crate::timer::NoTimer;
 pub use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};

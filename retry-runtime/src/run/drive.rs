@@ -14,8 +14,7 @@ use crate::engine::{
 use crate::failure::{GaveUp, RetryError};
 use crate::history::History;
 use crate::operation::Operation;
-use crate::outcome::Cut;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, ReportLimit};
 use crate::timer::{Clock, IntoBlockingTimer, IntoTimer};
 
 impl<C> Runner<'_, C> {
@@ -86,7 +85,7 @@ impl<C> Runner<'_, C> {
     pub async fn run_async<R, F, T, L>(self, operation: impl FnMut() -> F) -> R
     where
         F: Future<Output = R>,
-        R: Outcome + Cut,
+        R: Outcome + ReportLimit,
         C: Setup<R::Error, T, L>,
         T: IntoTimer,
     {

@@ -16,9 +16,7 @@ use core::marker::PhantomData;
 
 use crate::attempt::Retry;
 #[cfg(feature = "std")]
-use crate::outcome::Cut;
-#[cfg(feature = "std")]
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, ReportLimit};
 use crate::policy::Policy;
 use crate::timer::DefaultTimer;
 use crate::verdict::{Classify, IntoVerdict, Verdict};
@@ -64,7 +62,8 @@ impl Policy {
     ///
     /// Returns the last error unchanged; without one, the `From<GaveUp>` of the error type, because
     /// `timeout` and the deadline cancel attempts. Use [`Runner::try_run_async`] for error types
-    /// without it.
+    /// without it. A helper that is generic over the error `E` has the bound `E: From<GaveUp>`; around
+    /// `try_run_async` it needs none.
     ///
     /// # Cancel safety
     ///
@@ -74,7 +73,7 @@ impl Policy {
     pub fn run_async<R, F>(&self, operation: impl FnMut() -> F) -> impl Future<Output = R>
     where
         F: Future<Output = R>,
-        R: Outcome + Cut,
+        R: Outcome + ReportLimit,
         R::Error: Classify,
     {
         self.runner().run_async(operation)
