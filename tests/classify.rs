@@ -43,6 +43,46 @@ enum Plain {
     Shared { inner: Arc<Box<Plain>> },
 }
 
+/// The content decides.
+#[derive(Debug, Classify)]
+enum Coded<T: AsRef<str>> {
+    #[retry(with = |status: &u16| *status >= 500)]
+    Status(u16),
+    #[retry(with = reattempt::tables::sqlstate)]
+    Database { code: String },
+    #[retry(with = Self::of_answer)]
+    Answer { code: i32, text: T },
+}
+
+impl<T: AsRef<str>> Coded<T> {
+    fn of_answer(code: &i32, text: &T) -> Verdict {
+        let wait = text.as_ref().parse().ok().map(Duration::from_secs);
+        reattempt::tables::grpc(*code).after(wait)
+    }
+}
+
+#[test]
+fn the_content_of_a_variant() {
+    let answer = |code, text| Coded::Answer { code, text };
+    let database = |code: &str| Coded::Database {
+        code: code.to_owned(),
+    };
+    for (error, verdict) in [
+        (Coded::Status(503), Verdict::Transient),
+        (Coded::Status(404), Verdict::Permanent),
+        (database("40001"), Verdict::Refused),
+        (database("42601"), Verdict::Permanent),
+        (answer(14, "soon"), Verdict::Transient),
+        (
+            answer(14, "7"),
+            Verdict::TransientAfter(Duration::from_secs(7)),
+        ),
+        (answer(3, "7"), Verdict::Permanent),
+    ] {
+        assert_eq!(error.classify(), verdict, "{error:?}");
+    }
+}
+
 #[test]
 fn every_kind_of_variant() {
     let second = Duration::from_secs(1);

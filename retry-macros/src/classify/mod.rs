@@ -15,7 +15,7 @@ mod verdict;
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput, Fields, Generics, Ident, Member, Type};
+use syn::{Data, DeriveInput, Expr, Fields, Generics, Ident, Member, Type};
 
 use self::from::Source;
 use self::verdict::{Said, Word};
@@ -168,6 +168,7 @@ impl Arms<'_> {
                 self.sources.push(source);
                 self.inherited(path, name.span(), said, fields)
             }
+            (Word::With(function), _) => self.asked(path, function, said.span, fields),
             (Word::Inherit | Word::Chain(_), _) => self.inherited(path, name.span(), said, fields),
             (word, Some(field)) => self.delayed(path, &word.tokens(krate), field, fields),
             (word, None) => {
@@ -202,6 +203,31 @@ impl Arms<'_> {
         let krate = self.krate;
         let after = quote_spanned!(at(ty.span())=> #krate::__private::after(after));
         ours!(#path { #field: after, .. } => #krate::Verdict::after(#verdict, #after),)
+    }
+
+    /// `with = function`, which gets all fields in their order.
+    fn asked(
+        &mut self,
+        path: &TokenStream,
+        function: &Expr,
+        place: Span,
+        fields: &Fields,
+    ) -> TokenStream {
+        if fields.is_empty() {
+            self.faults.push(
+                place,
+                RuleId::S11,
+                "`with` asks a function about the fields, and there is none; write a verdict such as `transient` or `permanent`",
+            );
+            return TokenStream::new();
+        }
+        let members: Vec<_> = members(fields).map(|(member, _)| member).collect();
+        let names: Vec<_> = (0..members.len())
+            .map(|index| Ident::new(&format!("field{index}"), Span::mixed_site()))
+            .collect();
+        let krate = self.krate;
+        let verdict = quote_spanned!(at(function.span())=> #krate::__private::given((#function)(#(#names),*)));
+        ours!(#path { #(#members: #names),* } => #verdict,)
     }
 
     /// `inherit`, and `chain(...)`.

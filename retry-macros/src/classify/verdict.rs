@@ -31,11 +31,13 @@ pub(super) enum Word {
     Inherit,
     /// `chain(io::Error, ...)`: the types to look for.
     Chain(Vec<Type>),
+    /// `with = function`: what says the verdict on the fields.
+    With(Box<Expr>),
     /// `from`, or `from = RequestError<E, R>` behind an alias: as `inherit`, and what `?` makes the variant of.
     From(Option<Type>),
 }
 
-/// The verdicts that any variant may have; `chain` and `from` say more about theirs.
+/// The verdicts that any variant may have; `chain`, `from` and `with` say more about theirs.
 const WORDS: &[&str] = &[
     "transient",
     "permanent",
@@ -54,6 +56,7 @@ const ALL_WORDS: &[&str] = &[
     "inherit",
     "chain",
     "from",
+    "with",
 ];
 
 /// What stands between two commas.
@@ -103,6 +106,9 @@ impl Word {
             Self::Inherit => Some(
                 "`inherit` takes the delay from the wrapped error, too; drop `after`, or write `transient`, `refused` or `throttled`",
             ),
+            Self::With(_) => Some(
+                "`with` gives the delay with its verdict; drop `after`, or write `transient`, `refused` or `throttled`",
+            ),
             Self::From(_) => Some(
                 "`from` takes the delay from the wrapped error, too; drop `after`, or write `transient`, `refused` or `throttled`",
             ),
@@ -129,7 +135,7 @@ impl Word {
             Self::Throttled => {
                 ours!(#krate::Verdict::Throttled(::core::option::Option::None))
             }
-            Self::Permanent | Self::Inherit | Self::Chain(_) | Self::From(_) => {
+            Self::Permanent | Self::Inherit | Self::Chain(_) | Self::From(_) | Self::With(_) => {
                 ours!(#krate::Verdict::Permanent)
             }
         }
@@ -167,7 +173,10 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Diagnostics) -> OnT
                     None => faults.push(
                         pair.value.span(),
                         RuleId::S11,
-                        format!("`default` is one of the verdicts {}", keys::listed(WORDS)),
+                        format!(
+                            "`default` is a verdict that fits every variant; the verdicts are {}",
+                            keys::listed(WORDS)
+                        ),
                     ),
                 }
             }
@@ -266,6 +275,10 @@ fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
                     Err(fault) => faults.add(Diagnostic::syntax(&fault)),
                 }
             }
+            NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("with") => {
+                let word = Word::With(Box::new(pair.value.clone()));
+                say(&mut said, word, pair.path.span(), faults);
+            }
             NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("after") => {
                 match member(&pair.value) {
                     Some(field) => after = Some((pair.path.span(), field)),
@@ -329,9 +342,15 @@ fn say(said: &mut Option<Said>, word: Word, span: Span, faults: &mut Diagnostics
 const NO_TYPES: &str =
     "`chain` names the types of the errors to look for; write `#[retry(chain(std::io::Error))]`";
 
+const NO_FUNCTION: &str =
+    "`with` is a function of the fields that gives the verdict; write `#[retry(with = function)]`";
+
 fn unknown(word: &str) -> String {
     if word == "chain" {
         return NO_TYPES.to_owned();
+    }
+    if word == "with" {
+        return NO_FUNCTION.to_owned();
     }
     match keys::nearest(word, ALL_WORDS) {
         Some(near) => format!("unknown verdict `{word}`; did you mean `{near}`?"),

@@ -82,6 +82,12 @@ impl<E: Classify + ?Sized> ClassifyHolder for E {
     }
 }
 
+/// `with`: what a function says of the content of an error.
+#[inline(always)]
+pub fn given(verdict: impl IntoVerdict) -> Verdict {
+    verdict.into_verdict()
+}
+
 /// `inherit`.
 pub fn inherit<E: Inherit + ?Sized>(inner: &E) -> Verdict {
     inner.verdict()

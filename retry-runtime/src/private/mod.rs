@@ -58,7 +58,7 @@ pub use hook::{
 #[cfg(feature = "std")]
 pub use judge::ended;
 pub use judge::{
-    After, ClassifyHolder, Delay, Inherit, Proof, after, classify, classify_holder, exclude,
+    After, ClassifyHolder, Delay, Inherit, Proof, after, classify, classify_holder, exclude, given,
     inherit, judge, judge_by_proof, unless,
 };
 pub use map_err::{MapperParameter, form_of_mapper, form_of_parameter, map_err};
