@@ -160,7 +160,7 @@ impl Arms<'_> {
         let krate = self.krate;
         match (&said.word, &said.after) {
             (Word::From(alias_of), _) => {
-                let alias_of = alias_of.as_ref();
+                let alias_of = alias_of.as_deref();
                 let source = Source::of(path, name, fields, alias_of, said.span, self.faults);
                 let Some(source) = source else {
                     return TokenStream::new();

@@ -34,7 +34,7 @@ pub(super) enum Word {
     /// `with = function`: what says the verdict on the fields.
     With(Box<Expr>),
     /// `from`, or `from = RequestError<E, R>` behind an alias: as `inherit`, and what `?` makes the variant of.
-    From(Option<Type>),
+    From(Option<Box<Type>>),
 }
 
 /// The verdicts that any variant may have; `chain`, `from` and `with` say more about theirs.
@@ -247,7 +247,12 @@ fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
         let item = match item {
             Item::Meta(item) => item,
             Item::From(word, ty) => {
-                say(&mut said, Word::From(Some(ty)), word.span(), faults);
+                say(
+                    &mut said,
+                    Word::From(Some(Box::new(ty))),
+                    word.span(),
+                    faults,
+                );
                 continue;
             }
         };

@@ -44,6 +44,9 @@ pub enum Known {
     /// Perhaps done.
     #[retry(transient)]
     Reset,
+    /// By its code.
+    #[retry(with = |code: &u16| *code == 503)]
+    Status(u16),
     /// Not worth it.
     #[retry(permanent)]
     Wrong,
