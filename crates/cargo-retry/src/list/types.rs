@@ -78,6 +78,13 @@ impl Types {
     fn item(&mut self, item: &Item) {
         match item {
             Item::Fn(item) => self.function(&item.sig),
+            // `#[derive(Classify)]` writes that of a variant with `#[retry(from)]`.
+            Item::Enum(item) => {
+                let attributes = item.variants.iter().flat_map(|it| &it.attrs);
+                if attributes.into_iter().any(is_from) {
+                    self.limited.insert(item.ident.to_string());
+                }
+            }
             Item::Struct(item) => {
                 let bounds = bounds(&item.generics);
                 for field in &item.fields {
@@ -236,6 +243,14 @@ impl Types {
             _ => None,
         }
     }
+}
+
+/// Whether an attribute is `#[retry(from)]` or `#[retry(from = ...)]`.
+fn is_from(attribute: &syn::Attribute) -> bool {
+    let is_word = |word: &proc_macro2::TokenTree| word.to_string() == "from";
+    let list = attribute.meta.require_list().ok();
+    attribute.path().is_ident("retry")
+        && list.is_some_and(|list| list.tokens.clone().into_iter().any(|it| is_word(&it)))
 }
 
 /// Whether a type of this name is among the arguments of another.

@@ -57,6 +57,10 @@ impl From<GaveUp> for Can { fn from(_: GaveUp) -> Self { Self::Late } }
 pub async fn tells() -> Result<(), RetryError<io::Error>> { Ok(()) }
 #[retry(on(_))]
 pub async fn own_error_tells() -> Result<(), Can> { Ok(()) }
+#[derive(Debug, reattempt::Classify)]
+pub enum Derived { #[retry(from)] Http(Request) }
+#[retry]
+pub async fn derived_error_tells() -> Result<(), Derived> { Ok(()) }
 #[retry(on(_))]
 pub fn blocks() -> io::Result<()> { Ok(()) }
 #[retry(on(_), timeout = "1s", max = "unlimited")]
@@ -84,6 +88,7 @@ mod tests {
         [
             "tells: no_limit",
             "own_error_tells: no_limit",
+            "derived_error_tells: no_limit",
             "blocks: no_limit",
             "limited_once: no_limit"
         ]
