@@ -110,6 +110,13 @@ impl<'a> Index<'a> {
         } else {
             own
         };
+        // A decorator holds another value of the trait that it has itself: `self.inner.find()` in its own `find`.
+        let is_decorator = node.of_trait.as_deref() == Some(ty) && node.name == name;
+        let is_own =
+            |it: &Node| is_decorator && it.owner == node.owner && it.of_trait == node.of_trait;
+        let found: Vec<_> = (found.into_iter())
+            .filter(|it| self.node(*it).is_some_and(|it| !is_own(it)))
+            .collect();
         // Several crates may have a type of this name.
         let near: Vec<_> = found
             .iter()

@@ -132,3 +132,22 @@ fn answers_of_functions() {
     );
     assert_eq!(json(&folder, &[])["policies"][0]["calls"], Value::Null);
 }
+
+/// A decorator calls the value that it holds, not itself; what calls itself does.
+#[test]
+fn a_decorator_is_no_circle() {
+    let code = "use std::sync::Arc;\npub trait Repo { fn find(&self) -> Result<(), ()>; }\n\
+        pub struct Postgres;\nimpl Repo for Postgres { fn find(&self) -> Result<(), ()> { Ok(()) } }\n\
+        pub struct Retrying { inner: Arc<dyn Repo> }\n\
+        impl Repo for Retrying {\n#[reattempt::retry(on(_))]\nfn find(&self) -> Result<(), ()> { self.CALL() }\n}\n";
+    for (name, call, circles) in [("decorator", "inner.find", 0), ("circle", "find", 1)] {
+        let folder = written(name, &[("src/lib.rs", &code.replace("CALL", call))]);
+        let calls = &json(&folder, &[])["policies"][0]["calls"];
+        assert_eq!(calls.as_array().map_or(0, Vec::len), circles, "{calls}");
+    }
+    // `Policy::run` in a function is in no `impl`.
+    let run = "pub fn f() -> bool { reattempt::Policy::new().max(3).run(|| Err::<(), ()>(())).is_ok() }\n";
+    let folder = written("run_in_a_function", &[("src/lib.rs", run)]);
+    let (_, out, _) = texts(&list(&folder, &[]));
+    assert!(!out.contains("`impl`"), "{out}");
+}

@@ -7,6 +7,7 @@ use retry_runtime::duration::Human;
 use retry_runtime::rules::Key;
 
 use super::{Attempts, Below, Listing, Row, Schedule};
+use crate::list::sites::Form;
 
 /// Delays that are shown.
 const SHOWN: usize = 4;
@@ -237,7 +238,7 @@ pub(super) fn limits(row: &Row) -> String {
     if row.default_budget.is_some() {
         parts.push("default budget".to_owned());
     }
-    if row.form != "function" && row.form != "block" {
+    if row.form == Form::Method.as_str() {
         parts.push("of its `impl`".to_owned());
     }
     parts.join("\n")
