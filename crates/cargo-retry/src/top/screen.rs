@@ -19,7 +19,11 @@ const MESSAGE: usize = 60;
 
 /// The tables, each line ended. `before` is what was read before, and how long ago.
 pub(super) fn text(stats: &Stats, before: Option<(&Stats, Duration)>, look: Look) -> String {
-    let sum = |count: fn(&Operation) -> u64| stats.operations.iter().map(count).sum::<u64>();
+    // A page may say anything.
+    let sum = |count: fn(&Operation) -> u64| {
+        let counts = stats.operations.iter().map(count);
+        counts.fold(0, u64::saturating_add)
+    };
     let mut out = String::new();
     let title = format!(
         "Retries since the start of the process, at {}",

@@ -135,3 +135,15 @@ fn q_and_control_c_quit() {
     assert!(!key(KeyCode::Char('c'), KeyModifiers::NONE));
     assert!(!key(KeyCode::Enter, KeyModifiers::NONE));
 }
+
+#[test]
+fn counters_of_any_size_are_shown() {
+    let many = stats(&[operation("a", u64::MAX, 2), operation("b", 5, 7)].join(","));
+    let shown = text(&many, None, LOOK);
+    assert!(
+        shown.contains("with 18,446,744,073,709,551,615 retries"),
+        "{shown}"
+    );
+    // Both tables, one after the other.
+    text(&many, Some((&many, Duration::from_secs(4))), LOOK);
+}

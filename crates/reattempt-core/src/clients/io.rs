@@ -26,8 +26,62 @@ impl Classify for io::Error {
     }
 }
 
-/// The standard library has no kind for it, but says so on every Unix.
+/// What the resolver of the standard library says, on every Unix.
+const UNKNOWN_HOST: &str = "failed to lookup address information";
+
+/// The standard library has no name for the kind of its resolver's error, and it is the only one who makes errors of that
+/// kind with a text: a text alone may be anybody's, also that of the other side.
 fn is_unknown_host(error: &io::Error) -> bool {
-    let text = error.to_string();
-    text.contains("failed to lookup address information")
+    let unnamed = io::Error::from_raw_os_error(i32::MAX).kind();
+    error.kind() == unnamed
+        && unnamed != io::ErrorKind::Other
+        && error.raw_os_error().is_none()
+        && error.to_string().starts_with(UNKNOWN_HOST)
+}
+
+/// The error of the resolver, for tests.
+#[cfg(test)]
+pub(super) fn unknown_host() -> io::Error {
+    let unnamed = io::Error::from_raw_os_error(i32::MAX).kind();
+    io::Error::new(
+        unnamed,
+        format!("{UNKNOWN_HOST}: Name or service not known"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::ToSocketAddrs as _;
+
+    use super::*;
+
+    #[test]
+    fn the_resolver_proves_that_nothing_ran() {
+        assert_eq!(unknown_host().classify(), Verdict::Refused);
+        // A name that no resolver asks for: it answers without the network.
+        let real = ("no name", 80)
+            .to_socket_addrs()
+            .expect_err("there is none");
+        assert_eq!(real.classify(), Verdict::Refused, "{real:?}");
+    }
+
+    #[test]
+    fn a_text_proves_nothing() {
+        for text in [
+            format!("{UNKNOWN_HOST}: Name or service not known"),
+            format!("order stored, but not announced: {UNKNOWN_HOST}"),
+            format!("502 from the shop: {UNKNOWN_HOST}"),
+        ] {
+            for kind in [
+                io::ErrorKind::Other,
+                io::ErrorKind::InvalidData,
+                io::ErrorKind::TimedOut,
+            ] {
+                let error = io::Error::new(kind, text.clone());
+                assert_ne!(error.classify(), Verdict::Refused, "{error:?}");
+            }
+            let inside = io::Error::new(unknown_host().kind(), format!("order stored: {text}"));
+            assert_ne!(inside.classify(), Verdict::Refused, "{inside:?}");
+        }
+    }
 }

@@ -49,17 +49,20 @@ fn by_step(text: &str, source: Option<&(dyn Error + 'static)>, is_closed: bool) 
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, ErrorKind as Kind};
+    use std::io::ErrorKind as Kind;
 
     use super::*;
 
     #[test]
     fn by_the_step_that_failed() {
-        let unknown = "failed to lookup address information: Name or service not known";
         for (text, cause, verdict) in [
             (CONNECTING, Kind::ConnectionRefused.into(), Verdict::Refused),
             (CONNECTING, Kind::TimedOut.into(), Verdict::Refused),
-            (CONNECTING, io::Error::other(unknown), Verdict::Refused),
+            (
+                CONNECTING,
+                crate::clients::io::unknown_host(),
+                Verdict::Refused,
+            ),
             (CONNECTING, Kind::NotFound.into(), Verdict::Permanent),
             (HANDSHAKE, Kind::ConnectionReset.into(), Verdict::Refused),
             (HANDSHAKE, Kind::InvalidData.into(), Verdict::Permanent),
