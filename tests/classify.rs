@@ -55,6 +55,10 @@ enum Coded<T: AsRef<str>> {
 }
 
 impl<T: AsRef<str>> Coded<T> {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "a field is given by reference"
+    )]
     fn of_answer(code: &i32, text: &T) -> Verdict {
         let wait = text.as_ref().parse().ok().map(Duration::from_secs);
         reattempt::tables::grpc(*code).after(wait)

@@ -160,7 +160,8 @@ enum BankError {
 #[retry(max = 2, timeout = "1s")]
 async fn balance(web: &Client, url: &str) -> Result<String, BankError> {
     let answer = get(web, url).await?.text().await?;
-    Ok(web.get(url).send().await?.check_status()?.text().await? + &answer)
+    let text = web.get(url).send().await?.check_status()?.text().await?;
+    Ok(format!("{text}{answer}"))
 }
 
 #[tokio::test(start_paused = true)]

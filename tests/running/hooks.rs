@@ -15,14 +15,11 @@ const STEADY: Policy = Policy::new()
 /// And the retry is shown as it is logged.
 #[tokio::test(start_paused = true)]
 async fn the_closure_of_a_runner_needs_no_type() {
-    async fn refused() -> Result<(), Error> {
-        Err(ErrorKind::ConnectionRefused.into())
-    }
     let seen = RefCell::new(Vec::new());
     let ended = STEADY
         .on(|_: &Error| true)
         .on_retry(|retry| seen.borrow_mut().push(retry.to_string()))
-        .run_async(async || refused().await)
+        .run_async(async || Err::<(), _>(Error::from(ErrorKind::ConnectionRefused)))
         .await;
     assert!(ended.is_err());
     let shown = [

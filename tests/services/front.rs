@@ -1,6 +1,7 @@
 //! The first screen of the README: a program for each of its sentences.
 
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -102,12 +103,13 @@ async fn where_the_attribute_works() {
         }
     }
 
-    #[retry]
-    fn boxed(line: Box<Line>) -> io::Result<u32> {
-        if line.0 == 0 {
-            Err(ErrorKind::NotFound.into())
-        } else {
-            Ok(line.0)
+    impl Line {
+        #[retry]
+        fn held(self: &Arc<Self>) -> io::Result<u32> {
+            match self.0 {
+                0 => Err(ErrorKind::NotFound.into()),
+                calls => Ok(calls),
+            }
         }
     }
 
@@ -116,13 +118,13 @@ async fn where_the_attribute_works() {
     // The signatures are what they were.
     let by_block: fn(&mut Line) -> io::Result<u32> = Line::by_block;
     let by_trait: fn(&mut Line) -> io::Result<u32> = Line::by_trait;
-    let by_box: fn(Box<Line>) -> io::Result<u32> = boxed;
+    let held: fn(&Arc<Line>) -> io::Result<u32> = Line::held;
     assert_eq!(by_block(&mut line).unwrap(), 3);
     assert_eq!(by_trait(&mut line).unwrap(), 6);
     assert_eq!(line.later().await.unwrap(), 9);
     // So are the errors.
     assert_eq!(
-        by_box(Box::default()).unwrap_err().kind(),
+        held(&Arc::default()).unwrap_err().kind(),
         ErrorKind::NotFound
     );
 }
@@ -193,13 +195,13 @@ fn an_outage() {
         if works {
             Ok(())
         } else {
-            Err(io::Error::from(ErrorKind::ConnectionReset))?
+            Err(io::Error::from(ErrorKind::ConnectionReset))
         }
     }
     #[retry(max = 20, base = "10ms")]
     fn alone(attempts: &mut u32) -> Result<(), RetryError<io::Error>> {
         *attempts += 1;
-        Err(io::Error::from(ErrorKind::ConnectionReset))?
+        Err(io::Error::from(ErrorKind::ConnectionReset))
     }
     #[retry(max = 5)]
     fn helped(fails: &mut bool) -> io::Result<()> {

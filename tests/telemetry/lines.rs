@@ -117,7 +117,7 @@ fn a_call_that_ends_between_attempts_has_the_error_before() {
     #[retry(breaker = &SHUT, on(_))]
     fn shuts() -> Result<(), RetryError<Declined>> {
         SHUT.force_open();
-        Err(Declined(503))?
+        Err(Declined(503))
     }
     let (_time, lines) = (virtual_time(), Lines::keep(At::WARN));
     assert!(shuts().is_err());
