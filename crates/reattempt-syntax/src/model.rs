@@ -7,7 +7,7 @@ use retry_runtime::{Backoff, Policy};
 use syn::{Expr, Ident, LitStr, Path, Type};
 
 use crate::args::Predicate;
-use crate::moves::Owned;
+use crate::moves::{Owned, SetBy};
 use crate::rename::self_to;
 
 /// A checked policy with everything around it.
@@ -67,6 +67,8 @@ pub struct Model {
     pub clone: Vec<(Ident, bool)>,
     /// Parameters that are passed by value and not cloned.
     pub owned: Vec<Owned>,
+    /// Who can change the types of the parameters.
+    pub set_by: SetBy,
     /// Parameters that are shared references, `self` too.
     pub shared: Vec<Ident>,
     /// Parameters that an async attempt borrows for itself alone.

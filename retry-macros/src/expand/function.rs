@@ -16,11 +16,14 @@ use crate::instrument::{self, braces};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{Answer, Flow, Function};
 use reattempt_syntax::model::Model;
+use reattempt_syntax::moves::SetBy;
 use reattempt_syntax::{args, async_trait, check, item};
 
+/// The `impl` block around a method says who has `set` its signature, if it is seen.
 pub(super) fn expand(
     arguments: TokenStream,
     function: Function,
+    set: Option<SetBy>,
 ) -> Result<TokenStream, Diagnostics> {
     let mut faults = Diagnostics::default();
     let keys = arguments.clone();
@@ -30,6 +33,7 @@ pub(super) fn expand(
     let model = check::function(arguments, &function, &answer, &flow, &mut faults);
     let mut model = faults.finish(model)?;
     model.keys = super::words(&keys);
+    model.set_by = set.unwrap_or(model.set_by);
 
     let Function {
         attributes,

@@ -7,6 +7,7 @@ use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{self, Answer, Function};
 use reattempt_syntax::methods::{Block, Item, answer, has_own, is_meant, is_retried};
 use reattempt_syntax::model::{at, located};
+use reattempt_syntax::moves::SetBy;
 use retry_runtime::rules::RuleId;
 use syn::spanned::Spanned as _;
 
@@ -22,6 +23,7 @@ pub(super) fn expand(
         items,
     } = syn::parse2(block)?;
     let hidden = generics(&head);
+    let set_by = SetBy::of_block(&head);
     let krate = krate(arguments);
     let mut faults = Diagnostics::default();
     let mut methods = TokenStream::new();
@@ -48,7 +50,7 @@ pub(super) fn expand(
         }
         methods.extend(match item {
             Item::Method(method, tokens) if is_retried(&method) => {
-                match function::expand(arguments.clone(), *method) {
+                match function::expand(arguments.clone(), *method, Some(set_by)) {
                     Ok(expanded) => expanded,
                     Err(found) => {
                         faults.merge(found);

@@ -49,7 +49,7 @@ fn attribute_or_faults(
 ) -> Result<TokenStream, Diagnostics> {
     match item::kind(item) {
         Kind::Function | Kind::Impl if is_never(&arguments) => Ok(item.clone()),
-        Kind::Function => function::expand(arguments, syn::parse2(item.clone())?),
+        Kind::Function => function::expand(arguments, syn::parse2(item.clone())?, None),
         Kind::Impl => methods::expand(&arguments, item.clone()),
         Kind::Other(span) => Err(Diagnostic::new(
             span,

@@ -78,7 +78,7 @@ impl Parts<'_> {
 
     /// Refuses a `subject` that is lacked.
     fn copied(&self, moved: &Move, names: &[&Move], subject: &TokenStream) -> TokenStream {
-        let (krate, message) = (&self.krate, self.message(names, "and"));
+        let (krate, message) = (&self.krate, self.message(names, false));
         let check = quote_spanned!(at(moved.span())=> CopiedForEachAttempt::check(&{ #subject }););
         ours! {
             #message
@@ -111,7 +111,7 @@ impl Parts<'_> {
 
     /// Refuses a call that takes the parameter by value.
     fn called(&self, moved: &Move) -> TokenStream {
-        let (place, message) = (&moved.place, self.message(&[moved], "and"));
+        let (place, message) = (&moved.place, self.message(&[moved], false));
         let check = quote_spanned!(at(moved.span())=> CalledForEachAttempt::check(&|| #place););
         ours! {
             #message
@@ -141,7 +141,7 @@ impl Parts<'_> {
             [] => moves.certain.iter().collect(),
             possible => possible.iter().collect(),
         };
-        let message = self.message(&names, "or");
+        let message = self.message(&names, true);
         let all = moves
             .certain
             .iter()
@@ -182,38 +182,18 @@ impl Parts<'_> {
         }}
     }
 
-    /// What the compiler says of parameters that are moved, or of which one is.
-    fn message(&self, moved: &[&Move], word: &str) -> TokenStream {
-        let list = |names: &[String]| match names {
-            [] => String::new(),
-            [one] => one.clone(),
-            [rest @ .., last] => format!("{} {word} {last}", rest.join(", ")),
-        };
+    /// What the compiler says of parameters that are moved, or of which `some` are.
+    fn message(&self, moved: &[&Move], some: bool) -> TokenStream {
         let cloned = self.model.clone.iter().map(|(name, _)| name.to_string());
         let cloned: Vec<_> = cloned.collect();
-        let clone =
-            |names: &[String]| format!("`clone({})`", [&*cloned, names].concat().join(", "));
-        let mut names: Vec<_> = moved.iter().map(|it| it.name.to_string()).collect();
-        names.dedup();
-        let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-        let (fix, them) = if word == "or" {
-            let each: Vec<_> = names
-                .iter()
-                .map(|name| clone(std::slice::from_ref(name)))
-                .collect();
-            (list(&each), "it")
-        } else {
-            (clone(&names), if names.len() > 1 { "them" } else { "it" })
-        };
-        let borrowed = match &*quoted {
-            [one] => one.as_str(),
-            _ => them,
-        };
-        let message = format!(
-            "the body moves {}, and the next attempt needs {them}; write {fix} in the attribute, or borrow {borrowed}",
-            list(&quoted),
-        );
+        let message = moves::message(moved, &cloned, self.model.set_by, some);
+        let message = in_format(&message);
         let note = RuleId::S6.footer();
         ours!(#[diagnostic::on_unimplemented(message = #message, label = "moved here", note = #note)])
     }
+}
+
+/// Braces would be a parameter of the trait that a message is about.
+fn in_format(message: &str) -> String {
+    message.replace('{', "{{").replace('}', "}}")
 }

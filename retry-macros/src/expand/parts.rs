@@ -230,7 +230,10 @@ impl<'m> Parts<'m> {
             if name == "self" {
                 statements = self_to(statements, &bound);
             }
-            let clone = quote_spanned!(at(name.span())=> ::core::clone::Clone::clone(&#name));
+            let krate = self.model.krate_at(name.span());
+            let clone =
+                quote_spanned!(at(name.span())=> #krate::__private::CopyOf(&#name).for_attempt());
+            let clone = ours!({ use #krate::__private::UniqueValue as _; #clone });
             clones.extend(ours!(let #mutable #bound = #clone;));
         }
         ours!(#clones #statements)

@@ -128,6 +128,48 @@ impl Lacked {
     }
 }
 
+/// A parameter that each attempt gets a copy of.
+#[derive(Debug)]
+pub struct CopyOf<'a, T>(pub &'a T);
+
+impl<T: Clone> CopyOf<'_, T> {
+    /// Returns a copy.
+    #[inline(always)]
+    #[must_use]
+    pub fn for_attempt(self) -> T {
+        self.0.clone()
+    }
+}
+
+/// One without copies: found by one more reference. The bound names no type of the user's, because the compiler would suggest
+/// to add it to the function.
+#[expect(clippy::unreachable, reason = "nothing has the bound")]
+pub trait UniqueValue: Sized {
+    type Value;
+    type Copies;
+
+    fn for_attempt(self) -> Self::Value
+    where
+        Self::Copies: HasCopies,
+    {
+        unreachable!()
+    }
+}
+
+impl<T> UniqueValue for &CopyOf<'_, T> {
+    type Value = T;
+    type Copies = Lacked;
+}
+
+/// What `clone(..)` needs.
+#[diagnostic::on_unimplemented(
+    message = "`clone(..)` copies this parameter for each attempt, but its type is not `Clone`; implement `Clone`, borrow the parameter, or retry only what stands before the move with `retry_block!`",
+    label = "not `Clone`",
+    note = "or pass an `Option` by `&mut`, from which each attempt takes the value and puts it back, or a maker, `impl FnMut() -> V`",
+    note = "rule S6: https://reattempt.github.io/reattempt/errors.html#s6"
+)]
+pub trait HasCopies {}
+
 /// Returns no value of the type that a pattern takes apart.
 #[inline(always)]
 pub const fn taken_apart<T>(_: &T) -> Option<T> {

@@ -347,30 +347,45 @@ impl Place<'_> {
         tokens::keys(&self.tokens, found.ident.span().byte_range().start)
     }
 
-    /// `clone(x)` for a parameter that the body moves.
+    /// `clone(x)` for a parameter that the body moves, where nothing else has to change first.
     fn cloned(&self) -> Option<Vec<Edit>> {
         let function = self.function()?;
-        let moved = tokens::token(&self.tokens, self.at)?.to_string();
-        let is_parameter = function.signature.inputs.iter().any(|it| match it {
-            FnArg::Typed(it) => {
-                matches!(&*it.pat, Pat::Ident(name) if name.ident == moved.as_str())
+        let moved = match self.fault.rule.as_str() {
+            "S6" => {
+                let (_, behind) = self.fault.message.split_once("; write `clone(")?;
+                let (names, _) = behind.split_once(')')?;
+                names.split(", ").map(str::to_owned).collect()
             }
-            FnArg::Receiver(_) => false,
-        });
-        if !is_parameter {
+            _ => vec![tokens::token(&self.tokens, self.at)?.to_string()],
+        };
+        let is_parameter = |moved: &String| {
+            function.signature.inputs.iter().any(|it| match it {
+                FnArg::Typed(it) => {
+                    matches!(&*it.pat, Pat::Ident(name) if name.ident == moved.as_str())
+                }
+                FnArg::Receiver(_) => false,
+            })
+        };
+        if !moved.iter().all(is_parameter) {
             return None;
         }
         let keys = self.attribute("retry", 0)?;
         if let Some(known) = keys.items.iter().find(|it| it.key == "clone") {
+            let cloned = self.source(known.all.clone()).to_owned();
+            let is_cloned = |name: &String| {
+                let mut words = cloned.split(|it: char| !it.is_alphanumeric() && it != '_');
+                words.any(|word| word == name)
+            };
+            let more: Vec<_> = moved.iter().filter(|it| !is_cloned(it)).cloned().collect();
             let end = known.all.end.saturating_sub(1);
-            return Some(vec![(end..end, format!(", {moved}"))]);
+            return (!more.is_empty()).then(|| vec![(end..end, format!(", {}", more.join(", ")))]);
         }
         let place = Place {
             keys: Some(keys),
             tokens: self.tokens.clone(),
             ..*self
         };
-        place.item(&format!("clone({moved})"))
+        place.item(&format!("clone({})", moved.join(", ")))
     }
 
     /// The return type can say how the call ended: `RetryError<E>`.

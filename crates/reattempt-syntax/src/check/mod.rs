@@ -24,7 +24,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
 use crate::model::{Model, OperationName, Setting, at};
-use crate::moves::Owned;
+use crate::moves::{Owned, SetBy};
 
 /// Checks the arguments of a function.
 pub fn function(
@@ -51,6 +51,8 @@ pub fn function(
     let mut model = policy(args, &parameters, name, answer.error_span(), faults);
     model.generics = generics;
     model.shared = crate::item::shared(&item.signature);
+    let is_public = !matches!(item.visibility, syn::Visibility::Inherited);
+    model.set_by = SetBy::of(&item.signature, is_public);
     model.owned = crate::moves::owned(&item.signature, item.body.as_ref());
     let is_cloned = |owned: &Owned| model.clone.iter().any(|(name, _)| *name == owned.name);
     model.owned.retain(|owned| !is_cloned(owned));
@@ -283,6 +285,7 @@ fn policy(
         clone: function::cloned(args.clone, parameters, faults),
         keys: Vec::new(),
         owned: Vec::new(),
+        set_by: SetBy::Unknown,
         shared: Vec::new(),
         borrowed: Vec::new(),
         name: args

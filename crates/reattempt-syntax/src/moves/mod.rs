@@ -3,7 +3,9 @@
 //! A certain move is one, unless its type is `Copy`, which the compiler is asked. A possible move depends on more than
 //! that, such as whether a method takes `self` by value.
 
+mod advice;
 mod walk;
+mod ways;
 mod words;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -12,7 +14,9 @@ use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::{Block, FnArg, GenericParam, Pat, ReceiverKind, Signature, Type, WherePredicate};
 
+pub use self::advice::message;
 use self::walk::Walk;
+pub use self::ways::{SetBy, Way};
 use crate::item::names;
 
 /// A parameter that is passed by value.
@@ -24,6 +28,8 @@ pub struct Owned {
     ty: Option<Type>,
     /// Its bounds, where only bounds give it methods: `impl Trait`, or a generic parameter.
     bounds: Option<TokenStream>,
+    /// How the next attempt can have it.
+    way: Way,
 }
 
 /// Where a body moves a parameter, or may move it.
@@ -36,6 +42,8 @@ pub struct Move {
     pub by: By,
     /// Whether the type of the parameter is certainly not `Copy`.
     pub is_unique: bool,
+    /// How the next attempt can have the parameter.
+    pub way: Way,
 }
 
 impl Move {
@@ -84,6 +92,7 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
                 name: Ident::new("self", receiver.self_token.span),
                 ty: None,
                 bounds: None,
+                way: Way::Receiver,
             }),
             _ => None,
         },
@@ -92,6 +101,7 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
                 name: pat.ident.clone(),
                 ty: Some((*typed.ty).clone()),
                 bounds: bounds(signature, &typed.ty),
+                way: Way::of(signature, &typed.ty),
             }),
             _ => None,
         },

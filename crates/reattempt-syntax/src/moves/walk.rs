@@ -436,6 +436,7 @@ fn found(owned: &Owned, place: TokenStream, by: By) -> Move {
         place,
         by,
         is_unique: owned.is_unique(),
+        way: owned.way.clone(),
     }
 }
 

@@ -58,7 +58,10 @@ fn every_hook() {
                                         {
                                             return outcome;
                                         }
-                                        let name = ::core::clone::Clone::clone(&name);
+                                        let name = {
+                                            use ::again::__private::UniqueValue as _;
+                                            ::again::__private::CopyOf(&name).for_attempt()
+                                        };
                                         get(name, attempt).await
                                     },
                                     until,

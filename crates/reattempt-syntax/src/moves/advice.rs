@@ -1,0 +1,120 @@
+//! What is said of parameters that a body moves.
+
+use super::{Move, SetBy, Way};
+
+/// What is said of parameters that are moved; `some` of them if it is not known which.
+pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) -> String {
+    let mut parameters: Vec<(String, &Way)> = Vec::new();
+    for it in moved {
+        let name = it.name.to_string();
+        if parameters.iter().all(|(known, _)| *known != name) {
+            parameters.push((name, &it.way));
+        }
+    }
+    let (quoted, them) = match &*parameters {
+        [(one, _)] => (format!("`{one}`"), "it"),
+        all => {
+            let all = all.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let some = if some { "some of " } else { "" };
+            (format!("{some}{}", listed(all, "and")), "them")
+        }
+    };
+    let advice = advice(&parameters, cloned, set_by);
+    format!("the body moves {quoted}, and the next attempt needs {them}; {advice}")
+}
+
+const BLOCK: &str = "retry only what stands before the move with `retry_block!`";
+
+fn advice(parameters: &[(String, &Way)], cloned: &[String], set_by: SetBy) -> String {
+    let changes = parameters.iter().any(|(_, way)| way.changes_signature());
+    let only = match parameters {
+        [(name, way)] => Some((name, *way)),
+        _ => None,
+    };
+    let copy = copied(parameters, cloned);
+    if parameters.iter().all(|(_, way)| matches!(way, Way::Clone)) {
+        let borrowed = only.map_or_else(|| "them".to_owned(), |(name, _)| format!("`{name}`"));
+        return alternatives(&[copy, format!("borrow {borrowed}")]);
+    }
+    if let Some((_, Way::Receiver)) = only {
+        let copy = format!("{copy} if the type is `Clone`");
+        return match set_by {
+            SetBy::Function => format!("take `&self`, {copy}, or {BLOCK}"),
+            SetBy::Trait => format!("{copy}, {BLOCK}, or {}", never()),
+            SetBy::Unknown => {
+                format!("{copy}, {BLOCK}, or, where no trait sets the signature, take `&self`")
+            }
+        };
+    }
+    if changes && set_by == SetBy::Trait {
+        let types = only.map_or_else(
+            || "their types".to_owned(),
+            |(name, _)| format!("the type of `{name}`"),
+        );
+        return format!("the trait sets {types}: {BLOCK}, or {}", never());
+    }
+    let mut ways = vec![listed(steps(parameters, copy), "and")];
+    match only {
+        Some((_, Way::Bound(ty))) => ways.push(format!("take `&mut {ty}`")),
+        Some((name, Way::ImplTrait)) => ways.push(format!("take `{name}` by `&mut`")),
+        _ => {}
+    }
+    if changes && set_by == SetBy::Unknown {
+        let ways = alternatives(&ways);
+        return format!("{BLOCK}, or, where no trait sets the signature, {ways}");
+    }
+    ways.push(BLOCK.to_owned());
+    alternatives(&ways)
+}
+
+/// What has to be done, all of it.
+fn steps(parameters: &[(String, &Way)], copy: String) -> Vec<String> {
+    let mut steps = Vec::new();
+    for (name, way) in parameters {
+        steps.extend(match way {
+            Way::CalledAgain(before, after) => Some(format!("replace `{before}` by `{after}`")),
+            Way::Reference(sign) => Some(format!("write `{sign}{name}` in the body")),
+            Way::Borrowed => Some(format!("take `{name}` by `&mut`")),
+            Way::Bound(ty) => Some(format!("add `{ty}: Clone`")),
+            Way::ImplTrait => Some(format!("add `+ Clone` to the type of `{name}`")),
+            Way::Clone | Way::Receiver => None,
+        });
+    }
+    steps.dedup();
+    if parameters.iter().any(|(_, way)| way.is_copy()) {
+        steps.push(copy);
+    }
+    steps
+}
+
+/// ``write `clone(a, b)` in the attribute``, with what is cloned already.
+fn copied(parameters: &[(String, &Way)], cloned: &[String]) -> String {
+    let copies = parameters.iter().filter(|(_, way)| way.is_copy());
+    let names: Vec<_> = (cloned.iter().map(String::as_str))
+        .chain(copies.map(|(name, _)| name.as_str()))
+        .collect();
+    format!("write `clone({})` in the attribute", names.join(", "))
+}
+
+fn never() -> &'static str {
+    "leave the method without retries by `#[retry(never)]`"
+}
+
+fn listed(mut all: Vec<String>, word: &str) -> String {
+    match all.pop() {
+        Some(last) if all.is_empty() => last,
+        Some(last) => format!("{} {word} {last}", all.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn alternatives(ways: &[String]) -> String {
+    match ways {
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{}, or {last}", rest.join(", ")),
+        [] => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

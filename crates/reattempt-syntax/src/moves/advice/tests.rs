@@ -1,0 +1,156 @@
+use syn::Signature;
+
+use super::super::{find, owned};
+use super::*;
+
+/// What is said of all parameters of a signature.
+fn said(signature: &str, set_by: SetBy) -> String {
+    let signature: Signature = syn::parse_str(signature).expect("a signature");
+    let owned = owned(&signature, None);
+    let names: Vec<_> = owned.iter().map(|it| it.name.to_string()).collect();
+    let body = format!("send({})", names.join(", "));
+    let found = find(&body.parse().expect("tokens"), &owned);
+    let moved: Vec<_> = found.certain.iter().collect();
+    let said = message(&moved, &["id".to_owned()], set_by, false);
+    let (_, advice) = said.split_once("; ").expect("a fix");
+    advice.to_owned()
+}
+
+#[test]
+fn the_signature_decides_the_fix() {
+    let block = "retry only what stands before the move with `retry_block!`";
+    let copy = "write `clone(id, x)` in the attribute";
+    for (signature, advice) in [
+        ("fn f(x: Url)", format!("{copy}, or borrow `x`")),
+        ("fn f<T: Clone>(x: T)", format!("{copy}, or borrow `x`")),
+        (
+            "fn f<T>(x: T::Url) where T::Url: Clone",
+            format!("{copy}, or borrow `x`"),
+        ),
+        (
+            "fn f<T>(x: T) where T: Clone + Send",
+            format!("{copy}, or borrow `x`"),
+        ),
+        (
+            "fn f<T: Send>(x: T)",
+            format!("add `T: Clone` and {copy}, take `&mut T`, or {block}"),
+        ),
+        // A bound of something else.
+        (
+            "fn f<T: Of<Clone>>(x: T)",
+            format!("add `T: Clone` and {copy}, take `&mut T`, or {block}"),
+        ),
+        (
+            "fn f<T: Of>(x: T::Url)",
+            format!("add `T::Url: Clone` and {copy}, take `&mut T::Url`, or {block}"),
+        ),
+        (
+            "fn f(x: <Web as Of>::Url)",
+            format!(
+                "add `<Web as Of>::Url: Clone` and {copy}, take `&mut <Web as Of>::Url`, or {block}"
+            ),
+        ),
+        (
+            "fn f(x: impl Send)",
+            format!("add `+ Clone` to the type of `x` and {copy}, take `x` by `&mut`, or {block}"),
+        ),
+        (
+            "fn f(x: impl FnOnce() + Clone)",
+            format!("{copy}, or borrow `x`"),
+        ),
+        (
+            "fn f(x: impl FnOnce())",
+            format!("replace `impl FnOnce(..)` by `impl FnMut(..)`, or {block}"),
+        ),
+        (
+            "fn f<F>(x: F) where F: FnOnce()",
+            format!("replace `F: FnOnce(..)` by `F: FnMut(..)`, or {block}"),
+        ),
+        (
+            "fn f(x: impl Fn())",
+            format!("write `&x` in the body, or {block}"),
+        ),
+        (
+            "fn f(x: Box<dyn Send>)",
+            format!("take `x` by `&mut`, or {block}"),
+        ),
+        ("fn f(x: Arc<dyn Send>)", format!("{copy}, or borrow `x`")),
+        (
+            "fn f(self)",
+            format!(
+                "take `&self`, write `clone(id, self)` in the attribute if the type is `Clone`, or {block}"
+            ),
+        ),
+        (
+            "fn f<T>(x: T, y: Url)",
+            format!("add `T: Clone` and write `clone(id, x, y)` in the attribute, or {block}"),
+        ),
+        (
+            "fn f(x: impl FnOnce(), y: Url)",
+            format!(
+                "replace `impl FnOnce(..)` by `impl FnMut(..)` and write `clone(id, y)` in the attribute, or {block}"
+            ),
+        ),
+    ] {
+        assert_eq!(said(signature, SetBy::Function), advice, "{signature}");
+    }
+}
+
+#[test]
+fn a_trait_keeps_its_signature() {
+    let block = "retry only what stands before the move with `retry_block!`";
+    let never = "leave the method without retries by `#[retry(never)]`";
+    for (signature, advice) in [
+        (
+            "fn f<T>(x: T)",
+            format!("the trait sets the type of `x`: {block}, or {never}"),
+        ),
+        (
+            "fn f<T>(x: T, y: T)",
+            format!("the trait sets their types: {block}, or {never}"),
+        ),
+        (
+            "fn f(x: Url)",
+            "write `clone(id, x)` in the attribute, or borrow `x`".to_owned(),
+        ),
+        (
+            "fn f(x: impl Fn())",
+            format!("write `&x` in the body, or {block}"),
+        ),
+    ] {
+        assert_eq!(said(signature, SetBy::Trait), advice, "{signature}");
+    }
+}
+
+#[test]
+fn who_sets_a_signature() {
+    for (signature, is_public, set_by) in [
+        ("fn f<T>(x: T)", false, SetBy::Function),
+        ("fn f<T>(&self, x: T)", true, SetBy::Function),
+        ("fn f<T>(&self, x: T)", false, SetBy::Unknown),
+        (
+            "fn f<D>(x: D) -> Result<Self, D::Error>",
+            false,
+            SetBy::Unknown,
+        ),
+        (
+            "fn f<'life0, 'async_trait>(&'life0 self)",
+            false,
+            SetBy::Trait,
+        ),
+    ] {
+        let parsed: Signature = syn::parse_str(signature).expect("a signature");
+        assert_eq!(SetBy::of(&parsed, is_public), set_by, "{signature}");
+    }
+    for (head, set_by) in [
+        ("impl Client", SetBy::Function),
+        ("impl<F: for<'a> Fn(&'a str)> Client<F>", SetBy::Function),
+        (
+            "unsafe impl<T> Read for Client<T> where T: Send",
+            SetBy::Trait,
+        ),
+    ] {
+        let tokens = head.parse().expect("tokens");
+        assert_eq!(SetBy::of_block(&tokens), set_by, "{head}");
+    }
+}

@@ -1,0 +1,199 @@
+//! How the next attempt can have a parameter that the body moves, as far as the signature tells.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
+use syn::{
+    GenericArgument, Ident, PathArguments, Signature, Token, Type, TypeParamBound, WherePredicate,
+};
+
+use super::has_word;
+use crate::item::is_one_letter;
+
+/// Who can change the signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetBy {
+    /// The function alone.
+    Function,
+    /// The trait that it implements.
+    Trait,
+    /// One of them: an attribute on a method does not see the `impl` block around it.
+    Unknown,
+}
+
+impl SetBy {
+    /// By the looks of a function that stands alone, or whose `impl` block is not seen.
+    pub fn of(signature: &Signature, is_public: bool) -> Self {
+        let mut lifetimes = signature.generics.lifetimes();
+        if lifetimes.any(|it| it.lifetime.ident == "async_trait") {
+            return Self::Trait;
+        }
+        let is_method = has_word(&signature.to_token_stream(), "Self");
+        if is_public || !(is_method || signature.receiver().is_some()) {
+            return Self::Function;
+        }
+        Self::Unknown
+    }
+
+    /// By what stands in front of the braces of an `impl` block.
+    pub fn of_block(head: &TokenStream) -> Self {
+        match syn::parse2::<syn::ItemImpl>(quote::quote!(#head {})) {
+            Ok(block) if block.trait_.is_none() => Self::Function,
+            Ok(_) => Self::Trait,
+            Err(_) => Self::Unknown,
+        }
+    }
+}
+
+/// What gives the next attempt a parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// `clone(x)`: the type is `Clone`, or may be.
+    Clone,
+    /// `clone(x)`, once this type has the bound `Clone`.
+    Bound(String),
+    /// `clone(x)`, once an `impl Trait` has the bound `Clone`.
+    ImplTrait,
+    /// Another type in place of this one.
+    CalledAgain(String, String),
+    /// A reference in the body: `&make`, or `&mut make`.
+    Reference(&'static str),
+    /// A reference as its type: a box of a trait has no copies.
+    Borrowed,
+    /// What `self` needs.
+    Receiver,
+}
+
+impl Way {
+    /// By the type of a parameter.
+    pub(super) fn of(signature: &Signature, ty: &Type) -> Self {
+        let Some(found) = names_of_bounds(signature, ty) else {
+            return Self::of_type(signature, ty);
+        };
+        let name = written(ty);
+        let has = |word| found.iter().any(|name| name == word);
+        if has("Clone") || has("Copy") {
+            return Self::Clone;
+        }
+        let is_impl = matches!(ty, Type::ImplTrait(_));
+        if has("FnOnce") {
+            let of = |kind| {
+                if is_impl {
+                    format!("impl {kind}(..)")
+                } else {
+                    format!("{name}: {kind}(..)")
+                }
+            };
+            return Self::CalledAgain(of("FnOnce"), of("FnMut"));
+        }
+        if has("FnMut") {
+            return Self::Reference("&mut ");
+        }
+        if has("Fn") {
+            return Self::Reference("&");
+        }
+        if is_impl {
+            Self::ImplTrait
+        } else {
+            Self::Bound(name)
+        }
+    }
+
+    /// By a type that has no bounds of its own.
+    fn of_type(signature: &Signature, ty: &Type) -> Self {
+        let Type::Path(path) = ty else {
+            return Self::Clone;
+        };
+        let mut arguments = path.path.segments.iter().flat_map(|segment| {
+            let arguments = match &segment.arguments {
+                PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+                _ => None,
+            };
+            arguments.into_iter().flatten()
+        });
+        let is_box = (path.path.segments.last()).is_some_and(|last| last.ident == "Box");
+        let object = arguments.find_map(|it| match it {
+            GenericArgument::Type(Type::TraitObject(object)) => Some(object),
+            _ => None,
+        });
+        if let Some(object) = object.filter(|_| is_box) {
+            let of = |kind: &str| format!("Box<dyn {kind}(..)>");
+            let is_once = names_in(&object.bounds).any(|name| name == "FnOnce");
+            return if is_once {
+                Self::CalledAgain(of("FnOnce"), of("FnMut"))
+            } else {
+                Self::Borrowed
+            };
+        }
+        // `V::Value`, which is what the generic parameter `V` makes of it.
+        let first = path.path.segments.first();
+        let is_generic = path.qself.is_some()
+            || path.path.segments.len() > 1
+                && first.is_some_and(|first| {
+                    let mut params = signature.generics.type_params();
+                    is_one_letter(&first.ident) || params.any(|it| it.ident == first.ident)
+                });
+        if is_generic && !bounds_in_where(signature, ty).any(|name| name == "Clone") {
+            return Self::Bound(written(ty));
+        }
+        Self::Clone
+    }
+
+    /// Whether only another signature makes it possible.
+    pub(super) fn changes_signature(&self) -> bool {
+        matches!(
+            self,
+            Self::Bound(_) | Self::ImplTrait | Self::CalledAgain(..) | Self::Borrowed
+        )
+    }
+
+    pub(super) fn is_copy(&self) -> bool {
+        matches!(
+            self,
+            Self::Clone | Self::Bound(_) | Self::ImplTrait | Self::Receiver
+        )
+    }
+}
+
+type Bounds = Punctuated<TypeParamBound, Token![+]>;
+
+/// The last names of some bounds.
+fn names_in(bounds: &Bounds) -> impl Iterator<Item = &Ident> {
+    bounds.iter().filter_map(|bound| match bound {
+        TypeParamBound::Trait(bound) => Some(&bound.path.segments.last()?.ident),
+        _ => None,
+    })
+}
+
+/// Those that a `where` clause gives a type.
+fn bounds_in_where<'a>(signature: &'a Signature, ty: &'a Type) -> impl Iterator<Item = &'a Ident> {
+    let predicates = signature.generics.where_clause.iter();
+    let predicates = predicates.flat_map(|clause| &clause.predicates);
+    let found = predicates.filter_map(move |predicate| match predicate {
+        WherePredicate::Type(predicate) if predicate.bounded_ty == *ty => Some(&predicate.bounds),
+        _ => None,
+    });
+    found.flat_map(names_in)
+}
+
+/// Those of a generic parameter of the function, or of an `impl Trait`.
+fn names_of_bounds(signature: &Signature, ty: &Type) -> Option<Vec<Ident>> {
+    let name = match ty {
+        Type::ImplTrait(bounds) => return Some(names_in(&bounds.bounds).cloned().collect()),
+        Type::Path(path) => path.path.get_ident()?,
+        _ => return None,
+    };
+    let mut params = signature.generics.type_params();
+    let param = params.find(|param| param.ident == *name)?;
+    let all = names_in(&param.bounds).chain(bounds_in_where(signature, ty));
+    Some(all.cloned().collect())
+}
+
+/// A path as it is written.
+fn written(ty: &Type) -> String {
+    let text = ty.to_token_stream().to_string();
+    let text = text.replace(" :: ", "::").replace(":: ", "::");
+    text.replace("< ", "<")
+        .replace(" <", "<")
+        .replace(" >", ">")
+}
