@@ -11,6 +11,9 @@ use syn::{File, Item};
 
 const INDEX: &str = include_str!("../../../docs/errors.md");
 
+/// Rules without a fix: another signature or another part of the body is a decision.
+const NOT_FIXED: [&str; 1] = ["s12"];
+
 /// The code of the blocks with this fence.
 fn blocks<'a>(section: &'a str, fence: &str) -> Vec<&'a str> {
     let fence = format!("\n```{fence}\n");
@@ -39,6 +42,9 @@ fn examples() -> (usize, String) {
     let (mut all, mut code) = (0, "#![allow(unused)]\n".to_owned());
     for section in INDEX.split("\n## ").skip(1) {
         let id = section.lines().next().unwrap().to_lowercase();
+        if NOT_FIXED.contains(&&*id) {
+            continue;
+        }
         let accepted = blocks(section, "rust").first().map(|it| parsed(it));
         for (number, refused) in blocks(section, "rust,ignore").into_iter().enumerate() {
             let known: Vec<_> = match syn::parse_file(refused) {

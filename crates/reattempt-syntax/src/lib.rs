@@ -36,6 +36,7 @@ pub mod async_trait;
 pub mod block;
 pub mod check;
 pub mod diagnostics;
+pub mod escape;
 pub mod item;
 pub mod keys;
 pub mod literal;

@@ -7,6 +7,7 @@ use retry_runtime::{Backoff, Policy};
 use syn::{Expr, Ident, LitStr, Path, Type};
 
 use crate::args::Predicate;
+use crate::escape::Escape;
 use crate::moves::{Owned, SetBy};
 use crate::rename::self_to;
 
@@ -67,6 +68,8 @@ pub struct Model {
     pub clone: Vec<(Ident, bool)>,
     /// Parameters that are passed by value and not cloned.
     pub owned: Vec<Owned>,
+    /// What the answer may borrow, which only the compiler can tell.
+    pub escape: Option<Escape>,
     /// Who can change the types of the parameters.
     pub set_by: SetBy,
     /// Parameters that are shared references, `self` too.

@@ -182,6 +182,28 @@ impl Parts<'_> {
         }}
     }
 
+    /// The closure of an attempt, which changes nothing that its answer may borrow: else the borrow would leave it.
+    pub(super) fn lends_nothing(&self, closure: TokenStream) -> TokenStream {
+        let Some(escape) = &self.model.escape else {
+            return closure;
+        };
+        let (message, note) = (in_format(&escape.message()), RuleId::S12.footer());
+        let check = quote_spanned!(at(escape.span())=> LendsNothing::check(&body););
+        ours! {{
+            let body = #closure;
+            {
+                #[diagnostic::on_unimplemented(message = #message, label = "lent here", note = #note)]
+                trait LendsNothing<R> {
+                    fn check(&self) {}
+                }
+                #[diagnostic::do_not_recommend]
+                impl<R, F: ::core::ops::Fn() -> R> LendsNothing<R> for F {}
+                #check
+            }
+            body
+        }}
+    }
+
     /// What the compiler says of parameters that are moved, or of which `some` are.
     fn message(&self, moved: &[&Move], some: bool) -> TokenStream {
         let cloned = self.model.clone.iter().map(|(name, _)| name.to_string());

@@ -241,6 +241,10 @@ fn quick(parts: &Parts<'_>, body: &Group) -> TokenStream {
 
 /// The closure stands where the body stands, for the compiler's messages.
 fn closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
+    parts.lends_nothing(plain_closure(parts, body))
+}
+
+fn plain_closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
     if let Some(form) = parts.form() {
         let (span, statements) = (at(body.span()), parts.statements(body));
         return quote_spanned! {span=> || {

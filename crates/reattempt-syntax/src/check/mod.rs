@@ -3,6 +3,7 @@
 
 mod constant;
 mod cut_off;
+mod escape;
 mod function;
 mod limits;
 mod map_err;
@@ -56,6 +57,7 @@ pub fn function(
     model.owned = crate::moves::owned(&item.signature, item.body.as_ref());
     let is_cloned = |owned: &Owned| model.clone.iter().any(|(name, _)| *name == owned.name);
     model.owned.retain(|owned| !is_cloned(owned));
+    model.escape = escape::borrowed(item, answer, flow, faults);
     named::shared(&model, faults);
     model
 }
@@ -286,6 +288,7 @@ fn policy(
         keys: Vec::new(),
         owned: Vec::new(),
         set_by: SetBy::Unknown,
+        escape: None,
         shared: Vec::new(),
         borrowed: Vec::new(),
         name: args

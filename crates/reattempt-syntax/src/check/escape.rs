@@ -1,0 +1,29 @@
+//! An answer that takes a unique borrow of a parameter out of the attempt.
+
+use retry_runtime::rules::RuleId;
+
+use crate::diagnostics::Diagnostics;
+use crate::escape::{self, Escape};
+use crate::item::{Answer, Flow, Function};
+
+/// Refuses such an answer, and returns one that only the compiler can judge.
+pub(super) fn borrowed(
+    function: &Function,
+    answer: &Answer,
+    flow: &Flow,
+    faults: &mut Diagnostics,
+) -> Option<Escape> {
+    let (Some(body), Some(ty)) = (&function.body, answer.ty()) else {
+        return None;
+    };
+    if matches!(flow, Flow::Future { .. }) {
+        return None;
+    }
+    let found = escape::find(&function.signature, ty, &body.stream())?;
+    if found.is_certain {
+        faults.push(found.span(), RuleId::S12, found.message());
+        return None;
+    }
+    // An attempt that is a future is no closure, which could be asked.
+    matches!(flow, Flow::Sync).then_some(found)
+}

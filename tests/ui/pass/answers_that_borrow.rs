@@ -1,0 +1,157 @@
+//! Answers that borrow beside `&mut`, and take no unique borrow out of an attempt.
+
+use std::borrow::Cow;
+use std::cell::{RefCell, RefMut};
+
+use reattempt::retry;
+
+struct Arena;
+
+impl Arena {
+    fn alloc(&self, number: u32) -> &mut u32 {
+        Box::leak(Box::new(number))
+    }
+}
+
+struct Client<'i> {
+    page: String,
+    count: u32,
+    input: &'i [u8],
+    cell: RefCell<u32>,
+    arena: Arena,
+    raw: *mut u32,
+}
+
+impl<'i> Client<'i> {
+    fn connect(&mut self) -> Result<(), String> {
+        self.count += 1;
+        if self.count < 3 { Err(String::new()) } else { Ok(()) }
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn shared(&mut self) -> Result<&str, String> {
+        Ok(&self.page)
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn beside_a_change(&mut self) -> Result<&str, String> {
+        self.count += 1;
+        Ok(&self.page)
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn fixed(&mut self) -> Result<&str, String> {
+        self.connect()?;
+        Ok("page")
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn owned(&mut self) -> Result<Cow<'_, str>, String> {
+        self.connect()?;
+        Ok(Cow::Owned(self.page.clone()))
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn input(&mut self) -> Result<&'i [u8], String> {
+        self.connect()?;
+        Ok(self.input)
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn part_of_input(&mut self) -> Result<&[u8], String> {
+        self.connect()?;
+        Ok(&self.input[..1])
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn guard(&mut self) -> Result<RefMut<'_, u32>, String> {
+        Ok(self.cell.borrow_mut())
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn allocated(&mut self) -> Result<&mut u32, String> {
+        Ok(self.arena.alloc(3))
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn behind_a_pointer(&mut self) -> Result<&mut u32, String> {
+        Ok(unsafe { &mut *self.raw })
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn by_name<'a>(&'a self, scratch: &mut Vec<u8>) -> Result<&'a str, String> {
+        scratch.push(1);
+        Ok(&self.page)
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    async fn later(&mut self) -> Result<&str, String> {
+        self.count += 1;
+        Ok("page")
+    }
+}
+
+#[retry(max = 3, backoff = "none", on(_))]
+fn of_another<'a, 'b>(scratch: &'a mut Vec<u8>, page: &'b str) -> Result<&'b str, String> {
+    scratch.push(1);
+    Ok(page)
+}
+
+#[retry(max = 3, backoff = "none", on(_))]
+fn of_one_beside<'a>(scratch: &'a mut Vec<u8>, page: &'a str) -> Result<&'a str, String> {
+    scratch.push(1);
+    Ok(page)
+}
+
+#[retry(max = 3, backoff = "none", on(_))]
+fn read_only<'a>(scratch: &'a mut Vec<u8>, strict: bool) -> Result<&'a str, String> {
+    look(scratch, strict)
+}
+
+#[retry(max = 3, backoff = "none", on(_))]
+fn whole(scratch: &mut Vec<u8>) -> Result<&Vec<u8>, String> {
+    Ok(scratch)
+}
+
+#[retry(max = 3, backoff = "none", on(_))]
+fn a_number(scratch: &mut Vec<u8>) -> Result<usize, String> {
+    scratch.push(1);
+    count(scratch)
+}
+
+fn count(scratch: &mut Vec<u8>) -> Result<usize, String> {
+    Ok(scratch.len())
+}
+
+fn look(scratch: &[u8], _: bool) -> Result<&str, String> {
+    std::str::from_utf8(scratch).map_err(|_| String::new())
+}
+
+fn main() {
+    let mut number = 4;
+    let mut client = Client {
+        page: "page".to_owned(),
+        count: 0,
+        input: b"page",
+        cell: RefCell::new(2),
+        arena: Arena,
+        raw: &raw mut number,
+    };
+    assert_eq!(client.shared(), Ok("page"));
+    assert_eq!(client.beside_a_change(), Ok("page"));
+    assert_eq!(client.fixed(), Ok("page"));
+    assert!(client.owned().is_ok());
+    assert_eq!(client.input(), Ok(&b"page"[..]));
+    assert_eq!(client.part_of_input(), Ok(&b"p"[..]));
+    assert!(client.guard().is_ok());
+    assert_eq!(client.allocated(), Ok(&mut 3));
+    assert_eq!(client.behind_a_pointer(), Ok(&mut 4));
+    let mut scratch = Vec::new();
+    assert_eq!(client.by_name(&mut scratch), Ok("page"));
+    assert_eq!(of_another(&mut scratch, "page"), Ok("page"));
+    assert_eq!(of_one_beside(&mut scratch, "page"), Ok("page"));
+    assert!(read_only(&mut scratch, true).is_ok());
+    assert!(whole(&mut scratch).is_ok());
+    assert_eq!(a_number(&mut scratch), Ok(4));
+    let _ = client.later();
+}
