@@ -191,3 +191,29 @@ fn a_dirty_tree_is_refused() {
     assert_eq!(status, Some(2), "{said}");
     assert!(said.contains("--allow-dirty"), "{said}");
 }
+
+/// What is moved is cloned where the message says only that: not before a bound, and not twice.
+#[test]
+fn a_moved_parameter_is_cloned_if_nothing_else_changes() {
+    let code = "use reattempt::retry;
+#[retry(max = 2, on(_))]
+pub fn two(one: String, other: String) -> Result<(String, String), u8> { Ok((one, other)) }
+#[retry(max = 2, on(_), clone(one))]
+pub fn three(one: String, other: String) -> Result<(String, String), u8> { Ok((one, other)) }
+";
+    let folder = project("fix-moved", code);
+    let (status, said) = fix(&folder, &["--write", "--allow-dirty"]);
+    assert_eq!(status, Some(0), "{said}");
+    let fixed = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+    assert_eq!(fixed.matches("clone(one, other)").count(), 2, "{fixed}");
+    for code in [
+        "pub fn generic<V: Send>(value: V) -> Result<V, u8> { Ok(value) }",
+        "pub fn once(make: impl FnOnce() -> u8) -> Result<u8, u8> { Ok(make()) }",
+    ] {
+        let code = format!("use reattempt::retry;\n#[retry(max = 2, on(_))]\n{code}\n");
+        let folder = project("fix-moved", &code);
+        let (_, said) = fix(&folder, &["--write", "--allow-dirty"]);
+        let left = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+        assert_eq!(left, code, "{said}");
+    }
+}
