@@ -150,17 +150,17 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "tracing, sync retry without a timer, body inlined",
-        132.2,
+        139.0,
         "whether somebody reads is asked of `tracing`, and whether the thread may wait",
     ),
     (
         "tracing, sync retry without a timer, body a call",
-        137.8,
+        138.0,
         "whether somebody reads is asked of `tracing`, and whether the thread may wait",
     ),
     (
         "tracing, async retry without a timer, body inlined",
-        299.8,
+        303.0,
         "whether somebody reads is asked of `tracing`",
     ),
     (
