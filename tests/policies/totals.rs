@@ -93,6 +93,42 @@ fn counted(
     (most, attempts)
 }
 
+/// Policies that people have written, and some beside the bounds: by which rule each is refused.
+#[test]
+fn policies_that_people_write() {
+    let ms = Duration::from_millis;
+    let fixed = |base: u64| {
+        let policy = Policy::new().backoff(Backoff::Fixed).jitter(Jitter::None);
+        policy.base(ms(base))
+    };
+    let day = HOUR * 24;
+    let table = [
+        (fixed(1).unlimited().deadline(day), Some("X19")),
+        (fixed(1).max(20), None),
+        (fixed(100).max(20), None),
+        (Policy::new().max(20).timeout(ms(40)), None),
+        (Policy::new().max(4).backoff(Backoff::None), Some("X7")),
+        (fixed(1).max(101).deadline(day), None),
+        (fixed(1).max(102).deadline(day), Some("X19")),
+        (fixed(1000).max(10_000), None),
+        (fixed(1000).max(10_001), Some("X19")),
+        (fixed(1000).unlimited().deadline(day), Some("X19")),
+        (Policy::new().unlimited().deadline(HOUR), None),
+    ];
+    for (policy, expected) in table {
+        let broken = policy.violations().next().map(|it| it.rule().as_str());
+        assert_eq!(broken, expected, "{policy:?}");
+        let limit = policy.limits().0.unwrap_or(day * 365);
+        let (most, attempts) = counted(&policy, limit, |retry, _| policy.delay_bounds(retry).1);
+        let is_much = most > 100 || attempts > 10_000;
+        assert_eq!(
+            is_much,
+            expected == Some("X19"),
+            "{most} {attempts}: {policy:?}"
+        );
+    }
+}
+
 #[test]
 fn totals_are_judged_as_calls_make_them() {
     let (seed, cases) = drawn_and_printed("REATTEMPT_TOTALS", 2_000);
