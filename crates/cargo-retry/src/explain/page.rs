@@ -46,9 +46,11 @@ fn page(id: &str) -> String {
     let mut page = lines.next().map(|_| format!("{id}\n")).unwrap_or_default();
     let mut is_code = false;
     for line in lines {
-        if line.starts_with("```") {
+        // In a list it is indented.
+        let code = line.trim_start();
+        if code.starts_with("```") {
             is_code = !is_code;
-        } else if is_code && !(line.starts_with("# ") || line == "#") {
+        } else if is_code && !(code.starts_with("# ") || code == "#") {
             page.extend(["    ", line, "\n"]);
         } else if !is_code {
             if line.starts_with("## ") {
@@ -76,7 +78,9 @@ mod tests {
             assert!(!page.contains("```") && !page.contains("\n## "), "{page}");
         }
         assert!(page("X4").contains("    #[retry("));
-        assert!(!page("X4").contains("use reattempt::retry"));
+        for id in ["X4", "S6"] {
+            assert!(!page(id).contains("use reattempt::retry"), "{id}");
+        }
     }
 
     #[test]
