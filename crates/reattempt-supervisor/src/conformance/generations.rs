@@ -16,6 +16,7 @@ sentences! {
     "nothing of what the generation before has done is there" => forgets,
     "a task keeps the signals that its workflow has not got" => keeps_signals,
     "a signal that its sender repeats after the workflow has got it is not stored again" => hears_once,
+    "a signal that a generation before has got wakes none after it" => wakes_none,
     "what is kept of the signals that were got does not grow" => is_bounded,
     "a claim in the same transaction finds the next generation" => is_claimed_at_once,
     "continuing that is repeated counts once" => continues_once,
@@ -211,6 +212,30 @@ async fn hears_once(bench: &Bench) -> CheckResult {
     // Another one of the same name is a new one.
     bench.send(signal(id, "go"), SignalResult::Accepted).await?;
     check_equal("the new one", signals(bench, id).await?.len(), 1)
+}
+
+async fn wakes_none(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let id = held.task.id;
+    bench.send(signal(id, "go"), SignalResult::Accepted).await?;
+    let heard = vec![signals(bench, id).await?[0].id];
+    let first = NextGeneration { heard, ..next(1) };
+    bench.write_held(go_on(&held, first)).await?;
+    let again = bench.claim_one("a").await?;
+    let wait = Change {
+        wake: Wake::Children {
+            at: Time::NEVER,
+            seen: 0,
+            ends: 1,
+        },
+        ..change_to(State::Waiting)
+    };
+    bench.write_held(change(lease(&again), wait)).await?;
+    check_equal(
+        "until when it waits",
+        bench.task(id).await?.wake_at,
+        Time::NEVER,
+    )
 }
 
 async fn is_bounded(bench: &Bench) -> CheckResult {

@@ -522,11 +522,11 @@ pub(super) const WAIT: &str = change!(
     "$11::bigint[], $12::bigint[], $13::bigint[]",
     "wake_at, seen, ends",
     concat!(
-        "CASE WHEN EXISTS (SELECT 1 FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen AND name <> 'reattempt:child')
-             OR ends <= (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen)
+        "CASE WHEN EXISTS (SELECT 1 FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen AND name NOT IN ('reattempt:child', 'reattempt:heard'))
+             OR ends <= (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen AND name <> 'reattempt:heard')
          THEN ", now!(), " ELSE given.wake_at END"
     ),
-    "ends - (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen)"
+    "ends - (SELECT count(*) FROM retry_signal AS signal WHERE signal.run_id = run.id AND signal.id > seen AND name <> 'reattempt:heard')"
 );
 
 /// Finds changes that have taken place before. They count as written: a writer that does not know repeats them.

@@ -294,10 +294,10 @@ fn change(
              failed_ord = ?12,
              wake_at = CASE
                  WHEN cancel_asked AND ?4 = 0 THEN ?10
-                 WHEN ?7 < 9223372036854775807 AND EXISTS (SELECT 1 FROM retry_signal WHERE run_id = ?1 AND id > ?7 AND name <> 'reattempt:child') THEN ?10
-                 WHEN ?14 IS NOT NULL AND (SELECT count(*) FROM retry_signal WHERE run_id = ?1 AND id > ?7) >= ?14 THEN ?10
+                 WHEN ?7 < 9223372036854775807 AND EXISTS (SELECT 1 FROM retry_signal WHERE run_id = ?1 AND id > ?7 AND name NOT IN ('reattempt:child', 'reattempt:heard')) THEN ?10
+                 WHEN ?14 IS NOT NULL AND (SELECT count(*) FROM retry_signal WHERE run_id = ?1 AND id > ?7 AND name <> 'reattempt:heard') >= ?14 THEN ?10
                  ELSE ?6 END,
-             awaits = CASE WHEN ?14 IS NOT NULL THEN ?14 - (SELECT count(*) FROM retry_signal WHERE run_id = ?1 AND id > ?7) END,
+             awaits = CASE WHEN ?14 IS NOT NULL THEN ?14 - (SELECT count(*) FROM retry_signal WHERE run_id = ?1 AND id > ?7 AND name <> 'reattempt:heard') END,
              output = coalesce(?8, output),
              error = coalesce(?9, error),
              failed_seq = coalesce(?13, failed_seq),
