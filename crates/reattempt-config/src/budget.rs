@@ -170,7 +170,7 @@ impl Reader<'_> {
                     format!("`{key}` is for budgets of tokens; drop it, or write `tokens = 500`");
                 self.fault(value.tag(), RuleId::R11, message);
             }
-            _ => self.fault(value.tag(), RuleId::R15, parse::unknown(key, BUDGET)),
+            _ => self.fault(value.tag(), RuleId::R15, parse::unknown(key, None, BUDGET)),
         }
     }
 

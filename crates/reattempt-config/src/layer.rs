@@ -166,5 +166,5 @@ fn unknown(word: &str, more: &[&str]) -> (RuleId, String) {
     }
     let keys: Vec<_> = Key::ALL.iter().map(|key| key.as_str()).collect();
     let all: Vec<_> = keys.iter().chain(more).copied().collect();
-    (RuleId::R15, parse::unknown(word, &all))
+    (RuleId::R15, parse::unknown(word, None, &all))
 }

@@ -145,7 +145,7 @@ impl Reader<'_> {
                 "`{key}` is a key of a policy; write it below `[policies.standard]` or `[operations.\"payments.charge\"]`"
             )
         } else {
-            unknown(key, TOP)
+            unknown(key, None, TOP)
         };
         self.fault(value.tag(), RuleId::R15, message);
     }

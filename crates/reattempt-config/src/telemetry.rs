@@ -27,7 +27,7 @@ impl Reader<'_> {
         let known = self.faults.len();
         for (key, value) in table {
             if !TELEMETRY.contains(&&**key) {
-                let message = parse::unknown(key, TELEMETRY);
+                let message = parse::unknown(key, None, TELEMETRY);
                 self.within(key, |this| this.fault(value.tag(), RuleId::R15, message));
             }
         }

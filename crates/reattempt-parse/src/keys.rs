@@ -52,6 +52,9 @@ pub const KEYS: &[&str] = &{
     all
 };
 
+/// What differs where others count retries.
+const FIRST_COUNTS: &str = ", which counts the first attempt too";
+
 /// What decides by a status.
 const STATUS: &str = ", and the errors of `reattempt::http` know which statuses are worth a retry";
 
@@ -70,12 +73,12 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("tries", "max", ""),
     ("stop_after_attempt", "max", ""),
     ("stop", "max", ""),
-    ("times", "max", ", which counts the first attempt too"),
-    ("retry_count", "max", ", which counts the first attempt too"),
-    ("num_retries", "max", ", which counts the first attempt too"),
-    ("retries", "max", ", which counts the first attempt too"),
-    ("max_retries", "max", ", which counts the first attempt too"),
-    ("max_times", "max", ", which counts the first attempt too"),
+    ("times", "max", FIRST_COUNTS),
+    ("retry_count", "max", FIRST_COUNTS),
+    ("num_retries", "max", FIRST_COUNTS),
+    ("retries", "max", FIRST_COUNTS),
+    ("max_retries", "max", FIRST_COUNTS),
+    ("max_times", "max", FIRST_COUNTS),
     ("delay", "base", ""),
     ("interval", "base", ""),
     ("wait", "base", ""),
@@ -148,15 +151,20 @@ pub fn foreign(word: &str) -> Option<(&'static str, &'static str)> {
     Some((ours, remark))
 }
 
-/// What to say about a key that `keys` does not have.
-pub fn unknown(word: &str, keys: &[&str]) -> String {
+/// What to say about a key that `keys` does not have, with this value if it has one.
+pub fn unknown(word: &str, value: Option<&str>, keys: &[&str]) -> String {
     let lower = word.to_lowercase();
     if lower != word && keys.contains(&&*lower) {
         return format!("unknown key `{word}`; keys are written in lower case, `{lower}`");
     }
     let ours = |theirs: &str| foreign(theirs).filter(|(ours, _)| keys.contains(ours));
+    let convert = |ours, remark| match value.and_then(|value| converted(ours, remark, value)) {
+        Some(code) => format!("; write `{code}`"),
+        None => String::new(),
+    };
     if let Some((ours, remark)) = ours(&lower) {
-        return format!("unknown key `{word}`; it is called `{ours}` here{remark}");
+        let code = convert(ours, remark);
+        return format!("unknown key `{word}`; it is called `{ours}` here{remark}{code}");
     }
     if let Some(key) = nearest(word, keys) {
         return format!("unknown key `{word}`; did you mean `{key}`?");
@@ -164,7 +172,8 @@ pub fn unknown(word: &str, keys: &[&str]) -> String {
     if let Some((theirs, (ours, remark))) =
         nearest_foreign(&lower).and_then(|it| Some((it, ours(it)?)))
     {
-        return format!("unknown key `{word}`; `{theirs}` is called `{ours}` here{remark}");
+        let code = convert(ours, remark);
+        return format!("unknown key `{word}`; `{theirs}` is called `{ours}` here{remark}{code}");
     }
     if keys.len() <= MANY {
         return format!("unknown key `{word}`; the keys are {}", listed(keys));
@@ -178,24 +187,18 @@ pub fn unknown(word: &str, keys: &[&str]) -> String {
 
 /// How the value of a key of another library is written here, if that is known: a count of retries is one less than one
 /// of attempts.
-pub fn converted(word: &str, value: &str) -> Option<String> {
-    let lower = word.to_lowercase();
-    let theirs = foreign(&lower)
-        .map(|_| &*lower)
-        .or_else(|| nearest_foreign(&lower))?;
-    let (ours, remark) = foreign(theirs)?;
-    let key = Key::from_name(ours)?;
-    let value = match key.kind() {
+fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
+    let value = match Key::from_name(ours)?.kind() {
         Kind::Attempts => {
             let count: u32 = value.parse().ok()?;
-            let first = u32::from(remark.contains("first attempt"));
+            let first = u32::from(remark == FIRST_COUNTS);
             count.checked_add(first)?.to_string()
         }
         Kind::Time if value.starts_with('"') => value.to_owned(),
         Kind::Factor if value.parse::<f64>().is_ok() => value.to_owned(),
         _ => return None,
     };
-    Some(format!("write `{ours} = {value}`"))
+    Some(format!("{ours} = {value}"))
 }
 
 fn nearest_foreign(word: &str) -> Option<&'static str> {
@@ -252,7 +255,11 @@ mod tests {
             ("retry_if", "is_transient", None),
             ("colour", "3", None),
         ] {
-            assert_eq!(converted(word, value).as_deref(), ours, "{word} = {value}");
+            let said = unknown(word, Some(value), KEYS);
+            let code = said
+                .split_once("; write ")
+                .map(|(_, code)| format!("write {code}"));
+            assert_eq!(code.as_deref(), ours, "{word} = {value}");
         }
     }
 
@@ -262,32 +269,32 @@ mod tests {
         assert_eq!(nearest("deadlnie", KEYS), Some("deadline"));
         assert_eq!(nearest("colour", KEYS), None);
         assert_eq!(
-            unknown("retries", &["max"]),
+            unknown("retries", None, &["max"]),
             "unknown key `retries`; it is called `max` here, which counts the first attempt too"
         );
         assert_eq!(
-            unknown("MAX", KEYS),
+            unknown("MAX", None, KEYS),
             "unknown key `MAX`; keys are written in lower case, `max`"
         );
         assert_eq!(
-            unknown("Max_Elapsed", KEYS),
+            unknown("Max_Elapsed", None, KEYS),
             "unknown key `Max_Elapsed`; it is called `deadline` here"
         );
         assert_eq!(
-            unknown("on_giveup", KEYS),
+            unknown("on_giveup", None, KEYS),
             "unknown key `on_giveup`; it is called `fallback` here, and `fallback = |error| { ...; Err(error) }` keeps the error"
         );
         assert_eq!(
-            unknown("retires", KEYS),
+            unknown("retires", None, KEYS),
             "unknown key `retires`; `retries` is called `max` here, which counts the first attempt too"
         );
         assert_eq!(
-            unknown("colour", KEYS),
+            unknown("colour", None, KEYS),
             "unknown key `colour`; the usual keys are `max`, `on`, `base`, `cap`, `jitter`, `deadline`, `timeout`, `budget`; the reference lists all"
         );
         // Not what `keys` does not have.
         assert_eq!(
-            unknown("retries", &["ttl"]),
+            unknown("retries", None, &["ttl"]),
             "unknown key `retries`; the keys are `ttl`"
         );
     }

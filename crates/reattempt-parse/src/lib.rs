@@ -26,9 +26,11 @@ use core::fmt;
 
 use reattempt_rules::RuleId;
 
-pub use keys::{CODE, KEYS, converted, foreign, listed, nearest, unknown};
+pub use keys::{CODE, KEYS, foreign, listed, nearest, unknown};
 pub use values::{Attempts, Name, Share, fixed, is_unseen};
-pub use values::{JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, UNLIMITED};
+pub use values::{
+    JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, UNLIMITED, is_foreign_shape,
+};
 
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -220,6 +220,11 @@ const FOREIGN_SHAPES: &[(&str, &str)] = &[
     ("fib", "fibonacci"),
 ];
 
+/// Whether others call a shape so.
+pub fn is_foreign_shape(word: &str) -> bool {
+    FOREIGN_SHAPES.iter().any(|(theirs, _)| *theirs == word)
+}
+
 impl Word for Backoff {
     const EXAMPLE: &'static str = "a kind of backoff; write `backoff = \"exp\"`";
 

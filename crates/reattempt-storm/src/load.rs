@@ -85,7 +85,7 @@ struct Run<'s, 'c> {
     gap: Duration,
     calls: Calls<'c>,
     attempts: u64,
-    /// The server answers with errors.
+    /// The server returns errors.
     #[cfg(test)]
     refusing: bool,
     record: Record,

@@ -53,7 +53,7 @@ pub enum Kind {
     Slowdown(f64),
     /// So many times as many calls arrive.
     Burst(f64),
-    /// The server answers with an error at once.
+    /// The server returns an error at once.
     #[cfg(test)]
     Errors,
 }

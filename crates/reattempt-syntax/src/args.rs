@@ -455,7 +455,7 @@ fn bare_word<T: Literal>(pair: &syn::MetaNameValue) -> Option<Diagnostic> {
                 quote::quote!(#path)
             ),
         )),
-        Err(wrong) if wrong.message.contains("it is called") => {
+        Err(wrong) if path.is_ident("backoff") && keys::is_foreign_shape(&word) => {
             Some(Diagnostic::of(Place::of(value), wrong))
         }
         Err(_) => None,

@@ -1,7 +1,7 @@
 //! What is said of keys that do not exist. The table of those that do is the runtime's, which reads them in files.
 
 use reattempt_parse as words;
-pub use reattempt_parse::{KEYS, listed, nearest};
+pub use reattempt_parse::{KEYS, is_foreign_shape, listed, nearest};
 
 /// Keys that stand on functions only.
 pub const FUNCTION_ONLY: &[&str] = &["clone", "doc"];
@@ -21,14 +21,6 @@ pub fn is_one_of(word: &str, words: &[&str]) -> bool {
 
 /// What to say about a key that does not exist, with this value if it has one.
 pub fn unknown(word: &str, value: Option<&str>) -> String {
-    let said = without_value(word);
-    match value.and_then(|value| words::converted(word, value)) {
-        Some(code) if said.contains("is called") => format!("{said}; {code}"),
-        _ => said,
-    }
-}
-
-fn without_value(word: &str) -> String {
     if word == "never" {
         return "`never` stands alone: it takes the function out of every policy; drop it or the other keys".to_owned();
     }
@@ -40,5 +32,5 @@ fn without_value(word: &str) -> String {
             "`{word}` is not a key; a policy is given by its key, write `policy = {word}(...)`"
         );
     }
-    words::unknown(word, KEYS)
+    words::unknown(word, value, KEYS)
 }

@@ -10,7 +10,7 @@ use reattempt_syntax::model::{BudgetSource, Model};
 use retry_runtime::rules::Key;
 
 use super::file::{Checked, Summary, unless_answered};
-use super::questions::{Asked, Question, no_jitter};
+use super::questions::{Finding, Question, no_jitter};
 use crate::code::modules::Code;
 use crate::code::names::Meaning;
 use crate::code::workspace::Workspace;
@@ -20,12 +20,12 @@ use crate::list::policy::{self, Effective};
 use crate::list::sites::{Callee, Form, Site};
 use words::Words;
 
-/// A client that waits for an answer as long as it takes, unless it is told otherwise.
+/// A client that has no time-out by default.
 struct Patient {
     package: &'static str,
     /// Types and functions of it.
     names: &'static [&'static str],
-    /// What tells it otherwise.
+    /// What sets one.
     way: &'static str,
 }
 
@@ -112,7 +112,7 @@ struct Places<'r> {
     read: &'r Read,
     words: Words,
     texts: HashMap<PathBuf, String>,
-    asked: Vec<Asked>,
+    asked: Vec<Finding>,
 }
 
 impl Places<'_> {
@@ -136,7 +136,7 @@ impl Places<'_> {
         let questions = [
             (
                 Question::NoLimit,
-                limits.asked(site, model, |error| self.read.types.reports_limits(error)),
+                limits.missing(site, model, |error| self.read.types.reports_limits(error)),
             ),
             (Question::NoTimeout, lacking.map(no_timeout)),
             (Question::NoJitter, fixed(effective)),
@@ -145,7 +145,7 @@ impl Places<'_> {
         ];
         for (question, message) in questions {
             let Some(message) = message else { continue };
-            let asked = Asked {
+            let asked = Finding {
                 file: site.place.file.shown.clone(),
                 line: Some(site.place.line),
                 column: Some(site.place.column),
@@ -247,8 +247,13 @@ impl Limits {
         }
     }
 
-    /// Asked where the answer can tell that a limit has ended the call: else a limit costs another type.
-    fn asked(&self, site: &Site, model: &Model, reports: impl Fn(&str) -> bool) -> Option<String> {
+    /// Finding where the answer can tell that a limit has ended the call: else a limit costs another type.
+    fn missing(
+        &self,
+        site: &Site,
+        model: &Model,
+        reports: impl Fn(&str) -> bool,
+    ) -> Option<String> {
         let ends = self.has_deadline || (self.has_timeout && self.attempts.is_some());
         let goes_on = site.reading.key("reset_after").is_some() || model.strategy.is_some();
         let is_asked = match site.form {
@@ -276,7 +281,7 @@ impl Limits {
 }
 
 fn no_timeout(Patient { package, way, .. }: &Patient) -> String {
-    format!("`{package}` waits as long as it takes unless it is told otherwise: {way}")
+    format!("`{package}` has no time-out by default; set {way}")
 }
 
 /// Fixed delays of a policy of the code; those of a file are asked about there.

@@ -7,7 +7,7 @@ use reattempt_config::{Config, ConfigError};
 use retry_runtime::rules::RuleId;
 use serde::Serialize;
 
-use super::questions::{Asked, Question, no_jitter};
+use super::questions::{Finding, Question, no_jitter};
 use super::silence::{self, Answer};
 use crate::faults::{self, Report};
 use crate::input;
@@ -18,7 +18,7 @@ pub(super) struct Checked {
     pub(super) file: String,
     pub(super) ok: bool,
     pub(super) faults: Vec<Report>,
-    pub(super) questions: Vec<Asked>,
+    pub(super) questions: Vec<Finding>,
     #[serde(flatten)]
     pub(super) summary: Option<Summary>,
 }
@@ -74,7 +74,7 @@ fn good(file: &Path, config: &Config) -> Checked {
         file: file.display().to_string(),
         ok: true,
         faults: Vec::new(),
-        questions: asked(file, config),
+        questions: findings(file, config),
         summary: Some(Summary::File {
             policies: config.policies().map(|(name, _)| name.to_owned()).collect(),
             operations: config.operations().map(str::to_owned).collect(),
@@ -115,14 +115,14 @@ fn unread(file: &Path, message: String) -> Checked {
 }
 
 /// The questions about the policies of a file.
-fn asked(file: &Path, config: &Config) -> Vec<Asked> {
+fn findings(file: &Path, config: &Config) -> Vec<Finding> {
     let text = input::text(file).unwrap_or_default();
     let shown = file.display().to_string();
     let policies = config.policies().filter_map(|(name, policy)| {
         let message = no_jitter(&policy)?;
         let line = line_of(&text, name);
         let question = Question::NoJitter;
-        let asked = Asked {
+        let asked = Finding {
             file: shown.clone(),
             line,
             column: None,
@@ -137,7 +137,7 @@ fn asked(file: &Path, config: &Config) -> Vec<Asked> {
 }
 
 /// The question, if no comment answers it.
-pub(super) fn unless_answered(text: &str, mut asked: Asked) -> Option<Asked> {
+pub(super) fn unless_answered(text: &str, mut asked: Finding) -> Option<Finding> {
     match silence::answer(text, asked.line.unwrap_or_default(), asked.question) {
         Answer::Given => return None,
         Answer::Bare => {
@@ -168,14 +168,14 @@ fn line_of(text: &str, name: &str) -> Option<usize> {
 pub(super) fn text(all: &[Checked]) -> String {
     let mut text: String = all.iter().map(of_one).collect();
     text += &faults::more(&mut all.iter().flat_map(|checked| &checked.faults));
-    let mut told = Vec::new();
+    let mut explained = Vec::new();
     for question in all.iter().flat_map(Checked::questions) {
-        if !told.contains(&question) {
-            told.push(question);
+        if !explained.contains(&question) {
+            explained.push(question);
             let _ = writeln!(text, "{}: {}", question.word(), question.why());
         }
     }
-    if let Some(question) = told.first() {
+    if let Some(question) = explained.first() {
         let word = question.word();
         let _ = writeln!(
             text,
@@ -185,7 +185,7 @@ pub(super) fn text(all: &[Checked]) -> String {
     text
 }
 
-fn of_question(asked: &Asked) -> String {
+fn of_question(asked: &Finding) -> String {
     let place = [
         Some(asked.file.clone()),
         asked.line.map(|it| it.to_string()),

@@ -70,9 +70,9 @@ pub(super) fn words() -> Vec<&'static str> {
     words.chain(["all"]).collect()
 }
 
-/// A question at its place.
+/// A question about a place.
 #[derive(Debug, Serialize)]
-pub(crate) struct Asked {
+pub(crate) struct Finding {
     pub(super) file: String,
     pub(super) line: Option<usize>,
     pub(super) column: Option<usize>,

@@ -19,7 +19,7 @@ mod walk;
 pub struct Escape {
     /// The parameter.
     pub name: Ident,
-    /// Where the body lends it to the answer.
+    /// Where the body borrows it for the answer.
     pub place: TokenStream,
     /// Whether the borrow is certainly a unique one.
     pub is_certain: bool,
@@ -28,9 +28,9 @@ pub struct Escape {
 /// Returns the first borrow that an answer of this type takes out of an attempt.
 pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<Escape> {
     let held = Held::by(answer);
-    let mut lent = lent(signature, &held);
+    let mut borrowed = borrowed_parameters(signature, &held);
     // What is compiled only sometimes may not be what answers.
-    if lent.is_empty() || names(body, &Ident::new("cfg", Span::call_site())) {
+    if borrowed.is_empty() || names(body, &Ident::new("cfg", Span::call_site())) {
         return None;
     }
     let statements = Block::parse_within.parse2(body.clone()).ok()?;
@@ -38,9 +38,9 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
     for statement in &statements {
         bound.visit_stmt(statement);
     }
-    lent.retain(|it| !bound.0.contains(&it.name));
+    borrowed.retain(|it| !bound.0.contains(&it.name));
     let mut walk = Walk {
-        lent: &lent,
+        borrowed: &borrowed,
         unique: held.is_unique,
         found: Vec::new(),
     };
@@ -50,7 +50,7 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
     }
     let found = walk.found;
     // Another parameter that is changed would answer for those that are not certain.
-    let is_alone = |it: &&Escape| is_alone(signature, it, &lent);
+    let is_alone = |it: &&Escape| is_alone(signature, it, &borrowed);
     let certain = found.iter().find(|it| it.is_certain);
     certain.or_else(|| found.iter().find(is_alone)).cloned()
 }
@@ -103,13 +103,13 @@ impl<'ast> Visit<'ast> for Held {
 }
 
 /// A parameter that is a unique reference, and that the answer may hold.
-struct Lent {
+struct Borrowed {
     name: Ident,
     /// Whether the answer names its lifetime.
     is_named: bool,
 }
 
-fn lent(signature: &Signature, held: &Held) -> Vec<Lent> {
+fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
     let receiver = signature.receiver();
     let is_borrowed = receiver.is_some_and(|receiver| match &receiver.kind {
         ReceiverKind::Reference(..) => true,
@@ -128,7 +128,7 @@ fn lent(signature: &Signature, held: &Held) -> Vec<Lent> {
             };
             let name = Ident::new("self", receiver.self_token.span);
             let is_named = held.names(lifetime);
-            (is_named || held.is_elided).then_some(Lent { name, is_named })
+            (is_named || held.is_elided).then_some(Borrowed { name, is_named })
         }
         FnArg::Typed(typed) => match (&*typed.pat, &*typed.ty) {
             (Pat::Ident(name), Type::Reference(it))
@@ -137,7 +137,7 @@ fn lent(signature: &Signature, held: &Held) -> Vec<Lent> {
                 let is_named = held.names(it.lifetime.as_ref());
                 let is_elided = held.is_elided && !is_borrowed;
                 let name = name.ident.clone();
-                (is_named || is_elided).then_some(Lent { name, is_named })
+                (is_named || is_elided).then_some(Borrowed { name, is_named })
             }
             _ => None,
         },
@@ -145,8 +145,8 @@ fn lent(signature: &Signature, held: &Held) -> Vec<Lent> {
     inputs.collect()
 }
 
-/// Whether nothing but its parameter, and those that are lent beside it, can be what an attempt changes.
-fn is_alone(signature: &Signature, escape: &Escape, lent: &[Lent]) -> bool {
+/// Whether nothing but its parameter, and those that are borrowed beside it, can be what an attempt changes.
+fn is_alone(signature: &Signature, escape: &Escape, borrowed: &[Borrowed]) -> bool {
     signature.inputs.iter().all(|input| {
         let other = match input {
             FnArg::Receiver(receiver) => Ident::new("self", receiver.self_token.span),
@@ -155,8 +155,8 @@ fn is_alone(signature: &Signature, escape: &Escape, lent: &[Lent]) -> bool {
                 _ => return false,
             },
         };
-        let is_lent = lent.iter().any(|it| it.name == other) && names(&escape.place, &other);
-        other == escape.name || is_lent || is_shared(input)
+        let is_beside = borrowed.iter().any(|it| it.name == other) && names(&escape.place, &other);
+        other == escape.name || is_beside || is_shared(input)
     })
 }
 

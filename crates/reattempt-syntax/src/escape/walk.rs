@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprReturn, Item, Stmt, Token};
 
-use super::{Escape, Lent};
+use super::{Borrowed, Escape};
 
 /// The names that a body binds: they may hide a parameter.
 pub(super) struct Bound(pub(super) Vec<Ident>);
@@ -20,7 +20,7 @@ impl<'ast> Visit<'ast> for Bound {
 
 /// A walk over what a body answers.
 pub(super) struct Walk<'a> {
-    pub(super) lent: &'a [Lent],
+    pub(super) borrowed: &'a [Borrowed],
     /// Whether the answer holds a `&mut`.
     pub(super) unique: bool,
     pub(super) found: Vec<Escape>,
@@ -115,7 +115,11 @@ impl Walk<'_> {
 
     /// Scratch space that a call gets, and probably returns a part of.
     fn arguments(&mut self, call: &Expr, arguments: &Punctuated<Expr, Token![,]>) {
-        let is_named = |name: &Ident| self.lent.iter().any(|it| it.is_named && it.name == *name);
+        let is_named = |name: &Ident| {
+            self.borrowed
+                .iter()
+                .any(|it| it.is_named && it.name == *name)
+        };
         let names = arguments.iter().filter_map(|argument| match argument {
             Expr::Path(_) => self.root(argument).filter(is_named),
             _ => None,
@@ -141,12 +145,12 @@ impl Walk<'_> {
         }
     }
 
-    /// The lent parameter that a place is a part of, if nothing but the parameter itself is dereferenced.
+    /// The borrowed parameter that a place is a part of, if nothing but the parameter itself is dereferenced.
     fn root(&self, place: &Expr) -> Option<Ident> {
         match place {
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
-                (self.lent.iter().any(|it| it.name == *name)).then(|| name.clone())
+                (self.borrowed.iter().any(|it| it.name == *name)).then(|| name.clone())
             }
             Expr::Field(field) => self.root(&field.base),
             Expr::Index(index) => self.root(&index.expr),
