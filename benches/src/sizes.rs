@@ -3,7 +3,7 @@
 use std::mem::size_of_val;
 use std::time::Duration;
 
-use reattempt::{GaveUp, retry};
+use reattempt::{GaveUp, RetryError, retry};
 use tokio::time::{sleep, timeout};
 
 use crate::cases::{Yield, exponential};
@@ -117,7 +117,37 @@ pub(crate) fn all() -> impl Iterator<Item = Sizes> {
             if a.is_empty() { Err(Broken::Once) } else { Ok(a.len() as u64) }
         }),
     ];
-    rows.into_iter().flatten()
+    rows.into_iter().flatten().chain([last_error()])
+}
+
+/// A call that keeps its last error, of 128 bytes, for the case that the attempts after it run out of time.
+fn last_error() -> Sizes {
+    type Large = [u64; 16];
+    async fn bare(a: &u64) -> Result<u64, Large> {
+        Yield::once().await;
+        if *a == 7 { Err([0; 16]) } else { Ok(*a) }
+    }
+    async fn hand(a: &u64) -> Result<u64, (Option<Large>, bool)> {
+        let mut last = None;
+        let limited = timeout(Duration::from_secs(30), async {
+            let mut retries = 0;
+            loop {
+                match bare(a).await {
+                    Err(error) if retries + 1 < 5 => last = Some(error),
+                    outcome => return outcome.map_err(|error| (Some(error), false)),
+                }
+                sleep(exponential(retries)).await;
+                retries += 1;
+            }
+        });
+        limited.await.unwrap_or_else(|_| Err((last, true)))
+    }
+    #[retry(max = 5, deadline = "30s", on(_), budget = "none")]
+    async fn ours(a: &u64) -> Result<u64, RetryError<Large>> {
+        bare(a).await
+    }
+    let sizes = [size_of_val(&bare(&1)), size_of_val(&hand(&1)), size_of_val(&ours(&1))];
+    row("one reference, deadline, an error of 128 bytes kept", sizes, Bound::Nothing)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no future is that large")]

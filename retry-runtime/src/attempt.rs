@@ -1,6 +1,7 @@
 //! What the body and the hooks of a retried operation see.
 
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 #[cfg(all(
     feature = "std",
@@ -45,6 +46,38 @@ impl Attempt<'_> {
         self.remaining
     }
 
+    /// Says that this attempt has moved the work on: a part of a download is there, a page of a log is applied. If the attempt
+    /// fails, the count, the delays and what calls inside have given up start anew, with this failure as the first, and the
+    /// retries before count as such that have helped. To say it twice in an attempt changes nothing.
+    ///
+    /// A service that ends each attempt after its first step is called without end. So the policy needs a `deadline`, a
+    /// `budget`, or a first delay of at least 1 s ([rule X6](https://reattempt.github.io/reattempt/errors.html#x6)). Where the
+    /// compiler does not know it, a policy without one of them counts on, which is reported as an invalid policy.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use reattempt::retry;
+    /// # use std::io;
+    /// # struct File(Vec<u8>);
+    /// # impl File { fn part(&self, from: usize) -> io::Result<Vec<u8>> { Ok(vec![0; 10 - from]) } }
+    /// #[retry(max = 5, deadline = "1h", context = attempt)]
+    /// fn download(file: &File, to: &mut Vec<u8>) -> io::Result<()> {
+    ///     while to.len() < 10 {
+    ///         to.extend(file.part(to.len())?);
+    ///         attempt.progress();
+    ///     }
+    ///     Ok(())
+    /// }
+    /// # let mut to = vec![];
+    /// # download(&File(vec![]), &mut to)?;
+    /// # assert_eq!(to.len(), 10);
+    /// # Ok::<(), io::Error>(())
+    /// ```
+    pub fn progress(&self) {
+        self.started.progress.store(true, Ordering::Relaxed);
+    }
+
     /// Returns a key that is the same for every attempt of one call and different for every call,
     /// in this process, in its forks and in every other. A service distinguishes a second attempt
     /// from a second request by it, in a header or a column.
@@ -72,6 +105,8 @@ impl Attempt<'_> {
 #[derive(Debug)]
 pub struct Started {
     pub(crate) at: Timestamp,
+    /// Whether the attempt that runs has moved on.
+    progress: AtomicBool,
     /// The key, once it was asked for.
     #[cfg(all(
         feature = "std",
@@ -85,12 +120,18 @@ impl Started {
     pub fn now(clock: &impl Clock) -> Self {
         Self {
             at: clock.now(),
+            progress: AtomicBool::new(false),
             #[cfg(all(
                 feature = "std",
                 not(all(target_family = "wasm", target_os = "unknown"))
             ))]
             key: OnceLock::new(),
         }
+    }
+
+    /// Returns whether the attempt that has ended had moved on, and forgets it.
+    pub(crate) fn take_progress(&self) -> bool {
+        self.progress.swap(false, Ordering::Relaxed)
     }
 
     /// Returns the key of the call, which is drawn when it is first asked for.

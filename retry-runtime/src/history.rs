@@ -41,7 +41,15 @@ impl<E> History<E> {
     pub(crate) fn of(self, error: RetryError<E>, clock: &impl Clock) -> RetryError<E> {
         let total_time = clock.now().since(self.began);
         #[cfg(feature = "std")]
-        return error.with_history(total_time, self.earlier);
+        return {
+            let mut earlier = self.earlier;
+            let lost = error.last().is_none() && error.is_timeout();
+            let error = match earlier.pop_if(|_| lost) {
+                Some(last) => RetryError::with_earlier(error.end(), last),
+                None => error,
+            };
+            error.with_history(total_time, earlier)
+        };
         #[cfg(not(feature = "std"))]
         {
             let _ = (total_time, self.earlier);

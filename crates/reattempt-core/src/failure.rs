@@ -21,15 +21,26 @@ use crate::verdict::{Classify, Verdict};
 #[derive(Debug, Clone, Copy)]
 pub struct GaveUp {
     reason: GiveUpReason,
-    timed_out: bool,
+    last_attempt: LastAttempt,
     retry_after: Wait,
     attempts: u32,
+}
+
+/// What became of the last attempt of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LastAttempt {
+    /// It came to an error or a value, or there was none.
+    Ended,
+    /// It took longer than `timeout`.
+    TimedOut,
+    /// It ended without an error for another reason, while an attempt before it had one.
+    Unknown,
 }
 
 impl PartialEq for GaveUp {
     fn eq(&self, other: &Self) -> bool {
         self.reason == other.reason
-            && self.timed_out == other.timed_out
+            && self.last_timed_out() == other.last_timed_out()
             && self.attempts == other.attempts
     }
 }
@@ -80,7 +91,7 @@ impl GaveUp {
         Self {
             reason,
             attempts,
-            timed_out: false,
+            last_attempt: LastAttempt::Ended,
             retry_after: Wait::UNKNOWN,
         }
     }
@@ -120,9 +131,30 @@ impl GaveUp {
     #[must_use = "an end is not changed in place"]
     pub const fn timed_out(self) -> Self {
         Self {
-            timed_out: true,
+            last_attempt: LastAttempt::TimedOut,
             ..self
         }
+    }
+
+    /// Returns the same end of a call whose last error is that of an attempt before the last one.
+    pub(crate) const fn with_earlier_error(self) -> Self {
+        let last_attempt = match self.last_attempt {
+            LastAttempt::Ended => LastAttempt::Unknown,
+            known => known,
+        };
+        Self {
+            last_attempt,
+            ..self
+        }
+    }
+
+    /// Returns whether the last attempt has no error, so that one that is known is that of an attempt before it.
+    pub(crate) const fn is_error_earlier(&self) -> bool {
+        !matches!(self.last_attempt, LastAttempt::Ended)
+    }
+
+    const fn last_timed_out(&self) -> bool {
+        matches!(self.last_attempt, LastAttempt::TimedOut)
     }
 
     /// Returns the same end of a call with so many attempts.
@@ -143,7 +175,7 @@ impl GaveUp {
     /// Returns whether time ran out: the last attempt took longer than `timeout`, or the deadline
     /// passed.
     pub const fn is_timeout(&self) -> bool {
-        self.timed_out || matches!(self.reason, GiveUpReason::Deadline)
+        self.last_timed_out() || matches!(self.reason, GiveUpReason::Deadline)
     }
 }
 
@@ -154,7 +186,7 @@ impl fmt::Display for GaveUp {
             write!(f, "gave up after {} because ", Attempts(self.attempts))?;
         }
         self.reason.fmt(f)?;
-        if self.timed_out {
+        if self.last_timed_out() {
             f.write_str(" and the last attempt timed out")?;
         }
         Ok(())

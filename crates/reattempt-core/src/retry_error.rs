@@ -66,6 +66,26 @@ impl<E> RetryError<E> {
         }
     }
 
+    /// Returns the error of a call whose last attempt has none, because it timed out or was cut off, with the last error of
+    /// the attempts before it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{GaveUp, GiveUpReason, RetryError};
+    ///
+    /// let end = GaveUp::new(GiveUpReason::Attempts, 3).timed_out();
+    /// let error = RetryError::with_earlier(end, "no route");
+    /// assert_eq!(error.last(), Some(&"no route"));
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "gave up after 3 attempts because all attempts are used up and the last attempt timed out; before that: no route"
+    /// );
+    /// ```
+    pub const fn with_earlier(end: GaveUp, error: E) -> Self {
+        Self::new(end.with_earlier_error(), Some(error))
+    }
+
     /// Returns why the call ended.
     pub const fn reason(&self) -> GiveUpReason {
         self.end.reason()
@@ -93,13 +113,15 @@ impl<E> RetryError<E> {
         self.end
     }
 
-    /// Returns the error of the last attempt; `None` if it had none: a limit cancelled it, or
-    /// polling ended without a final value.
+    /// Returns the last error. Where time ended the last attempt it is the error of an attempt before, which an async call
+    /// with `timeout` or `deadline` keeps if it is [`Send`]. `None` where no attempt had an error, or polling ended without
+    /// a final value.
     pub const fn last(&self) -> Option<&E> {
         self.last.as_ref()
     }
 
-    /// Returns the last error by value.
+    /// Returns the [last error](Self::last) by value. It may be older than the last attempt, of which it says nothing then:
+    /// [`into_error`](Self::into_error) returns only what that attempt came to.
     pub fn into_last(self) -> Option<E> {
         self.last
     }
@@ -180,6 +202,11 @@ impl<E> RetryError<RetryError<E>> {
         let end = self.end;
         let flat = match self.last {
             Some(RetryError {
+                last: Some(last),
+                end: inner,
+                ..
+            }) if inner.is_error_earlier() => RetryError::with_earlier(end, last),
+            Some(RetryError {
                 last: Some(last), ..
             }) => RetryError::new(end, Some(last)),
             Some(inner) => RetryError::from(inner.end.after(end.attempts())),
@@ -201,9 +228,13 @@ impl<E> RetryError<RetryError<E>> {
 }
 
 impl<E: From<GaveUp>> RetryError<E> {
-    /// Returns the last error, or where there is none what `From<GaveUp>` makes of the end.
+    /// Returns the error of the last attempt, or where it has none what `From<GaveUp>` makes of the end. What came before
+    /// does not count: whoever retries the answer has to know that the last attempt may have run.
     pub fn into_error(self) -> E {
-        self.last.unwrap_or_else(|| self.end.into())
+        let end = self.end;
+        self.last
+            .filter(|_| !end.is_error_earlier())
+            .unwrap_or_else(|| end.into())
     }
 }
 
@@ -213,7 +244,12 @@ impl<E: fmt::Display> fmt::Display for RetryError<E> {
             return self.end.fmt(f);
         };
         if !f.alternate() {
-            write!(f, "{}: ", self.end)?;
+            let before = if self.end.is_error_earlier() {
+                "; before that"
+            } else {
+                ""
+            };
+            write!(f, "{}{before}: ", self.end)?;
         }
         write!(f, "{error:#}")
     }
@@ -232,13 +268,13 @@ impl<E> From<GaveUp> for RetryError<E> {
     }
 }
 
-/// The last error decides; without one, [`GaveUp`] does.
+/// The error of the last attempt decides; where it has none, [`GaveUp`] does.
 #[diagnostic::do_not_recommend]
 impl<E: Classify> Classify for RetryError<E> {
     fn classify(&self) -> Verdict {
         match &self.last {
-            Some(error) => error.classify(),
-            None => self.end.classify(),
+            Some(error) if !self.end.is_error_earlier() => error.classify(),
+            _ => self.end.classify(),
         }
     }
 

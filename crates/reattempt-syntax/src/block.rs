@@ -73,7 +73,9 @@ impl Block {
                 format!("an attempt is a function of its own, which cannot leave the loop `'{label}` around it; let the block return a value, and `break` after it"),
             );
         }
-        check::block(arguments, body.asynchronous, place, faults)
+        let mut model = check::block(arguments, body.asynchronous, place, faults);
+        check::progress::said(&mut model, body.statements.stream(), faults);
+        model
     }
 }
 

@@ -64,6 +64,8 @@ pub struct Model {
     pub on_retry: Option<Expr>,
     /// `context = ...`
     pub context: Option<Ident>,
+    /// Where the body says that its attempt moves the work on.
+    pub progress: Option<Span>,
     /// Parameters to clone for each attempt, and whether each is `mut`.
     pub clone: Vec<(Ident, bool)>,
     /// Parameters that are passed by value and not cloned.

@@ -72,6 +72,11 @@ impl Parts<'_> {
         } else {
             failure
         };
+        let failure = if self.model.context.is_some() {
+            ours!(#krate::__private::Described::moved_on(#failure, &started))
+        } else {
+            failure
+        };
         let Some(detail) = &self.model.detail else {
             return failure;
         };

@@ -422,6 +422,7 @@ impl Parts<'_> {
     /// The name of what is left of an attempt that was cut off, where an answer is made of it.
     fn lost(&self) -> TokenStream {
         let makes = matches!(self.cutting(), Cutting::ByPolicy | Cutting::NotCutOff);
+        let makes = makes || self.remembers();
         used(ours!(lost), makes && !self.answers_anything())
     }
 
@@ -430,6 +431,13 @@ impl Parts<'_> {
         if self.answers_anything() {
             return ours!(());
         }
+        if self.remembers() {
+            return self.lost_with_earlier(end, &self.plain_lost_answer(&ours!(end)));
+        }
+        self.plain_lost_answer(end)
+    }
+
+    fn plain_lost_answer(&self, end: &TokenStream) -> TokenStream {
         if self.cutting() == Cutting::Always {
             return ours!(cut(#end));
         }
@@ -448,6 +456,9 @@ impl Parts<'_> {
         }
         if self.model.until.is_some() {
             return self.give_up_polling();
+        }
+        if self.remembers() {
+            return self.give_up_with_earlier();
         }
         if let Some(form) = self.form() {
             // As `split`, so that the compiler says it once.
@@ -473,6 +484,24 @@ impl Parts<'_> {
             (Cutting::ByPolicy | Cutting::NotCutOff, false) => {
                 let located = self.model.krate_at(self.model.error_span);
                 quote_spanned!(at(self.model.error_span)=> #located::__private::fail_limited(error, end))
+            }
+        }
+    }
+
+    fn give_up_with_earlier(&self) -> TokenStream {
+        let (krate, span) = (&self.krate, at(self.answer_span()));
+        let located = self.model.krate_at(span);
+        let failed = match self.form() {
+            Some(form) => {
+                quote_spanned!(span=> #located::__private::fail_as(#form, error, end))
+            }
+            None => ours!(#krate::__private::fail_retry_error(error, end)),
+        };
+        let lost = self.lost_answer(&ours!(#krate::__private::timed_out(end)));
+        ours! {
+            match error {
+                ::core::result::Result::Ok(error) => #failed,
+                ::core::result::Result::Err(lost) => #lost,
             }
         }
     }

@@ -145,7 +145,12 @@ impl Parts<'_> {
     /// What is kept, made where the attempt ends.
     pub(super) fn kept(&self) -> TokenStream {
         let (krate, what) = (&self.krate, self.last());
-        ours!(#krate::__private::keep!(#what))
+        let kept = ours!(#krate::__private::keep!(#what));
+        if self.remembers() {
+            ours!(#krate::__private::Held::new(#kept))
+        } else {
+            kept
+        }
     }
 
     /// After the wait: the end with what was kept, if retries are switched off or time is over.
@@ -155,6 +160,18 @@ impl Parts<'_> {
         // The one of the attempt is gone.
         let says = self.model.until.is_some() || self.form().is_some() || !self.is_reported();
         let cut = says.then(|| self.cut_bound());
+        if self.remembers() {
+            let remembered = self.remember(&ours!(kept));
+            return ours! {
+                match (&mut call).resumed(pause.await, #context) {
+                    ::core::result::Result::Ok(kept) => #remembered,
+                    ::core::result::Result::Err((#last, #end)) => {
+                        #cut
+                        break #give_up
+                    }
+                }
+            };
+        }
         ours! {
             let stopped = (&mut call).stopped(pause.await, #context);
             if let ::core::option::Option::Some((#last, #end)) = stopped {

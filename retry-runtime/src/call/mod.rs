@@ -60,6 +60,15 @@ pub trait CallEnv {
         None
     }
 
+    /// Returns whether the attempt that has failed moved the work on, and the policy lets the count start anew for that.
+    ///
+    /// # Default
+    ///
+    /// `false`.
+    fn has_moved_on(&mut self, _policy: &Policy) -> bool {
+        false
+    }
+
     /// Returns how much later than asked a delay may end.
     ///
     /// # Default
@@ -260,7 +269,8 @@ impl Call {
     /// A policy that breaks an unsafe [rule](crate::rules) is followed as far as no service suffers from it: delays are at
     /// least 1 ms, and attempts at most as many as are accepted. With a value that means nothing there is no retry.
     ///
-    /// After an attempt that ran for the policy's `reset_after` the count starts anew, with this failure as its first.
+    /// After an attempt that ran for the policy's `reset_after`, or moved the work on, the count starts anew, with this failure
+    /// as its first.
     /// The first rule that forbids a retry ends the call, in this order: `Permanent` (also an ambiguous error of an
     /// operation that is not idempotent), `RetryForbidden`, `InvalidPolicy`, `Attempts`, `Disabled`, `Nested`, `RetryAfterTooLong`,
     /// `Strategy`, `Deadline`, and last what [`CallEnv::permit_retry`] asks: `BreakerOpen`, `BulkheadFull`, `Throttle`, `Budget`.
@@ -285,7 +295,7 @@ impl Call {
             Ok(Some(tamed)) => tamed,
             _ => policy,
         };
-        let is_reset = ran_well(policy, env);
+        let is_reset = ran_well(policy, env) || env.has_moved_on(policy);
         if is_reset {
             *self = Self::new();
         }

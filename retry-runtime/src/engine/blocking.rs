@@ -169,6 +169,7 @@ fn retry(
                 result: AttemptResult::Failed(verdict),
                 verdict,
                 started: None,
+                progressed: false,
                 text: &mut || attempts.text(),
             };
             let delay = progress.decide(context.clocked(), &mut (), failure, None);

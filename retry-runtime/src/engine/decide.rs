@@ -13,7 +13,8 @@ use crate::around;
 use crate::call;
 use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
-use crate::rules::Violation;
+use crate::policy::Policy;
+use crate::rules::{self, Violation};
 use crate::strategy::Decision;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
@@ -103,12 +104,18 @@ impl Progress {
             gates,
             result,
             started: failure.started,
+            progressed: failure.progressed,
             strategy,
             is_first: self.call.failures() == 0,
             is_free: false,
         };
         let policy = context.operation.policy();
+        let paid = self.call.paid();
         let decided = self.call.failed(policy, verdict, &mut env);
+        if env.progressed {
+            // The retries before have helped.
+            default_budget::succeeded(context, paid);
+        }
         let is_free = env.is_free;
         let report = report.numbered(self.call.failures());
         match decided {
@@ -264,6 +271,7 @@ struct LiveEnv<'a, 'g, 's, 't> {
     gates: &'g mut dyn Gate,
     result: AttemptResult,
     started: Option<Timestamp>,
+    progressed: bool,
     strategy: Option<&'s mut AskStrategy<'t>>,
     is_first: bool,
     /// The retry costs nothing, or something that is not counted here.
@@ -282,6 +290,16 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
     fn attempt_time(&self) -> Option<Duration> {
         let started = self.started?;
         Some(self.context.timer.now().since(started))
+    }
+
+    fn has_moved_on(&mut self, policy: &Policy) -> bool {
+        if self.progressed
+            && let Some(violation) = rules::restarts(policy)
+        {
+            self.progressed = false;
+            self.invalid_policy(&violation, true);
+        }
+        self.progressed
     }
 
     fn slack(&self) -> Duration {

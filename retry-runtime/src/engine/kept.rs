@@ -56,7 +56,7 @@ impl<V> DropOther for Keep<V> {
 
 /// What is kept through the delay, where the call may end after it.
 #[derive(Debug)]
-pub struct Kept<V>(Option<V>);
+pub struct Kept<V>(pub(crate) Option<V>);
 
 /// Nothing is kept; a pointer to a function can be sent, whatever it speaks of.
 #[derive(Debug)]
@@ -103,6 +103,36 @@ impl<T: Clock> CallContext<'_, T> {
     }
 }
 
+/// What is kept through any delay, because the attempts after it may need it. `forget` tells it that nothing can end the
+/// call after the delay.
+#[derive(Debug)]
+pub struct Held<K> {
+    kept: K,
+    may_end: bool,
+}
+
+impl<K> Held<K> {
+    /// Holds what was kept.
+    #[inline(always)]
+    pub const fn new(kept: K) -> Self {
+        let may_end = true;
+        Self { kept, may_end }
+    }
+}
+
+impl<K: TakeKept> TakeKept for Held<K> {
+    #[inline(always)]
+    fn take(&mut self) -> Self {
+        let (kept, may_end) = (self.kept.take(), self.may_end);
+        Self { kept, may_end }
+    }
+
+    #[inline(always)]
+    fn forget(&mut self) {
+        self.may_end = false;
+    }
+}
+
 impl<P: Place> LiveCall<P> {
     /// Tests, after a delay, whether the retry may still begin. Returns what was kept and how the call ended, if not.
     #[inline(always)]
@@ -111,40 +141,67 @@ impl<P: Place> LiveCall<P> {
         kept: impl Stopped<V>,
         context: CallContext<'_, T>,
     ) -> Option<(V, GaveUp)> {
-        kept.stopped(self, context)
+        kept.resumed(self, context).err()
+    }
+
+    /// Tests the same, and returns what was held.
+    ///
+    /// # Errors
+    ///
+    /// What was kept and how the call ended.
+    #[inline(always)]
+    pub fn resumed<V, K: Stopped<V>, T: Clock>(
+        &mut self,
+        held: Held<K>,
+        context: CallContext<'_, T>,
+    ) -> Result<K, (V, GaveUp)> {
+        if held.may_end {
+            held.kept.resumed(self, context)
+        } else {
+            Ok(held.kept)
+        }
     }
 }
 
 /// What may be kept through a delay.
-pub trait Stopped<V> {
-    /// Returns what was kept and how the call ended, if the retry may not begin.
-    fn stopped<T: Clock>(
+pub trait Stopped<V>: Sized {
+    /// Returns it where the retry may begin.
+    ///
+    /// # Errors
+    ///
+    /// What was kept and how the call ended.
+    fn resumed<T: Clock>(
         self,
         call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
-    ) -> Option<(V, GaveUp)>;
+    ) -> Result<Self, (V, GaveUp)>;
 }
 
 impl<V> Stopped<V> for Kept<V> {
     #[inline(always)]
-    fn stopped<T: Clock>(
+    fn resumed<T: Clock>(
         self,
         call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
-    ) -> Option<(V, GaveUp)> {
-        let kept = self.0?;
-        Some((kept, call.resume(context).err()?))
+    ) -> Result<Self, (V, GaveUp)> {
+        let Some(kept) = self.0 else {
+            return Ok(self);
+        };
+        match call.resume(context) {
+            Ok(()) => Ok(Self(Some(kept))),
+            Err(end) => Err((kept, end)),
+        }
     }
 }
 
 /// There is nothing to end with: the attempt that the machine allowed is made.
 impl<V> Stopped<V> for Dropped<V> {
     #[inline(always)]
-    fn stopped<T: Clock>(
+    fn resumed<T: Clock>(
         self,
         _: &mut LiveCall<impl Place>,
         _: CallContext<'_, T>,
-    ) -> Option<(V, GaveUp)> {
-        None
+    ) -> Result<Self, (V, GaveUp)> {
+        Ok(self)
     }
 }

@@ -134,6 +134,7 @@ impl<P: Place> LiveCall<P> {
         if gates.is_none()
             && strategy.is_none()
             && failure.is_error()
+            && !failure.progressed
             && self.progress.call.is_plain()
             && let Some(delay) = plain_delay(move || context, verdict, self.failures())
         {

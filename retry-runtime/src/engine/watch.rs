@@ -8,7 +8,7 @@ use super::decide::{Context, Progress};
 use super::record::{CallEvent, CallStep, record};
 use super::result::{AttemptResult, Ending};
 use super::{AttemptStart, LiveCall, Place};
-use crate::attempt::Cause;
+use crate::attempt::{Cause, Started};
 use crate::call::{Call, GiveUpReason};
 use crate::operation::Operation;
 use crate::policy::Policy;
@@ -83,6 +83,8 @@ pub struct Described<'a, E: ?Sized, D> {
     pub(super) cause: Cause<'a, E>,
     /// When the attempt began, if the policy wants to know.
     pub(super) started: Option<Timestamp>,
+    /// Whether it has moved the work on.
+    pub(super) progressed: bool,
     /// What was called: the key `detail`, where somebody watches.
     #[cfg(feature = "observe")]
     detail: Option<String>,
@@ -97,6 +99,7 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
         Self {
             cause: cause.into(),
             started: None,
+            progressed: false,
             #[cfg(feature = "observe")]
             detail: None,
             describe: Some(describe),
@@ -138,6 +141,16 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
         }
     }
 
+    /// Returns the same failure, of an attempt that may have moved on since the call `began`.
+    #[inline(always)]
+    #[must_use]
+    pub fn moved_on(self, began: &Started) -> Self {
+        Self {
+            progressed: began.take_progress(),
+            ..self
+        }
+    }
+
     /// Returns whether it is an error.
     #[inline(always)]
     pub(super) const fn is_error(&self) -> bool {
@@ -151,6 +164,7 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
             result: AttemptResult::of(&self.cause, verdict),
             verdict,
             started: self.started,
+            progressed: self.progressed,
             text: &mut || self.text(),
         })
     }
@@ -178,6 +192,8 @@ pub(super) struct Failure<'f> {
     pub(super) verdict: Verdict,
     /// When it began, if the policy wants to know.
     pub(super) started: Option<Timestamp>,
+    /// Whether it has moved the work on.
+    pub(super) progressed: bool,
     /// Asked once, where somebody watches.
     pub(super) text: &'f mut dyn FnMut() -> ErrorText,
 }

@@ -46,6 +46,14 @@ impl IgnoredTimeout {
     const fn report(&self, _: &Site) {}
 }
 
+/// A constant policy under which an attempt says that it moves the work on.
+#[track_caller]
+pub const fn refuse_restarts(policy: &Policy) {
+    if let Some(violation) = crate::rules::restarts(policy) {
+        violation.refuse();
+    }
+}
+
 /// A constant policy whose attempts are not to be cut off.
 #[track_caller]
 pub const fn refuse_timeout(policy: &Policy) {

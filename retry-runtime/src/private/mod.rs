@@ -6,6 +6,7 @@ mod cut;
 mod cut_off;
 mod describe;
 pub mod driver;
+mod earlier;
 mod editor;
 mod form;
 mod has_limit;
@@ -24,7 +25,7 @@ pub use crate::engine::{
 };
 pub use crate::engine::{
     AttemptResult, AttemptSpan, AttemptStart, BudgetByPolicy, CallContext, CallStart, DropOther,
-    Gate, Gates, IsBudgeted, Keep, KeepSend, LiveCall, Lost, NamedSite, Stopped, TimedOut, Until,
+    Gate, Gates, Held, IsBudgeted, Keep, KeepSend, LiveCall, Lost, NamedSite, Stopped, TimedOut, Until,
     attempt_span, in_full, in_span, limited, limited_hook, not_cut_off, one_call, spanned,
 };
 #[cfg(feature = "std")]
@@ -46,8 +47,9 @@ pub use cut::{
     LostAnswer, Unasked, cause_of, cut, fail_cut, fail_limited, fail_limited_retry_error, finished,
     refuse_blocking, timed_out, unasked,
 };
-pub use cut_off::{IgnoredTimeout, refuse_timeout};
+pub use cut_off::{IgnoredTimeout, refuse_restarts, refuse_timeout};
 pub use describe::*;
+pub use earlier::{OfError, OfOutcome, remember, with_reason};
 pub use editor::{Keys, keys};
 pub use form::{FormOf, NoRefusal, PlainForm, Refusal, WithReason, fail_as, refused, split_as};
 pub use has_limit::{HasLimit, LimitByPolicy};

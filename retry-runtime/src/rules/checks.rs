@@ -366,7 +366,7 @@ const fn twentieth(policy: &Policy) -> Duration {
     longest
 }
 
-const PATIENT: Duration = Duration::from_secs(1);
+pub(super) const PATIENT: Duration = Duration::from_secs(1);
 
 /// `backoff = "none"`, or `base = "1us"`.
 const fn no_pause(text: &Text, policy: &Policy) -> Text {

@@ -4,6 +4,7 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 mod checks;
+mod restart;
 mod tame;
 mod total;
 
@@ -21,6 +22,7 @@ pub use reattempt_rules::hedge::{
     copies as hedge_copies, delay as hedge_delay, quantile as hedge_quantile,
 };
 pub use reattempt_rules::{Key, Keys, Kind, RuleId, Severity, Violation};
+pub use restart::restarts;
 pub(crate) use tame::Broken;
 
 macro_rules! tamed {

@@ -70,7 +70,7 @@ impl<C> Runner<'_, C> {
         C: Setup<E, T, L>,
         T: IntoTimer,
     {
-        asynchronous(self.plan, self.parts.parts(), operation).await
+        asynchronous(self.plan, self.parts.parts(), operation, true).await
     }
 
     /// As [`Policy::run_async`](crate::Policy::run_async), also with a breaker, a bulkhead or a throttle.
@@ -89,7 +89,7 @@ impl<C> Runner<'_, C> {
         C: Setup<R::Error, T, L>,
         T: IntoTimer,
     {
-        let error = match asynchronous(self.plan, self.parts.parts(), operation).await {
+        let error = match asynchronous(self.plan, self.parts.parts(), operation, false).await {
             Ok(value) => return R::success(value),
             Err(error) => error,
         };
@@ -179,6 +179,7 @@ async fn asynchronous<R: Outcome, F: Future<Output = R>, J, H, T, L, S>(
     plan: Plan<'_>,
     mut parts: Parts<J, H, T, L, S>,
     mut operation: impl FnMut() -> F,
+    says_why: bool,
 ) -> Result<R::Value, RetryError<R::Error>>
 where
     J: Classifier<R::Error>,
@@ -197,13 +198,15 @@ where
     if context.is_over() {
         return Err(story.end(None, call.late(context)));
     }
-    // What the attempt before came to, where the call may end between two attempts.
-    let mut last = None;
+    let keeps_earlier = says_why && context.operation.policy().has_limit();
+    // It may hold what an attempt needs.
+    let outlives_delay = L::ASKS || plan.keeps_history || keeps_earlier;
+    let mut past = Past::default();
     loop {
         if let Err(end) = call.enter_async(context, &mut gates).await {
-            return Err(story.cut(last, end));
+            return Err(story.past(past, end));
         }
-        story.take_cut(&mut last);
+        story.take(&mut past.error);
         let delay = {
             let limit = context.attempt_limit();
             let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
@@ -216,7 +219,9 @@ where
             let outcome = limited(attempt, limit, &mut call, &timer).await;
             let outcome = match call.in_time(outcome, context, &mut gates) {
                 Ok(outcome) => outcome,
-                Err((TimedOut { .. }, end)) => return Err(story.end(None, end)),
+                Err((TimedOut { .. }, end)) => {
+                    return Err(story.lost(past.error.filter(|_| keeps_earlier), end));
+                }
             };
             let error = match outcome.map(R::split) {
                 Ok(Ok(value)) => return Ok(call.succeeded(value, context, &mut gates)),
@@ -230,30 +235,65 @@ where
             })
             .since(start)
             .about(plan.detail);
-            match parts
+            let failed = parts
                 .strategy
-                .failed(&mut state, &mut call, context, &mut gates, failure, verdict)
-            {
-                Ok(retry) => {
-                    parts.hook.on_retry(&retry);
-                    let delay = retry.delay();
-                    last =
-                        Some(error).filter(|_| L::ASKS || plan.keeps_history || context.may_end());
-                    delay
-                }
-                Err(end) => return Err(story.cut(Some(error), end)),
+                .failed(&mut state, &mut call, context, &mut gates, failure, verdict);
+            let decided = failed.map(|retry| {
+                parts.hook.on_retry(&retry);
+                retry.delay()
+            });
+            past = past.after(error, keeps_earlier);
+            match decided {
+                Ok(delay) => delay,
+                Err(end) => return Err(story.past(past, end)),
             }
         };
+        if !outlives_delay && !context.may_end() {
+            past = Past::default();
+        }
         call.pause(context, delay, ()).await;
         if !delay.is_zero()
-            && last.is_some()
             && let Err(end) = call.resume(context)
         {
-            return Err(story.cut(last, end));
+            return Err(story.past(past, end));
         }
-        // It may hold what the attempt needs.
-        last = last.filter(|_| L::ASKS || plan.keeps_history);
+        if !outlives_delay {
+            past = Past::default();
+        }
         call.retry_begins();
+    }
+}
+
+/// What the attempts of a call came to.
+struct Past<E> {
+    /// The error of the last one, or of one before it.
+    error: Option<E>,
+    /// The last one had none.
+    timed_out: bool,
+}
+
+impl<E> Default for Past<E> {
+    fn default() -> Self {
+        Self {
+            error: None,
+            timed_out: false,
+        }
+    }
+}
+
+impl<E> Past<E> {
+    /// Returns the same after one more attempt. What was before a time-out stays where it is kept.
+    fn after(self, attempt: Result<E, TimedOut>, keeps_earlier: bool) -> Self {
+        match attempt {
+            Ok(error) => Self {
+                error: Some(error),
+                timed_out: false,
+            },
+            Err(_) => Self {
+                error: self.error.filter(|_| keeps_earlier),
+                timed_out: true,
+            },
+        }
     }
 }
 
@@ -279,29 +319,33 @@ impl<'t, E, T: Clock> Story<'t, E, T> {
         }
     }
 
-    /// Takes the same of an attempt that may have timed out.
-    #[inline(always)]
-    fn take_cut(&mut self, last: &mut Option<Result<E, TimedOut>>) {
-        if let Some(history) = &mut self.history {
-            history.push(last.take().and_then(Result::ok));
-        }
-    }
-
     /// Returns how the call ended, with its last error if there is one.
     fn end(self, last: Option<E>, end: GaveUp) -> RetryError<E> {
-        let error = RetryError::new(end, last);
+        self.with_history(RetryError::new(end, last))
+    }
+
+    fn with_history(self, error: RetryError<E>) -> RetryError<E> {
         match self.history {
             Some(history) => history.of(error, self.timer),
             None => error,
         }
     }
 
-    /// Returns how a call ended whose last attempt came to an error, or timed out; `None` where nothing is known of one.
-    fn cut(self, last: Option<Result<E, TimedOut>>, end: GaveUp) -> RetryError<E> {
-        match last {
-            Some(Ok(error)) => self.end(Some(error), end),
-            Some(Err(_)) => self.end(None, end.timed_out()),
-            None => self.end(None, end),
+    /// Returns how a call ended between two attempts.
+    fn past(self, past: Past<E>, end: GaveUp) -> RetryError<E> {
+        if past.timed_out {
+            self.lost(past.error, end.timed_out())
+        } else {
+            self.end(past.error, end)
         }
+    }
+
+    /// Returns how a call ended whose last attempt has no error, with the last one before it.
+    fn lost(self, earlier: Option<E>, end: GaveUp) -> RetryError<E> {
+        let error = match earlier {
+            Some(error) => RetryError::with_earlier(end, error),
+            None => end.into(),
+        };
+        self.with_history(error)
     }
 }

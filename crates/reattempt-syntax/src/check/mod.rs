@@ -8,6 +8,7 @@ mod function;
 mod limits;
 mod map_err;
 mod named;
+pub(crate) mod progress;
 mod running;
 mod strategy;
 mod together;
@@ -59,6 +60,9 @@ pub fn function(
     model.owned.retain(|owned| !is_cloned(owned));
     model.escape = escape::borrowed(item, answer, flow, faults);
     named::shared(&model, faults);
+    if let Some(body) = &item.body {
+        progress::said(&mut model, body.stream(), faults);
+    }
     model
 }
 
@@ -284,6 +288,7 @@ fn policy(
             .on_retry
             .and_then(|code| hook(code, parameters, faults)),
         context: args.context.and_then(|binding| keep(binding.0, faults)),
+        progress: None,
         clone: function::cloned(args.clone, parameters, faults),
         keys: Vec::new(),
         owned: Vec::new(),

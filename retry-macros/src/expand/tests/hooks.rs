@@ -110,7 +110,10 @@ fn every_hook() {
                                         ),
                                     ),
                                 );
-                                let failure = ::again::__private::describe!(cause);
+                                let failure = ::again::__private::Described::moved_on(
+                                    ::again::__private::describe!(cause),
+                                    &started,
+                                );
                                 match (&mut call).failed(context(until), &mut (), failure, verdict) {
                                     ::core::result::Result::Ok(retry) => {
                                         ::again::__private::hooked(
