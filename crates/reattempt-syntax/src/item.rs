@@ -183,12 +183,15 @@ impl Answer {
 
     /// Where an error about the answer belongs: at its error type if there is one.
     pub fn error_span(&self) -> Option<Span> {
-        let ty = self.ty()?;
-        let error = match ty {
+        Some(self.error().or_else(|| self.ty())?.span())
+    }
+
+    /// The error type, where it is written.
+    pub fn error(&self) -> Option<&Type> {
+        match self.ty()? {
             Type::Path(path) => type_arguments(&path.path).nth(1),
             _ => None,
-        };
-        Some(error.unwrap_or(ty).span())
+        }
     }
 }
 

@@ -416,7 +416,27 @@ impl Parts<'_> {
     pub(super) fn cut(&self) -> TokenStream {
         let span = self.model.error_span;
         let located = self.model.krate_at(span);
-        quote_spanned!(at(span)=> let cut = #located::__private::cut();)
+        let cut = Ident::new(self.cut_of_error(), at(span));
+        quote_spanned!(at(span)=> let cut = #located::__private::#cut();)
+    }
+
+    /// Its name, by which the compiler says what fits the error.
+    fn cut_of_error(&self) -> &'static str {
+        match self.answer.error() {
+            None => "cut",
+            Some(syn::Type::Path(error)) if error.qself.is_none() => {
+                let path = &error.path;
+                let is_here = |name: &Ident| ["crate", "self", "super"].iter().any(|it| name == it);
+                match (path.get_ident(), path.segments.first()) {
+                    (Some(name), _) if self.model.generics.contains(name) => "cut_parameter",
+                    (Some(name), _) if name == "String" => "cut_foreign",
+                    (Some(_), _) => "cut_own",
+                    (None, Some(first)) if is_here(&first.ident) => "cut_own",
+                    _ => "cut_foreign",
+                }
+            }
+            Some(_) => "cut_foreign",
+        }
     }
 
     /// The name of what is left of an attempt that was cut off, where an answer is made of it.

@@ -17,6 +17,53 @@ pub fn cut<R: ReportLimit>() -> fn(GaveUp) -> R {
     R::cut
 }
 
+/// The same under other names, by which the compiler says what fits the error as it is written.
+macro_rules! cut_of {
+    ($($(#[$doc:meta])* $name:ident $report:ident($first:literal, $second:literal);)*) => { $(
+        #[diagnostic::on_unimplemented(
+            message = "`{Self}` cannot report that a limit ended the call",
+            label = "its error lacks `From<GaveUp>`",
+            note = "a limit can end a call before it has an error to return",
+            note = $first,
+            note = $second,
+            note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"
+        )]
+        pub trait $report {
+            fn cut(end: GaveUp) -> Self;
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<R: ReportLimit> $report for R {
+            fn cut(end: GaveUp) -> Self {
+                <R as ReportLimit>::cut(end)
+            }
+        }
+
+        $(#[$doc])*
+        pub fn $name<R: $report>() -> fn(GaveUp) -> R {
+            R::cut
+        }
+    )* };
+}
+
+cut_of! {
+    /// Of an error with a name that may be the user's.
+    cut_own OwnReport(
+        "for an error of yours: implement `From<reattempt::GaveUp>`; with thiserror a variant `GaveUp(#[from] reattempt::GaveUp)`",
+        "for an error of another crate: return `Result<T, reattempt::RetryError<E>>`"
+    );
+    /// Of an error of another crate.
+    cut_foreign ForeignReport(
+        "return `Result<T, reattempt::RetryError<E>>`",
+        "or make your error of it: `map_err = |error: reattempt::RetryError<E>| ...`"
+    );
+    /// Of a type parameter.
+    cut_parameter ParameterReport(
+        "add the bound `E: From<reattempt::GaveUp>`",
+        "or return `Result<T, reattempt::RetryError<E>>`"
+    );
+}
+
 /// An inherited constant policy on a sync function.
 #[track_caller]
 pub const fn refuse_blocking(policy: &Policy) {

@@ -29,7 +29,11 @@ pub const fn restarts(policy: &Policy) -> Option<Violation> {
     } else {
         text.push("at most ").duration(longest, "")
     };
-    let text = text.push("; write `base = \"1s\"`");
+    let text = text.push(if policy.backoff.is_none() {
+        "; write `backoff = \"exp\"` and `base = \"1s\"`"
+    } else {
+        "; write `base = \"1s\"`"
+    });
     let text = if checks::hammers(policy) {
         text
     } else {

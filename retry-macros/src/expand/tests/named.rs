@@ -321,7 +321,7 @@ fn a_policy_with_a_name_in_an_async_function() {
                                         .await
                                 }
                             };
-                            let cut = ::reattempt::__private::cut();
+                            let cut = ::reattempt::__private::cut_own();
                             if ::core::result::Result::is_err(&outcome) {
                                 live = ::reattempt::__private::Site::renew(&__REATTEMPT_SITE, live);
                             }
@@ -415,7 +415,7 @@ fn a_policy_with_a_name_in_an_async_function() {
                                 ),
                             );
                         if let ::core::option::Option::Some((error, end)) = stopped {
-                            let cut = ::reattempt::__private::cut();
+                            let cut = ::reattempt::__private::cut_own();
                             break ::reattempt::__private::fail_cut(error, end, cut);
                         }
                         (&mut call)
