@@ -1,4 +1,4 @@
-//! Requests by reqwest: get, get with a time-out, post once, budget and breaker for each host.
+//! Requests by reqwest: get, get with a time-out, post once, budget and breaker for each host, a token, a cache.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -245,4 +245,62 @@ async fn budget_and_breaker_of_each_host() {
     );
 
     assert!(fetch(&web, &good.url).await.is_ok());
+}
+
+struct Account {
+    web: Client,
+    token: u32,
+}
+
+impl Account {
+    #[retry(
+        on = |error| match error {
+            RequestError::Status(bad) if bad.status() == StatusCode::UNAUTHORIZED => Verdict::Refused,
+            other => other.classify(),
+        },
+        before_retry = async |_| self.refresh().await,
+    )]
+    async fn get(&mut self, url: &str) -> Result<Response, Failure> {
+        let request = self.web.get(url).bearer_auth(self.token);
+        Ok(request.send().await?.check_status()?)
+    }
+
+    async fn refresh(&mut self) {
+        tokio::task::yield_now().await;
+        self.token += 1;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn token_that_expires() {
+    let site = Site::start([401, 200]).await;
+    let web = Client::new();
+    let mut account = Account { web, token: 1 };
+    assert!(account.get(&site.url).await.is_ok());
+    assert_eq!((account.token, site.left()), (2, 0));
+}
+
+struct Rates {
+    web: Client,
+    last: Mutex<Option<StatusCode>>,
+}
+
+impl Rates {
+    #[retry(max = 2, timeout = "1s", fallback = |error| self.last.lock().unwrap().ok_or(error))]
+    async fn rate(&self, url: &str) -> Result<StatusCode, Failure> {
+        let rate = self.web.get(url).send().await?.check_status()?.status();
+        *self.last.lock().unwrap() = Some(rate);
+        Ok(rate)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn older_answer_of_a_cache() {
+    let site = Site::start([503, 503, 200, 503, 503]).await;
+    let (web, last) = (Client::new(), Mutex::new(None));
+    let rates = Rates { web, last };
+    assert!(rates.rate(&site.url).await.is_err());
+    assert_eq!(rates.rate(&site.url).await.unwrap(), StatusCode::OK);
+    assert_eq!(rates.rate(&site.url).await.unwrap(), StatusCode::OK);
+    assert_eq!(site.left(), 0);
 }

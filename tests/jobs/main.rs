@@ -1,4 +1,4 @@
-//! Twenty jobs that newcomers have, as the README and the guide say to do them. Servers are on the loopback, delays
+//! Jobs that newcomers have, as the README and the guide say to do them. Servers are on the loopback, delays
 //! in virtual time.
 #![allow(
     clippy::unwrap_used,
@@ -14,5 +14,7 @@ mod clients;
 mod errors;
 mod http;
 mod policies;
+mod programs;
+mod services;
 mod shapes;
 mod watching;
