@@ -2,6 +2,7 @@
 //! each operation with the policy below it.
 
 use core::fmt::Write as _;
+use core::time::Duration;
 
 use figment::value::{Dict, Tag, Value};
 
@@ -11,8 +12,8 @@ use super::reader::Reader;
 use super::span;
 use super::{DEFAULT, OPERATIONS, POLICIES, POLICY};
 use reattempt_parse::{listed, nearest};
-use retry_runtime::Policy;
-use retry_runtime::rules::{Key, Keys, Rule, RuleId, Violation};
+use retry_runtime::rules::{Key, Keys, Kind, Rule, RuleId, Violation};
+use retry_runtime::{Backoff, Jitter, KeyValue, Policy};
 
 impl Reader<'_> {
     /// X15: names of policies that are not there.
@@ -151,10 +152,62 @@ impl Reader<'_> {
     }
 }
 
-/// What a policy breaks, as far as every key that a rule looks at is good.
+/// What a policy breaks, whatever the keys are set to whose values are no good.
 fn broken(policy: &Policy, wrong: Keys) -> impl Iterator<Item = (Rule, Violation)> {
-    Rule::ALL
+    Rule::ALL.iter().filter_map(move |rule| {
+        let reads = rule.keys();
+        let unknown = Key::ALL
+            .into_iter()
+            .filter(|key| reads.contains(*key) && wrong.contains(*key));
+        let violation = anyway(*rule, policy, &unknown.collect::<Vec<_>>())?;
+        Some((*rule, violation))
+    })
+}
+
+/// The violation that stays the same for each value of the `unknown` keys, and without them.
+fn anyway(rule: Rule, policy: &Policy, unknown: &[Key]) -> Option<Violation> {
+    let violation = rule.check(policy)?;
+    let Some((key, rest)) = unknown.split_first() else {
+        return Some(violation);
+    };
+    // A value that leaves the other keys without an effect is not what will be written.
+    let is_used = |policy: &Policy| {
+        let rules = [Rule::OnlyForRetries, Rule::WithoutEffect];
+        rules
+            .into_iter()
+            .all(|it| it == rule || it.check(policy).is_none())
+    };
+    let policies = samples(key.kind())
         .iter()
-        .filter(move |rule| !rule.keys().intersects(wrong))
-        .filter_map(|rule| Some((*rule, rule.check(policy)?)))
+        .filter_map(|it| policy.with(*key, *it));
+    policies
+        .filter(is_used)
+        .all(|policy| anyway(rule, &policy, rest).as_ref() == Some(&violation))
+        .then_some(violation)
+}
+
+/// Values between which, as far as rules go, all good ones of a key lie.
+fn samples(kind: Kind) -> &'static [KeyValue] {
+    const DAY: Duration = Duration::from_secs(86_400);
+    const INSTANT: Duration = Duration::from_nanos(1);
+    match kind {
+        Kind::Attempts => &[
+            KeyValue::Attempts(1),
+            KeyValue::Attempts(2),
+            KeyValue::Attempts(u32::MAX),
+        ],
+        Kind::Backoff => &[
+            KeyValue::Backoff(Backoff::None),
+            KeyValue::Backoff(Backoff::Fixed),
+        ],
+        Kind::Time => &[KeyValue::Time(INSTANT), KeyValue::Time(DAY)],
+        Kind::Factor => &[KeyValue::Factor(1.01), KeyValue::Factor(1000.0)],
+        Kind::Jitter => &[
+            KeyValue::Jitter(Jitter::None),
+            KeyValue::Jitter(Jitter::Ratio(1.0)),
+        ],
+        Kind::Flag => &[KeyValue::Flag(false), KeyValue::Flag(true)],
+        Kind::Budget => &[KeyValue::Budget],
+        Kind::Nested | Kind::Telemetry => &[],
+    }
 }

@@ -13,7 +13,7 @@ use retry_runtime::{Backoff, KeyValue, Policy};
 /// A layer, and what the rules and messages need to know of it.
 pub(super) struct Draft {
     pub(super) policy: Policy,
-    /// The keys whose values are no good: no rule is asked about them.
+    /// The keys whose values are not good: a rule that reads them speaks only if it is broken whatever they are.
     pub(super) wrong: Keys,
     /// The good ones, by where they come from.
     pub(super) keys: Vec<(Key, Tag)>,

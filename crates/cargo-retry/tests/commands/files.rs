@@ -112,6 +112,49 @@ fn files_are_checked() {
     );
 }
 
+/// A rule about several keys is told beside what is wrong with each, unless that decides whether it is broken.
+#[test]
+fn all_faults_of_a_file_are_told_at_once() {
+    let file = folder("at_once").join("retry.toml");
+    for (keys, wrong, told) in [
+        (
+            "max = \"three\"\nretries = 4\nbase = 250\nfactor = 1.0\ntimeout = \"10s\"\ndeadline = \"5s\"",
+            4,
+            "X3",
+        ),
+        (
+            "max = -1\nbase = \"1s\"\ntimeout = \"5s\"\ndeadline = \"5s\"",
+            1,
+            "X3",
+        ),
+        ("backoff = \"expo\"\nbase = \"10s\"\ncap = \"1s\"", 1, "X1"),
+        (
+            "max = 3.5\njitter = \"most\"\nbase = \"10s\"\ndeadline = \"2s\"",
+            2,
+            "",
+        ),
+        (
+            "jitter = \"most\"\nbase = \"10s\"\nfast_first = 1\nbackoff = \"none\"",
+            1,
+            "X8",
+        ),
+        ("deadline = 5\ntimeout = \"10s\"", 1, ""),
+        ("max = \"many\"\ntimeout = \"5s\"\ndeadline = \"5s\"", 1, ""),
+    ] {
+        std::fs::write(&file, format!("[policies.a]\n{keys}\n")).unwrap();
+        let (code, out, _) = run(&["check", file.to_str().unwrap()]);
+        let rules: Vec<_> = out
+            .lines()
+            .filter_map(|it| it.rsplit_once(" [")?.1.strip_suffix(']'))
+            .collect();
+        let rules = || rules.iter().copied();
+        let own = rules().filter(|it| it.starts_with('R')).count();
+        let several: String = rules().filter(|it| it.starts_with('X')).collect();
+        assert_eq!((code, own), (1, wrong), "{out}");
+        assert_eq!(several, told, "{out}");
+    }
+}
+
 #[test]
 fn what_is_no_file_is_not_read() {
     let folder = folder("no_file");
