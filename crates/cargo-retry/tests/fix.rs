@@ -11,8 +11,8 @@ use syn::{File, Item};
 
 const INDEX: &str = include_str!("../../../docs/errors.md");
 
-/// Rules without a fix: another signature or another part of the body is a decision.
-const NOT_FIXED: [&str; 1] = ["s12"];
+/// Rules without a fix: which errors are retried, another signature or another part of the body is a decision.
+const NOT_FIXED: [&str; 2] = ["s4", "s12"];
 
 /// The code of the blocks with this fence.
 fn blocks<'a>(section: &'a str, fence: &str) -> Vec<&'a str> {
@@ -83,6 +83,7 @@ edition = "2024"
 reattempt = {{ path = "{root}" }}
 reattempt-supervisor = {{ path = "{root}/crates/reattempt-supervisor" }}
 tokio = {{ version = "1", features = ["fs"] }}
+anyhow = "1"
 [workspace]
 "#
     );
@@ -120,7 +121,7 @@ fn fix(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn every_refused_example_compiles_afterwards() {
     let (all, code) = examples();
-    assert!(all >= 57, "{all}");
+    assert!(all >= 56, "{all}");
     let folder = project("fix", &code);
     // Dry.
     let (status, said) = fix(&folder, &[]);
@@ -159,6 +160,43 @@ pub fn three() -> Result<(), Fault> { Ok(()) }
         "(on(Fault::Busy | Fault::Status(_)))",
     ] {
         assert!(fixed.contains(kept), "{said}\n{fixed}");
+    }
+}
+
+/// An error that may hold any other one gets `chain!`; which of its own errors a type retries, the fix leaves open.
+#[test]
+fn which_errors_are_retried_is_not_guessed() {
+    let code = "use reattempt::retry;
+#[retry]
+pub fn one() -> anyhow::Result<()> { Ok(()) }
+#[retry(max = 4)]
+pub async fn two() -> Result<(), anyhow::Error> { Ok(()) }
+#[retry()]
+pub fn three() -> Result<(), Box<dyn std::error::Error + Send + Sync>> { Ok(()) }
+";
+    let folder = project("fix-chain", code);
+    let (status, said) = fix(&folder, &["--write", "--allow-dirty"]);
+    assert_eq!(status, Some(0), "{said}");
+    let fixed = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+    let chain = "on = reattempt::chain![std::io::Error]";
+    assert_eq!(fixed.matches(chain).count(), 3, "{fixed}");
+    assert!(
+        fixed.contains(&format!("#[retry({chain}, max = 4)]")),
+        "{fixed}"
+    );
+    for ty in ["String", "&'static str", "u8", "Busy"] {
+        let code = format!(
+            "use reattempt::retry;\npub struct Busy;\n#[retry]\npub fn one() -> Result<(), {ty}> {{ Ok(()) }}\n"
+        );
+        let folder = project("fix-left", &code);
+        let (status, said) = fix(&folder, &["--write", "--allow-dirty"]);
+        assert_eq!(status, Some(1), "{said}");
+        let left = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+        assert_eq!(left, code, "{said}");
+        assert!(
+            said.contains("1 for you") && said.contains("`on = |error| ...`"),
+            "{said}"
+        );
     }
 }
 

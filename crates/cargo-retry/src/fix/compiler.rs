@@ -18,6 +18,8 @@ pub(super) struct Fault {
     /// The first rule that the message names, or the code of the compiler.
     pub(super) rule: String,
     pub(super) message: String,
+    /// What its notes name as ways out.
+    pub(super) ways: Vec<String>,
 }
 
 /// `cargo check` of a workspace.
@@ -103,6 +105,7 @@ impl Check {
             column: span.column_start,
             rule,
             message: message.message.clone(),
+            ways: ways(message),
         })
     }
 
@@ -115,6 +118,20 @@ impl Check {
         }
         Some(span)
     }
+}
+
+/// The notes of ours: those that begin with whom they are for, or what to do.
+fn ways(message: &Diagnostic) -> Vec<String> {
+    let notes = message.children.iter().map(|it| it.message.as_str());
+    let ours = [
+        "for ",
+        "name the types ",
+        "`on(_)` ",
+        "return ",
+        "implement ",
+    ];
+    let own = notes.filter(|it| ours.iter().any(|word| it.starts_with(word)));
+    own.map(ToOwned::to_owned).collect()
 }
 
 /// The rule at the end of a message of ours, or of a note.

@@ -68,7 +68,7 @@ impl Place<'_> {
                 "deadline".to_owned(),
             )]),
             "S3" => self.word("const"),
-            "S4" => self.item("on(_)"),
+            "S4" => self.chain(),
             "S5" => self.retry_error(),
             "S7" => Some(vec![self.token(self.quoted().last()?)?]),
             "S8" => self.merged(),
@@ -126,6 +126,23 @@ impl Place<'_> {
         let (_, behind) = message.split_once("drop ")?;
         let key = snippet(behind)?;
         Some(vec![self.without(self.key(key)?)?])
+    }
+
+    /// The errors inside of one that any error may be inside of. Of any other type only a person knows which of its
+    /// errors are worth a retry.
+    fn chain(&self) -> Option<Vec<Edit>> {
+        let message = &self.fault.message;
+        let own = self.quoted();
+        let is_boxed = |it: &String| {
+            ["anyhow::Error", "eyre::Report"]
+                .iter()
+                .any(|name| it.ends_with(name))
+                || (it.starts_with("Box<dyn ") && it.contains("Error"))
+        };
+        if !message.contains("does not say what is inside") && !own.iter().any(is_boxed) {
+            return None;
+        }
+        self.item("on = reattempt::chain![std::io::Error]")
     }
 
     /// What the message says in back-ticks.

@@ -88,6 +88,9 @@ fn report(fixed: usize, unfixed: &[&Fault]) -> Result<ExitCode, Box<dyn Error>> 
         } = fault;
         let first = fault.message.lines().next().unwrap_or_default();
         output::print(&format!("{}:{line}:{column}: {first}\n", path.display()))?;
+        for way in &fault.ways {
+            output::print(&format!("    {way}\n"))?;
+        }
     }
     output::print(&match (fixed, unfixed.len()) {
         (0, 0) => "no error of this library\n".to_owned(),
