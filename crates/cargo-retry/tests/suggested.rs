@@ -9,6 +9,14 @@ mod after;
 #[rustfmt::skip]
 #[path = "suggest/before.rs"]
 mod before;
+#[allow(unused, unreachable_pub, missing_docs, clippy::all, clippy::pedantic, reason = "as people write it")]
+#[rustfmt::skip]
+#[path = "suggest/loops.rs"]
+mod loops;
+#[allow(unused, unreachable_pub, missing_docs, clippy::all, clippy::pedantic, reason = "made by the command")]
+#[rustfmt::skip]
+#[path = "suggest/loops_after.rs"]
+mod loops_after;
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -58,5 +66,46 @@ async fn what_replaces_a_retry_makes_its_attempts() {
         attempts!(after)
     };
     assert_eq!(before, [5, 3, 2, 2, 4, 8, 5, 4, 6, 4]);
+    assert_eq!(after, before);
+}
+
+/// For each server and each loop: how often it was asked, what came of it, what was logged.
+macro_rules! runs {
+    ($module:ident) => {{
+        use $module::{Fault, Server};
+        let wait = Duration::from_millis(40);
+        let mut all = Vec::new();
+        for faults in [
+            vec![Fault::Busy { wait }; 9],
+            vec![Fault::Status(500); 9],
+            vec![Fault::Status(404); 9],
+            vec![Fault::Gone; 2],
+            vec![Fault::Gone, Fault::Status(503), Fault::Busy { wait }],
+        ] {
+            let server = Server::default();
+            let mut said = |result: String| {
+                let lines = server.lines.replace(Vec::new());
+                all.push((server.calls.replace(0), result, lines));
+                server.answers.replace(faults.clone());
+            };
+            said(String::new());
+            said(format!(
+                "{:?}",
+                $module::guard(&server).map_err(|it| it.kind())
+            ));
+            said(format!("{:?}", $module::pattern(&server).await));
+            said(format!("{:?}", $module::condition(&server).await));
+            said(format!("{:?}", $module::parts(&server)));
+            said(format!("{:?}", $module::nested(&server)));
+            said(format!("{:?}", $module::asked(&server)));
+        }
+        all
+    }};
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_replaces_a_loop_tells_the_same_errors_apart() {
+    let before = runs!(loops);
+    let after = runs!(loops_after);
     assert_eq!(after, before);
 }

@@ -28,7 +28,7 @@ pub(super) fn keys(library: Library, expr: &Expr, named: &Named<'_>) -> Keys {
             Library::TokioRetry => "tokio-retry has no default, so the keys above are an example",
             Library::Retry => "the library has no default, so the keys above are an example",
         };
-        keys.unknown.push(format!(
+        keys.missing.push(format!(
             "the policy `{}` is made elsewhere: {above}; write its values, or `policy = {}` once that is a `reattempt::Policy`",
             written(expr),
             written(expr),

@@ -1,5 +1,7 @@
 //! Through the modules: each place that retries without this library.
 
+mod hand;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,8 +12,10 @@ use syn::spanned::Spanned as _;
 use syn::visit::Visit;
 use syn::{Block, Expr, ImplItemFn, Item, ItemFn, ItemImpl, Macro, Signature, Stmt};
 
+use super::callees::{self, Callees};
+use super::keys::Keys;
 use super::libraries::{self, Around, Site};
-use super::{Finding, Suggestion, loops};
+use super::{Finding, Suggestion};
 use crate::code::modules::Code;
 use crate::code::names::{Meaning, Path};
 use crate::code::uses::{Use, uses};
@@ -22,6 +26,7 @@ use crate::input;
 pub(super) fn all(code: &Code, packages: &[String], no_tests: bool) -> Vec<Finding> {
     let texts = RefCell::new(HashMap::new());
     let mut findings: Vec<Finding> = Vec::new();
+    let (callees, none) = (callees::of(code), Callees::default());
     for (number, module) in code.modules.iter().enumerate() {
         let Some(krate) = code.crates.get(module.krate) else {
             continue;
@@ -38,6 +43,7 @@ pub(super) fn all(code: &Code, packages: &[String], no_tests: bool) -> Vec<Findi
             file: Rc::clone(&module.file),
             texts: &texts,
             no_tests,
+            callees: callees.get(module.krate).unwrap_or(&none),
             functions: Vec::new(),
             uses: Vec::new(),
             findings: Vec::new(),
@@ -71,6 +77,7 @@ struct Visitor<'c> {
     file: Rc<File>,
     texts: &'c RefCell<HashMap<PathBuf, Rc<str>>>,
     no_tests: bool,
+    callees: &'c Callees,
     functions: Vec<Function>,
     uses: Vec<Use>,
     findings: Vec<Finding>,
@@ -145,6 +152,7 @@ impl Visitor<'_> {
                     functions.any(|it| it.changed.iter().any(|known| known == name))
                 },
                 source: &|tokens| self.source(tokens),
+                tells_apart: &|name| self.callees.tell_apart.contains(name),
             };
             let Some(site) = libraries::site(expr, &around) else {
                 return false;
@@ -168,6 +176,7 @@ impl Visitor<'_> {
         let function = self.functions.last();
         let fits = function.filter(|it| {
             site.is_plain()
+                && site.keys.missing.is_empty()
                 && it.body == range
                 && range.is_some()
                 && it.is_async == site.is_async
@@ -184,17 +193,11 @@ impl Visitor<'_> {
             },
             None => Suggestion {
                 attribute: None,
-                replaces: range,
+                replaces: range.filter(|_| site.keys.missing.is_empty()),
                 code: site.code(is_awaited, around.source),
             },
         };
-        self.found(
-            whole,
-            site.by,
-            Some(suggestion),
-            &site.keys.differs,
-            &site.keys.unknown,
-        )
+        self.found(whole, site.by, Some(suggestion), &site.keys)
     }
 
     fn found(
@@ -202,8 +205,7 @@ impl Visitor<'_> {
         place: &impl ToTokens,
         by: &'static str,
         suggestion: Option<Suggestion>,
-        differs: &[String],
-        unknown: &[String],
+        keys: &Keys,
     ) -> Finding {
         let place = Place::of(&self.file, place.to_token_stream().span());
         Finding {
@@ -212,53 +214,10 @@ impl Visitor<'_> {
             column: place.column,
             by,
             suggestion,
-            differs: differs.to_vec(),
-            unknown: unknown.to_vec(),
+            differs: keys.differs.clone(),
+            missing: keys.missing.clone(),
+            unknown: keys.unknown.clone(),
         }
-    }
-
-    fn by_hand(&mut self, whole: &Expr) {
-        let Some(found) = loops::of(whole) else {
-            return;
-        };
-        let mut keys = found.keys;
-        keys.hooks.push("on(_)".to_owned());
-        keys.unknown.push(
-            "which errors are worth a retry: `on(_)` retries all; write the patterns or a predicate".to_owned(),
-        );
-        let suggestion = found.operation.map(|operation| {
-            let mut awaits = Awaits::default();
-            awaits.visit_expr(operation);
-            found.before.iter().for_each(|it| awaits.visit_stmt(it));
-            let is_async = awaits.0;
-            let before = found.before.iter().map(|it| self.source(it));
-            let lines = found.turn.clone().into_iter().chain(before);
-            let body = lines.chain([self.source(operation)]).collect::<Vec<_>>();
-            let body = body.join("\n        ");
-            let awaited = if is_async { ".await" } else { "" };
-            let returned = if found.is_plain && found.returns {
-                "return "
-            } else {
-                ""
-            };
-            let code = format!("{returned}{}{awaited}", keys.block(&body, is_async));
-            Suggestion {
-                attribute: None,
-                replaces: bytes(&whole.to_token_stream()).filter(|_| found.is_plain),
-                code,
-            }
-        });
-        if suggestion.is_none() && !found.is_explained {
-            keys.unknown.push(
-                "what is tried: the loop does not say it in one `match` or `if let`".to_owned(),
-            );
-        } else if suggestion.is_some() && !found.is_plain {
-            keys.unknown.push(
-                "what the loop does with the answer, and between attempts: keep that around the block".to_owned(),
-            );
-        }
-        let finding = self.found(whole, "a loop", suggestion, &keys.differs, &keys.unknown);
-        self.findings.push(finding);
     }
 
     fn function(
@@ -328,15 +287,20 @@ impl Visitor<'_> {
             replaces: None,
             code,
         };
-        let differs = [
+        let differs = vec![
             "one layer in place of the `impl`: `RetryLayer::http` and `::grpc` know statuses, `Retry-After` and methods that are not idempotent".to_owned(),
             "a clone of the request is made for each attempt where its type is `Clone`; `clone_with` takes what `clone_request` does".to_owned(),
         ];
-        let unknown = [format!(
+        let missing = vec![format!(
             "how often and after which delays `{}` retries: its fields say so; write them as `max`, `base` and `cap` of the `Policy`",
             written(&item.self_ty)
         )];
-        let finding = self.found(path, "tower", Some(suggestion), &differs, &unknown);
+        let keys = Keys {
+            differs,
+            missing,
+            ..Keys::default()
+        };
+        let finding = self.found(path, "tower", Some(suggestion), &keys);
         self.findings.push(finding);
     }
 }
@@ -349,18 +313,6 @@ fn bytes(tokens: &proc_macro2::TokenStream) -> Option<(usize, usize)> {
         .last()
         .map_or_else(|| first.clone(), |it| it.span().byte_range());
     (last.end > first.start).then_some((first.start, last.end))
-}
-
-/// Whether something is awaited, and not only in a block or a closure of its own.
-#[derive(Default)]
-struct Awaits(bool);
-
-impl<'ast> Visit<'ast> for Awaits {
-    fn visit_expr_await(&mut self, _: &'ast syn::ExprAwait) {
-        self.0 = true;
-    }
-    fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {}
-    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
 }
 
 /// What the variables of a function are set to at first.

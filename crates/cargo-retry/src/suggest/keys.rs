@@ -19,6 +19,8 @@ pub(super) struct Keys {
     pub(super) hooks: Vec<String>,
     pub(super) differs: Vec<String>,
     pub(super) unknown: Vec<String>,
+    /// Without what the code is a sketch.
+    pub(super) missing: Vec<String>,
 }
 
 impl Keys {
@@ -102,6 +104,13 @@ impl Keys {
             .collect()
     }
 
+    /// Without a suggestion there is one thing to say: why.
+    pub(super) fn only_missing(&mut self, why: String) {
+        self.differs.clear();
+        self.unknown.clear();
+        self.missing = vec![why];
+    }
+
     /// So many retries: attempts are one more.
     pub(super) fn retries(&mut self, retries: &Expr) {
         if written(retries).ends_with("::MAX") {
@@ -120,7 +129,7 @@ impl Keys {
 }
 
 /// As one operand of a sum.
-fn operand(expr: &Expr) -> String {
+pub(super) fn operand(expr: &Expr) -> String {
     let text = written(expr);
     match expr {
         Expr::Binary(_) | Expr::Closure(_) | Expr::Range(_) => format!("({text})"),

@@ -1,9 +1,13 @@
 //! Calls of other retry libraries: which expressions they are, and what replaces them.
 
-use quote::ToTokens as _;
-use syn::{Expr, ExprCall, ExprMethodCall, Pat};
+mod replaced;
 
-use super::body::{Body, Source};
+use syn::visit::Visit;
+use syn::{Expr, ExprCall, ExprMethodCall};
+
+use self::replaced::{hook, notification};
+use super::body::Source;
+use super::brief;
 use super::delays::{self, Library, Named};
 use super::keys::Keys;
 use crate::code::written;
@@ -21,6 +25,8 @@ pub(super) struct Around<'a> {
     /// Whether a variable is set again.
     pub(super) changes: &'a dyn Fn(&str) -> bool,
     pub(super) source: &'a Source<'a>,
+    /// Whether a function of this name returns an `OperationResult` of the crate retry.
+    pub(super) tells_apart: &'a dyn Fn(&str) -> bool,
 }
 
 /// An expression that retries.
@@ -33,6 +39,17 @@ pub(super) struct Site<'a> {
     wrapper: Option<&'static str>,
     /// What is moved through the attempts.
     context: Option<&'a Expr>,
+    /// How its attempts end, if they are those of the crate retry.
+    of_retry: Option<OfRetry>,
+}
+
+/// An operation of the crate retry.
+#[derive(Clone, Copy)]
+struct OfRetry {
+    /// It returns an `OperationResult`, whose `Err` is final.
+    tells_apart: bool,
+    /// It takes the number of the attempt.
+    takes_number: bool,
 }
 
 /// The expression as one of these libraries; without the `.await` behind it.
@@ -83,30 +100,34 @@ fn backon<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Site
             written(name)
         ));
     }
-    let (mut is_async, mut context, mut predicate) = (true, None, None);
+    let (mut is_async, mut context, mut predicate, mut adjusts) = (true, None, None, None);
     let mut others = Vec::new();
     for call in behind.iter().rev() {
         let argument = call.args.first();
         match (call.method.to_string().as_str(), argument) {
             ("when", Some(when)) => predicate = Some(hook(when, around.source)),
-            ("notify", Some(notify)) => others.push(notification(notify, around.source)),
+            ("notify", Some(notify)) => others.push(notification(notify, None, around.source)),
             ("call", _) => is_async = false,
             ("context", Some(given)) => context = Some(given),
             ("sleep", Some(sleep)) => keys.unknown.push(format!(
                 "`.sleep({})` is the key `timer` here; without it the feature `tokio` or `smol` of the library sleeps",
                 written(sleep)
             )),
-            ("adjust", Some(adjust)) => keys.unknown.push(format!(
-                "`.adjust({})` changes the delay after an error; here `retry_after` returns it, or the error's `Classify`",
-                written(adjust)
-            )),
+            ("adjust", Some(adjust)) => adjusts = Some(adjust),
             _ => {}
         }
     }
-    keys.hooks.push(predicate.map_or_else(
-        || "on(_)".to_owned(),
-        |predicate| format!("on = {predicate}"),
-    ));
+    keys.hooks.push(match (&predicate, adjusts) {
+        (Some(predicate), _) => format!("on = {predicate}"),
+        (None, Some(_)) => "on = ...".to_owned(),
+        (None, None) => "on(_)".to_owned(),
+    });
+    if let Some(adjust) = adjusts {
+        keys.missing.push(format!(
+            "`.adjust({})` ends the call with `None`, which is `on` here, and changes the delay after an error, which is `retry_after`; the error's `Classify` can say both",
+            brief(&written(adjust))
+        ));
+    }
     keys.hooks.append(&mut others);
     if context.is_some() {
         keys.differs.push("the context moves through the attempts there; a body of ours can borrow, so that most of this code can go".to_owned());
@@ -118,6 +139,7 @@ fn backon<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Site
         keys,
         wrapper: None,
         context,
+        of_retry: None,
     })
 }
 
@@ -161,7 +183,7 @@ fn tryhard<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Sit
             "retry_if" => predicate = format!("on = {}", hook(argument, around.source)),
             "custom_backoff" => {
                 keys.backoff = None;
-                keys.unknown.push(format!(
+                keys.missing.push(format!(
                     "`custom_backoff({})` computes the delays: `backoff` takes a closure from the number of the retry to its delay",
                     written(argument)
                 ));
@@ -181,6 +203,7 @@ fn tryhard<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Sit
         keys,
         wrapper: None,
         context: None,
+        of_retry: None,
     })
 }
 
@@ -212,7 +235,7 @@ fn function<'a>(call: &'a ExprCall, around: &Around<'_>) -> Option<Site<'a>> {
         ("backoff", [.., "retry" | "retry_notify"]) => {
             ("backoff", Library::Backoff, false, Some("backoff::Error"))
         }
-        ("retry", [.., "retry"]) => ("retry", Library::Retry, false, None),
+        ("retry", [.., "retry" | "retry_with_index"]) => ("retry", Library::Retry, false, None),
         _ => return None,
     };
     let [delays, operation, rest @ ..] = arguments.as_slice() else {
@@ -228,8 +251,13 @@ fn function<'a>(call: &'a ExprCall, around: &Around<'_>) -> Option<Site<'a>> {
         (_, [first, ..]) => notify = Some(*first),
         _ => {}
     }
+    let of_retry = (library == Library::Retry).then(|| OfRetry {
+        tells_apart: tells_apart(operation, around),
+        takes_number: path.ends_with(&["retry_with_index"]),
+    });
     let condition = condition.map(|it| hook(it, around.source));
     keys.hooks.push(match (wrapper, condition) {
+        (None, None) if of_retry.is_some_and(|it| it.tells_apart) => "on((true, _))".to_owned(),
         (None, None) => "on(_)".to_owned(),
         (None, Some(condition)) => format!("on = {condition}"),
         (Some(wrapper), None) => {
@@ -240,10 +268,17 @@ fn function<'a>(call: &'a ExprCall, around: &Around<'_>) -> Option<Site<'a>> {
         ),
     });
     if let Some(notify) = notify {
-        keys.unknown.push(format!(
-            "`{}` sees each retry; here it is `on_retry = |retry| ...` with `retry.cause()` and `retry.delay()`",
-            written(notify)
-        ));
+        keys.hooks
+            .push(notification(notify, wrapper, around.source));
+    }
+    if let Some(of_retry) = of_retry {
+        keys.missing.push("what takes the answer: the error is not in a `retry::Error` here, so that `error.error` is `error`, and nothing counts `tries`".to_owned());
+        if of_retry.takes_number {
+            keys.hooks.push("context = attempt".to_owned());
+        }
+        if of_retry.tells_apart {
+            keys.differs.push("`OperationResult::Err` is not retried: the `bool` beside the error says so; return your own error from the body, decide in `on` or by `#[derive(Classify)]`, and both go".to_owned());
+        }
     }
     if let Some(wrapper) = wrapper {
         keys.differs.push(format!(
@@ -257,83 +292,28 @@ fn function<'a>(call: &'a ExprCall, around: &Around<'_>) -> Option<Site<'a>> {
         keys,
         wrapper,
         context: None,
+        of_retry,
     })
 }
 
-/// A condition as a closure or a path.
-fn hook(expr: &Expr, source: &Source<'_>) -> String {
-    match expr {
-        Expr::Closure(_) | Expr::Path(_) => source(expr),
-        _ => format!("|error| ({})(error)", source(expr)),
-    }
-}
-
-/// What sees an error and a delay, as `on_retry`.
-fn notification(expr: &Expr, source: &Source<'_>) -> String {
-    let (names, body) = match expr {
-        Expr::Closure(closure) => {
-            let name = |pattern: &Pat| match pattern {
-                Pat::Type(it) => it.pat.to_token_stream().to_string(),
-                it => it.to_token_stream().to_string(),
-            };
-            let names: Vec<_> = closure.inputs.iter().map(name).collect();
-            (names, source(&closure.body))
+/// Whether the operation, or a function that it names, returns an `OperationResult`.
+fn tells_apart(operation: &Expr, around: &Around<'_>) -> bool {
+    struct Search<'s, 'a>(&'s Around<'a>, bool);
+    impl<'ast> Visit<'ast> for Search<'_, '_> {
+        fn visit_path(&mut self, path: &'ast syn::Path) {
+            let is_it = |name: &String| name == "OperationResult";
+            let foreign = (self.0.foreign)(path).filter(|(package, _)| package == "retry");
+            let mut names = path.segments.iter().map(|it| it.ident.to_string());
+            self.1 |= foreign.is_some_and(|(_, path)| path.iter().any(is_it))
+                || names.any(|it| is_it(&it) || (self.0.tells_apart)(&it));
+            syn::visit::visit_path(self, path);
         }
-        _ => (Vec::new(), format!("({})(error, delay)", source(expr))),
-    };
-    let mut names = names.into_iter();
-    let error = names.next().unwrap_or_else(|| "error".to_owned());
-    let delay = names.next().unwrap_or_else(|| "delay".to_owned());
-    format!(
-        "on_retry = |retry| if let reattempt::attempt::Cause::Error({error}) = retry.cause() {{ let {delay} = retry.delay(); {body}; }}"
-    )
-}
-
-impl Site<'_> {
-    /// The expression that replaces it, awaited where it was.
-    pub(super) fn code(&self, is_awaited: bool, source: &Source<'_>) -> String {
-        if let Some(context) = self.context {
-            return self.with_context(context, source);
+        fn visit_expr_method_call(&mut self, it: &'ast ExprMethodCall) {
+            self.1 |= (self.0.tells_apart)(&it.method.to_string());
+            syn::visit::visit_expr_method_call(self, it);
         }
-        let awaited = if is_awaited { ".await" } else { "" };
-        let block = self.keys.block(&self.body(source), self.is_async);
-        format!("{block}{awaited}{}", self.unwrapped())
     }
-
-    /// What an attempt runs.
-    pub(super) fn body(&self, source: &Source<'_>) -> String {
-        Body::of(self.operation, self.is_async, source).statements
-    }
-
-    /// Whether the body can stand in a function of ours, which returns what it returns.
-    pub(super) const fn is_plain(&self) -> bool {
-        self.wrapper.is_none() && self.context.is_none()
-    }
-
-    fn unwrapped(&self) -> String {
-        self.wrapper.map_or_else(String::new, |wrapper| {
-            format!(
-                ".map_err(|error| match error {{ {wrapper}::Permanent(error) | {wrapper}::Transient {{ err: error, .. }} => error }})"
-            )
-        })
-    }
-
-    fn with_context(&self, context: &Expr, source: &Source<'_>) -> String {
-        let (operation, context) = (source(self.operation), source(context));
-        let awaited = if self.is_async { ".await" } else { "" };
-        let body = format!(
-            "let operation = {operation};
-let (next, answer) = operation(context.take().unwrap()){awaited};
-context = Some(next);
-answer"
-        );
-        let block = self.keys.block(&body, self.is_async);
-        format!(
-            "{{
-    let mut context = Some({context});
-    let answer = {block}{awaited};
-    (context.unwrap(), answer)
-}}"
-        )
-    }
+    let mut search = Search(around, false);
+    search.visit_expr(operation);
+    search.1
 }

@@ -2,6 +2,7 @@
 //! replaces it, and what differs.
 
 mod body;
+mod callees;
 mod delays;
 mod find;
 mod keys;
@@ -54,6 +55,8 @@ pub(crate) struct Finding {
     /// What replaces it, if that is known.
     pub(crate) suggestion: Option<Suggestion>,
     pub(crate) differs: Vec<String>,
+    /// What the suggestion lacks; with something in it, it is a sketch.
+    pub(crate) missing: Vec<String>,
     pub(crate) unknown: Vec<String>,
 }
 
@@ -62,9 +65,19 @@ pub(crate) struct Finding {
 pub(crate) struct Suggestion {
     /// An attribute to insert at this byte.
     pub(crate) attribute: Option<(usize, String)>,
-    /// The bytes of the file that go, and what comes in their place; nothing where the code is a pattern to follow.
+    /// The bytes of the file that go, and what comes in their place; nothing where the code is a sketch.
     pub(crate) replaces: Option<(usize, usize)>,
     pub(crate) code: String,
+}
+
+/// Code in a sentence, where it has no room for all of it.
+fn brief(code: &str) -> String {
+    const LONGEST: usize = 72;
+    if code.chars().count() <= LONGEST {
+        return code.to_owned();
+    }
+    let head: String = code.chars().take(LONGEST).collect();
+    format!("{} ...", head.trim_end())
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
@@ -102,7 +115,7 @@ fn text(findings: &[Finding]) -> String {
             if let Some((_, attribute)) = attribute {
                 _ = writeln!(out, "    {attribute}\n    // in place of the expression:");
             } else if replaces.is_none() {
-                _ = writeln!(out, "    // a pattern to follow:");
+                _ = writeln!(out, "    // a sketch; what is missing stands below:");
             }
             for line in code.lines() {
                 _ = writeln!(out, "    {line}");
@@ -110,6 +123,7 @@ fn text(findings: &[Finding]) -> String {
             out.push('\n');
         }
         for (what, words) in [
+            ("missing: ", &finding.missing),
             ("differs: ", &finding.differs),
             ("not known: ", &finding.unknown),
         ] {

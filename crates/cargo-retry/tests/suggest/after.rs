@@ -43,7 +43,7 @@ pub async fn a_part_of_it(client: &Client) -> Result<u8, String> {
     base = "50ms",
     jitter = "none",
     on(_),
-    on_retry = |retry| if let reattempt::attempt::Cause::Error(error) = retry.cause() { let after = retry.delay(); {
+    on_retry = |retry| if let Some(error) = retry.error() { let after = retry.delay(); {
             assert_eq!((error.kind(), after), (ErrorKind::TimedOut, Duration::from_millis(50)));
             client.seen.set(client.seen.get() + 1);
         }; },

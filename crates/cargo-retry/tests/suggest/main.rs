@@ -1,6 +1,8 @@
-//! What `cargo retry suggest` prints of `before.rs`, put where it says. `tests/suggested.rs` compiles and runs it.
-//! `UPDATE_EXPECT=1 cargo test -p cargo-retry --test suggest` writes `after.rs` anew.
+//! What `cargo retry suggest` prints of `before.rs` and `loops.rs`, put where it says. `tests/suggested.rs` compiles and
+//! runs it. `UPDATE_EXPECT=1 cargo test -p cargo-retry --test suggest` writes `after.rs` and `loops_after.rs` anew.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod told;
 
 use std::fs;
 use std::path::Path;
@@ -18,6 +20,7 @@ edition = "2024"
 backon = "1"
 backoff = "0.4"
 tokio-retry = "0.3"
+retry = "2"
 tower = "0.5"
 tryhard = "0.5"
 [workspace]
@@ -66,22 +69,37 @@ fn applied(code: &str, findings: &[Value]) -> String {
     text
 }
 
-#[test]
-fn suggestions_are_what_after_has() {
-    let findings = findings("suggest", BEFORE);
-    let code = applied(BEFORE, &findings);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suggest/after.rs");
+/// What is found in a file, which with every suggestion in its place is this other one.
+fn replaced(name: &str, before: &str, after: &str) -> Vec<Value> {
+    let findings = findings(name, before);
+    let code = applied(before, &findings);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/suggest")
+        .join(after);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&path, &code).unwrap();
     }
     assert!(fs::read_to_string(path).unwrap() == code, "{code}");
-    // One for each function but the last; by hand in turns is a pattern to follow.
+    findings
+}
+
+#[test]
+fn suggestions_are_what_after_has() {
+    let findings = replaced("suggest", BEFORE, "after.rs");
+    // One for each function but the last; by hand in turns is a sketch.
     let functions = BEFORE.matches("\npub async fn").count() + BEFORE.matches("\npub fn").count();
     assert_eq!(findings.len(), functions - 1);
-    let patterns = findings
-        .iter()
-        .filter(|it| it["suggestion"]["replaces"].is_null());
-    assert_eq!(patterns.count(), 1);
+    let sketches = findings.iter().filter(|it| is_sketch(it));
+    assert_eq!(sketches.count(), 1);
+}
+
+#[test]
+fn loops_are_what_after_has() {
+    let loops = include_str!("loops.rs");
+    let findings = replaced("suggest-loops", loops, "loops_after.rs");
+    let functions = loops.matches("\npub async fn").count() + loops.matches("\npub fn").count();
+    assert_eq!(findings.len(), functions);
+    assert!(!findings.iter().any(is_sketch));
 }
 
 #[test]
@@ -127,8 +145,15 @@ fn only(name: &str, body: &str) -> (Value, String) {
     (found.clone(), code)
 }
 
-fn is_pattern(found: &Value) -> bool {
-    found["suggestion"]["code"].is_string() && found["suggestion"]["replaces"].is_null()
+/// Whether the suggestion is not all of it, which it says.
+fn is_sketch(found: &Value) -> bool {
+    let is_sketch =
+        found["suggestion"]["code"].is_string() && found["suggestion"]["replaces"].is_null();
+    assert!(
+        !is_sketch || found["missing"] != Value::Array(Vec::new()),
+        "{found}"
+    );
+    is_sketch
 }
 
 #[test]
@@ -142,10 +167,7 @@ fn an_attempt_is_made_of_what_each_turn_makes() {
         code.contains("{ let request = make(); log(&request); send(request) }"),
         "{code}"
     );
-    assert!(
-        code.starts_with("return ") && !is_pattern(&found),
-        "{found}"
-    );
+    assert!(code.starts_with("return ") && !is_sketch(&found), "{found}");
     let (found, _) = only(
         "suggest-leaves",
         "loop { let place = { if is_over() { break; } next() }; match ask(place) { Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) } }",
@@ -196,7 +218,7 @@ fn an_attempt_is_made_of_what_each_turn_makes() {
 }
 
 #[test]
-fn a_loop_that_does_more_is_a_pattern() {
+fn a_loop_that_does_more_is_a_sketch() {
     for (number, body) in [
         "loop { match ask() { Ok(it) => return Ok(it), Err(error) => { node = error.node(); sleep(PAUSE); } } }",
         "loop { match ask() { Ok(it) => return Ok(it), Err(_) => { refresh()?; sleep(PAUSE); } } }",
@@ -210,13 +232,13 @@ fn a_loop_that_does_more_is_a_pattern() {
     .enumerate()
     {
         let (found, code) = only(&format!("suggest-more-{number}"), body);
-        assert!(is_pattern(&found) && code.contains("{ ask() }"), "{found}");
+        assert!(is_sketch(&found) && code.contains("{ ask() }"), "{found}");
     }
     let (found, _) = only(
         "suggest-plain",
-        "loop { match ask() { Ok(it) => return Ok(it), Err(error) => { last_error = Some(error); pause = next(pause); sleep(pause); } } }",
+        "loop { match ask() { Ok(it) => return Ok(it), Err(error) if is_over() => return Err(error), Err(error) => { last_error = Some(error); pause = next(pause); sleep(pause); } } }",
     );
-    assert!(!is_pattern(&found), "{found}");
+    assert!(!is_sketch(&found), "{found}");
 }
 
 #[test]
@@ -228,7 +250,7 @@ fn a_turn_that_is_counted_is_a_context_and_another_place_is_not_a_retry() {
         only(name, &body)
     };
     let (found, code) = of("suggest-count", "0..4");
-    assert!(is_pattern(&found), "{found}");
+    assert!(is_sketch(&found), "{found}");
     assert!(
         code.contains("context = it, ") && code.contains("{ let it = it.number() - 1; ask(it) }"),
         "{code}"

@@ -1,10 +1,14 @@
 //! What the body of a loop says of its delays and of its end.
 
+use std::collections::BTreeSet;
+
+use syn::spanned::Spanned as _;
 use syn::visit::Visit;
 use syn::{BinOp, Block, Expr};
 
+use super::conditions::{self, COUNTS};
 use crate::code::written;
-use crate::suggest::keys::{Keys, duration, integer, literal_duration};
+use crate::suggest::keys::integer;
 
 pub(super) fn leaves(block: &Block) -> bool {
     let mut search = Exit::default();
@@ -18,12 +22,45 @@ pub(super) fn exits(expr: &Expr) -> bool {
     search.leaves
 }
 
+/// Whether each way through it leaves the loop.
+pub(super) fn always_leaves(expr: &Expr) -> bool {
+    match expr {
+        Expr::Return(_) | Expr::Break(_) => true,
+        Expr::Paren(it) => always_leaves(&it.expr),
+        Expr::Block(it) => block_leaves(&it.block),
+        Expr::Unsafe(it) => block_leaves(&it.block),
+        Expr::If(it) => {
+            let other = it.else_branch.as_ref();
+            block_leaves(&it.then_branch) && other.is_some_and(|(_, it)| always_leaves(it))
+        }
+        Expr::Match(it) => it.arms.iter().all(|arm| always_leaves(&arm.body)),
+        Expr::Macro(it) => ends(&it.mac),
+        _ => false,
+    }
+}
+
+pub(super) fn block_leaves(block: &Block) -> bool {
+    block.stmts.iter().any(|it| match it {
+        syn::Stmt::Expr(expr, _) => always_leaves(expr),
+        syn::Stmt::Macro(it) => ends(&it.mac),
+        syn::Stmt::Local(_) | syn::Stmt::Item(_) => false,
+    })
+}
+
+/// A macro that never goes on.
+pub(super) fn ends(mac: &syn::Macro) -> bool {
+    let name = mac.path.segments.last().map(|it| it.ident.to_string());
+    let names = ["bail", "panic", "unreachable", "todo", "unimplemented"];
+    name.is_some_and(|it| names.contains(&it.as_str()))
+}
+
 /// Whether something leaves the loop.
 #[derive(Default)]
 pub(super) struct Exit {
     pub(super) leaves: bool,
     /// By `?` or `bail!`, whose error nothing retries.
     pub(super) fails: bool,
+    pub(super) awaits: bool,
 }
 
 impl<'ast> Visit<'ast> for Exit {
@@ -38,6 +75,7 @@ impl<'ast> Visit<'ast> for Exit {
             | Expr::ForLoop(_) => {}
             expr => {
                 self.fails |= matches!(expr, Expr::Try(_));
+                self.awaits |= matches!(expr, Expr::Await(_));
                 syn::visit::visit_expr(self, expr);
             }
         }
@@ -58,16 +96,31 @@ pub(super) struct Facts {
     /// `if result.is_ok() { return .. }`
     pub(super) leaves_on_success: bool,
     /// What a number of attempts is compared with.
-    limit: Option<(String, Option<u64>)>,
+    pub(super) limit: Option<Limit>,
     /// What counts the attempts that are left.
-    left: Option<String>,
+    pub(super) left: Option<String>,
+    /// What counts attempts, and where in the file each is counted.
+    pub(super) counters: BTreeSet<String>,
+    pub(super) counted_at: Vec<(String, usize)>,
+    /// What is set, whole or in part.
+    pub(super) set: BTreeSet<String>,
+    /// What is called, by name.
+    pub(super) calls: Vec<String>,
     /// Whether the attempt was counted before that.
     pub(super) is_counted: bool,
     /// Whether an iterator gives the delays, and ends.
-    is_sequence: bool,
+    pub(super) is_sequence: bool,
     /// Whether the delays grow.
-    grows: bool,
-    jitter: bool,
+    pub(super) grows: bool,
+    pub(super) jitter: bool,
+}
+
+/// What a number of attempts is compared with.
+pub(super) struct Limit {
+    pub(super) counter: String,
+    pub(super) with: Expr,
+    /// Attempts that are made beyond it.
+    pub(super) more: u64,
 }
 
 impl Facts {
@@ -81,9 +134,8 @@ impl Facts {
         match condition {
             Expr::Binary(it) if matches!(it.op, BinOp::And(_)) => {
                 let (left, right) = (Self::of_condition(&it.left), Self::of_condition(&it.right));
-                let limit = left.limit.or(right.limit);
                 Self {
-                    limit,
+                    limit: left.limit.or(right.limit),
                     ..Self::default()
                 }
             }
@@ -106,6 +158,7 @@ impl<'ast> Visit<'ast> for Facts {
         if let Expr::Path(path) = &*call.func {
             let last = path.path.segments.last();
             let name = last.map_or_else(String::new, |it| it.ident.to_string());
+            self.calls.push(name.clone());
             if is_sleep(&name) && self.sleep.is_none() {
                 self.sleep = call.args.first().cloned();
             }
@@ -115,6 +168,7 @@ impl<'ast> Visit<'ast> for Facts {
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         let name = call.method.to_string();
+        self.calls.push(name.clone());
         if is_sleep(&name) && self.sleep.is_none() && call.args.len() == 1 {
             self.sleep = call.args.first().cloned();
         }
@@ -140,15 +194,30 @@ impl<'ast> Visit<'ast> for Facts {
         syn::visit::visit_expr_if(self, it);
     }
 
+    fn visit_expr_assign(&mut self, it: &'ast syn::ExprAssign) {
+        self.set.extend(super::names(&it.left));
+        syn::visit::visit_expr_assign(self, it);
+    }
+
     fn visit_expr_binary(&mut self, it: &'ast syn::ExprBinary) {
         let name = written(&it.left);
-        let is_counted = has_word(&name, &["attempt", "retr", "tries", "count", "fail"]);
+        if is_assignment(it.op) {
+            self.set.extend(super::names(&it.left));
+        }
+        let is_counted = has_word(&name, COUNTS) || self.counters.contains(&name);
+        let is_one = integer(&it.right) == Some(1);
+        let steps = matches!(it.op, BinOp::AddAssign(_) | BinOp::SubAssign(_));
+        if steps && (is_counted || is_one) {
+            self.counters.insert(name.clone());
+            let at = it.span().byte_range().start;
+            self.counted_at.push((name.clone(), at));
+        }
         if matches!(it.op, BinOp::AddAssign(_)) {
-            self.is_counted |= is_counted;
+            self.is_counted |= is_counted || is_one;
         }
         let is_left = is_counted || has_word(&name, &["left", "remain"]);
         if matches!(it.op, BinOp::SubAssign(_)) && is_left {
-            self.left = Some(name);
+            self.left = Some(name.clone());
         }
         let limit = match it.op {
             BinOp::Ge(_) | BinOp::Lt(_) | BinOp::Eq(_) => Some(0),
@@ -161,12 +230,15 @@ impl<'ast> Visit<'ast> for Facts {
         };
         let number = integer(&it.right);
         // How many are left, or whether it is the first.
-        let is_other = number == Some(0) || self.limit.is_some();
+        let is_other =
+            number == Some(0) || self.limit.is_some() || !conditions::is_number_like(&it.right);
         if let Some(more) = limit.filter(|_| is_counted && !is_other) {
             // What is compared before it is counted is a number of retries.
-            let more = u64::from(!self.is_counted).saturating_add(more);
-            let number = number.map(|it| it.saturating_add(more));
-            self.limit = Some((written(&it.right), number));
+            self.limit = Some(Limit {
+                counter: name,
+                with: (*it.right).clone(),
+                more: u64::from(!self.is_counted).saturating_add(more),
+            });
         }
         syn::visit::visit_expr_binary(self, it);
     }
@@ -192,88 +264,31 @@ impl<'ast> Visit<'ast> for Facts {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
-fn has_word(name: &str, words: &[&str]) -> bool {
+/// `+=` and the like.
+const fn is_assignment(op: BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::AddAssign(_)
+            | BinOp::SubAssign(_)
+            | BinOp::MulAssign(_)
+            | BinOp::DivAssign(_)
+            | BinOp::RemAssign(_)
+            | BinOp::ShlAssign(_)
+            | BinOp::ShrAssign(_)
+            | BinOp::BitXorAssign(_)
+            | BinOp::BitAndAssign(_)
+            | BinOp::BitOrAssign(_)
+    )
+}
+
+pub(super) fn has_word(name: &str, words: &[&str]) -> bool {
     let name = name.to_lowercase();
     words.iter().any(|word| name.contains(word))
 }
 
-fn is_sleep(name: &str) -> bool {
+pub(super) fn is_sleep(name: &str) -> bool {
     matches!(
         name,
         "sleep" | "sleep_ms" | "boxed_sleep" | "delay_for" | "delay_ms"
     )
-}
-
-pub(super) fn keys(turns: Option<&Expr>, facts: &Facts, sleep: &Expr) -> Keys {
-    let mut keys = Keys {
-        jitter: Some("\"none\"".to_owned()),
-        ..Keys::default()
-    };
-    let sequence = "the loop is over a sequence: write its length as `max`; if its elements are delays, `backoff` takes a closure from the number of the retry to its delay".to_owned();
-    match turns.map(count) {
-        Some(Some(max)) => keys.max = Some(max),
-        Some(None) => keys.unknown.push(sequence),
-        None if facts.is_sequence && facts.limit.is_none() => keys.unknown.push(sequence),
-        None => {
-            match (&facts.limit, &facts.left) {
-                (Some((_, Some(number))), _) => {
-                    keys.max = Some(number.to_string());
-                    keys.unknown.push(
-                        "what the counter begins with: `max` is right where that is 0".to_owned(),
-                    );
-                }
-                (Some((limit, None)), _) => {
-                    keys.unknown.push(format!("the loop compares with `{limit}`: write it as `max`, plus one if it counts retries"));
-                }
-                (None, Some(left)) => {
-                    keys.unknown.push(format!("what `{left}` begins with: write it as `max`, plus one if it counts retries"));
-                }
-                (None, None) => {
-                    keys.unlimited();
-                    keys.unknown.push("what ends the loop when nothing succeeds: it compares no count, so `max` is `\"unlimited\"`; write a number or a `deadline`".to_owned());
-                }
-            }
-        }
-    }
-    match literal_duration(sleep) {
-        Some(base) => keys.base = Some(base),
-        None if facts.grows => keys.unknown.push(format!(
-            "the first delay of `{}`: write it as `base`, and its bound as `cap`",
-            written(sleep)
-        )),
-        None => keys.unknown.push(format!(
-            "how long `{}` is: write it as `base`",
-            duration(sleep)
-        )),
-    }
-    if !facts.grows && keys.base.is_some() {
-        keys.backoff = Some("fixed");
-    }
-    if facts.jitter || facts.grows {
-        keys.jitter = None;
-    }
-    keys.accept();
-    if keys.jitter.is_some() {
-        keys.differs.push("the loop has no jitter; `jitter = \"full\"`, the default, spreads clients that failed together".to_owned());
-    }
-    keys.differs.push(
-        "after the last attempt nothing sleeps, and a `deadline` can bound the whole".to_owned(),
-    );
-    keys
-}
-
-/// How many turns `0..n` are.
-fn count(range: &Expr) -> Option<String> {
-    let Expr::Range(range) = range else {
-        return None;
-    };
-    let start = range.start.as_deref().map_or(Some(0), integer)?;
-    let end = range.end.as_deref()?;
-    let more = u64::from(matches!(range.limits, syn::RangeLimits::Closed(_)));
-    Some(match (integer(end), start, more) {
-        (Some(end), ..) => end.saturating_sub(start).saturating_add(more).to_string(),
-        (None, 0, 0) | (None, 1, 1) => written(end),
-        (None, 0, 1) => format!("{} + 1", written(end)),
-        (None, ..) => return None,
-    })
 }

@@ -1,0 +1,210 @@
+//! What a loop tries: the `match` or `if` on a result that leaves the loop after a success.
+
+use quote::ToTokens;
+use syn::visit::Visit;
+use syn::{Arm, Block, Expr, ExprMatch, Pat, Stmt};
+
+use super::facts::{Facts, exits, leaves};
+use super::names;
+
+/// The variable that is asked, and what it is set to before.
+pub(super) fn through_variable<'a>(
+    body: &'a Block,
+    place: usize,
+    mut asked: Asked<'a>,
+) -> (usize, Asked<'a>) {
+    if let Expr::Reference(it) = asked.operation {
+        asked.operation = &it.expr;
+    }
+    match variable(body, place, asked.operation) {
+        Some((place, operation)) => (place, Asked { operation, ..asked }),
+        None => (place, asked),
+    }
+}
+
+/// What a variable of the loop is set to before this place, and where.
+fn variable<'a>(body: &'a Block, place: usize, name: &Expr) -> Option<(usize, &'a Expr)> {
+    let Expr::Path(name) = name else { return None };
+    let name = name.path.get_ident()?;
+    let before = body.stmts.iter().enumerate().take(place).rev();
+    before.into_iter().find_map(|(place, it)| {
+        let (own, init) = set(it)?;
+        (own == name).then_some((place, init))
+    })
+}
+
+/// `let name = value;`
+fn set(statement: &Stmt) -> Option<(&syn::Ident, &Expr)> {
+    let Stmt::Local(local) = statement else {
+        return None;
+    };
+    match (&local.pat, &local.init) {
+        (Pat::Ident(name), Some(init)) => Some((&name.ident, &init.expr)),
+        _ => None,
+    }
+}
+
+/// A result that the loop returns in more than one place: after a success, and when it gives up; or in one, where it
+/// counts and tells successes from failures. A loop that polls returns what it asked for in one.
+pub(super) fn handed_on<'a>(body: &'a Block, facts: &Facts) -> Option<(usize, Asked<'a>)> {
+    struct Count<'a>(&'a syn::Ident, u32);
+    impl<'ast> Visit<'ast> for Count<'_> {
+        fn visit_expr(&mut self, expr: &'ast Expr) {
+            let handed = match expr {
+                Expr::Return(it) => it.expr.as_deref(),
+                Expr::Break(it) => it.expr.as_deref(),
+                Expr::Closure(_) | Expr::Async(_) => return,
+                _ => None,
+            };
+            if let Some(Expr::Path(path)) = handed {
+                self.1 = self.1.saturating_add(u32::from(path.path.is_ident(self.0)));
+            }
+            syn::visit::visit_expr(self, expr);
+        }
+    }
+    let words = names(body);
+    let is_result = ["Ok", "Err", "is_ok", "is_err"]
+        .iter()
+        .any(|it| words.contains(*it));
+    let enough = if facts.is_limited() && is_result {
+        1
+    } else {
+        2
+    };
+    let mut statements = body.stmts.iter().enumerate();
+    statements.find_map(|(place, it)| {
+        let (name, operation) = set(it)?;
+        let mut count = Count(name, 0);
+        count.visit_block(body);
+        (count.1 >= enough).then(|| (place, Asked::part(operation)))
+    })
+}
+
+/// What is tried, and what becomes of it.
+pub(super) struct Asked<'a> {
+    pub(super) operation: &'a Expr,
+    pub(super) is_plain: bool,
+    pub(super) returns: bool,
+    /// What says which results are failures; nothing if the loop asks otherwise.
+    pub(super) by: Option<By<'a>>,
+}
+
+/// How a loop tells failures from successes.
+#[derive(Clone, Copy)]
+pub(super) enum By<'a> {
+    Match(&'a ExprMatch),
+    If(&'a syn::ExprIf, &'a Pat),
+}
+
+impl<'a> Asked<'a> {
+    /// The loop does more with its result.
+    pub(super) const fn part(operation: &'a Expr) -> Self {
+        Self {
+            operation,
+            is_plain: false,
+            returns: false,
+            by: None,
+        }
+    }
+}
+
+/// The statement that tries: a `match` or an `if` on its result, which leaves the loop after a success.
+pub(super) fn asked(statement: &Stmt) -> Option<Asked<'_>> {
+    match statement {
+        Stmt::Expr(expr, _) => asked_by(expr),
+        Stmt::Local(local) => local.init.as_ref().and_then(|init| asked_by(&init.expr)),
+        _ => None,
+    }
+}
+
+fn asked_by(expr: &Expr) -> Option<Asked<'_>> {
+    match expr {
+        Expr::Match(it) => matched(it),
+        Expr::If(it) => {
+            let Expr::Let(condition) = &*it.cond else {
+                return None;
+            };
+            let leaves = match variant(&condition.pat)?.as_str() {
+                "Ok" => leaves(&it.then_branch),
+                "Err" => it
+                    .else_branch
+                    .as_ref()
+                    .is_some_and(|(_, other)| exits(other)),
+                _ => false,
+            };
+            leaves.then(|| Asked {
+                by: Some(By::If(it, &condition.pat)),
+                ..Asked::part(&condition.expr)
+            })
+        }
+        _ => None,
+    }
+}
+
+fn matched(it: &ExprMatch) -> Option<Asked<'_>> {
+    let is_result = it
+        .arms
+        .iter()
+        .any(|arm| matches!(variant(&arm.pat).as_deref(), Some("Ok" | "Err")));
+    let is_success = |arm: &&Arm| variant(&arm.pat).as_deref() != Some("Err");
+    let mut successes = it.arms.iter().filter(is_success).peekable();
+    let leaves = successes.peek().is_some() && successes.any(|arm| exits(&arm.body));
+    if !(is_result && leaves) {
+        return None;
+    }
+    Some(Asked {
+        operation: &it.expr,
+        is_plain: it.arms.iter().filter(is_success).all(hands_on),
+        returns: (it.arms.iter().filter(is_success)).any(|it| matches!(*it.body, Expr::Return(_))),
+        by: Some(By::Match(it)),
+    })
+}
+
+/// `Ok(value) => return Ok(value)`, `result => return result`.
+fn hands_on(arm: &Arm) -> bool {
+    let handed = match &*arm.body {
+        Expr::Return(it) => it.expr.as_ref(),
+        Expr::Break(it) => it.expr.as_ref(),
+        _ => None,
+    };
+    let Some(handed) = handed else { return false };
+    let pattern = ToTokens::to_token_stream(&arm.pat).to_string();
+    ToTokens::to_token_stream(handed).to_string() == pattern
+}
+
+/// The name of the variant, with any that it is below.
+pub(super) fn variant(pattern: &Pat) -> Option<String> {
+    match pattern {
+        Pat::TupleStruct(it) => it.path.segments.last().map(|it| it.ident.to_string()),
+        Pat::Or(it) => it.cases.first().and_then(variant),
+        Pat::Guard(it) => variant(&it.pat),
+        _ => None,
+    }
+}
+
+/// The pattern of the error in `Err(pattern)`.
+pub(super) fn error(pattern: &Pat) -> Option<&Pat> {
+    super::patterns::of_result(pattern)
+        .into_iter()
+        .find_map(|it| match it {
+            super::patterns::Of::Error(pattern) => Some(pattern),
+            _ => None,
+        })
+}
+
+/// `Ok(name)`: no success is left out.
+pub(super) fn is_any_success(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::TupleStruct(it) => it.elems.iter().all(super::patterns::is_any),
+        _ => false,
+    }
+}
+
+/// `while let Err(_) = operation`, `while operation.is_err()`.
+pub(super) fn failing(condition: &Expr) -> Option<&Expr> {
+    match condition {
+        Expr::Let(it) if variant(&it.pat).as_deref() == Some("Err") => Some(&it.expr),
+        Expr::MethodCall(it) if it.method == "is_err" => Some(&it.receiver),
+        _ => None,
+    }
+}

@@ -1,0 +1,127 @@
+//! What a loop does with a failed attempt: which errors end it, what it logs, how long it sleeps, and what it does
+//! besides.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use syn::{Expr, Pat};
+
+use super::conditions::{Guard, Time};
+use super::names;
+use super::patterns::{Bound, is_any};
+
+/// Where in a failure something stands: the pattern of the error, and what was asked about it.
+#[derive(Clone, Default)]
+pub(super) struct Scope<'a> {
+    pub(super) pattern: Option<&'a Pat>,
+    pub(super) guards: Vec<Guard>,
+    /// What is bound to the error, or a part of it.
+    pub(super) bound: BTreeSet<String>,
+    /// What of that is there by value.
+    pub(super) values: BTreeSet<String>,
+    /// A name for what an expression may say: `Some(after) = error.retry_after()`.
+    pub(super) given: Option<(String, String)>,
+}
+
+impl<'a> Scope<'a> {
+    /// Of the error behind this pattern; `is_borrowed` if it binds references.
+    pub(super) fn of(pattern: Option<&'a Pat>, is_borrowed: bool) -> Self {
+        let bound = pattern.map(Bound::of).unwrap_or_default();
+        let all = bound.all();
+        let values = if is_borrowed {
+            BTreeSet::new()
+        } else {
+            bound.values
+        };
+        Self {
+            pattern,
+            guards: Vec::new(),
+            bound: all,
+            values,
+            given: None,
+        }
+    }
+
+    pub(super) fn with(&self, guard: Guard) -> Self {
+        let mut scope = self.clone();
+        scope.guards.push(guard);
+        scope
+    }
+
+    /// Whether every error is meant.
+    pub(super) fn is_any(&self) -> bool {
+        self.guards.is_empty() && self.pattern.is_none_or(is_any)
+    }
+}
+
+/// An error that ends the loop, or one that does not.
+#[derive(Clone)]
+pub(super) struct Case<'a> {
+    pub(super) scope: Scope<'a>,
+    pub(super) again: bool,
+    /// Whether what follows in the body of the loop decides.
+    pub(super) falls: bool,
+}
+
+/// A line of a log: a macro, or the call of a function that logs.
+pub(super) struct Log<'a> {
+    pub(super) scope: Scope<'a>,
+    pub(super) line: TokenStream,
+    /// Whether it takes values of any type, as macros that format do.
+    pub(super) formats: bool,
+}
+
+/// What becomes of a failed attempt.
+#[derive(Default)]
+pub(super) struct Failure<'a> {
+    /// The first that is met decides.
+    pub(super) cases: Vec<Case<'a>>,
+    pub(super) logs: Vec<Log<'a>>,
+    /// What it sleeps for, with the variables of the loop in place of their names.
+    pub(super) sleeps: Vec<(Scope<'a>, &'a Expr)>,
+    /// What else it does.
+    pub(super) besides: Vec<String>,
+    /// What decides, and cannot be asked about an error.
+    pub(super) unclear: Vec<String>,
+    /// How long the loop goes on.
+    pub(super) time: Option<Time<'a>>,
+    /// Results that are a success and do not end it.
+    pub(super) not_final: Vec<String>,
+    pub(super) exits: Exits,
+}
+
+/// What the loop ends with after a failure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Exits {
+    /// It does not end, or elsewhere.
+    #[default]
+    None,
+    /// The error of the attempt.
+    Same,
+    /// The same as an error of another type, by `into`.
+    Converted,
+    /// Something else.
+    Other,
+}
+
+impl Failure<'_> {
+    /// Whether each delay is one that the error says.
+    pub(super) fn always_asked(&self) -> bool {
+        let of_error = |(scope, time): &(Scope<'_>, &Expr)| !names(*time).is_disjoint(&scope.bound);
+        !self.sleeps.is_empty() && self.sleeps.iter().all(of_error)
+    }
+
+    /// The first delay that no error says.
+    pub(super) fn own_delay(&self) -> Option<&Expr> {
+        let of_error = |(scope, time): &&(Scope<'_>, &Expr)| names(*time).is_disjoint(&scope.bound);
+        self.sleeps.iter().find(of_error).map(|(_, time)| *time)
+    }
+
+    pub(super) fn exit(&mut self, exit: Exits) {
+        self.exits = match (self.exits, exit) {
+            (Exits::None, exit) => exit,
+            (known, exit) if known == exit => known,
+            _ => Exits::Other,
+        };
+    }
+}

@@ -1,0 +1,240 @@
+//! The parts of a loop -> what it tries, what becomes of a failure, and its keys.
+
+use std::collections::BTreeSet;
+
+use syn::visit::Visit as _;
+use syn::{Block, Expr, Pat, Stmt};
+
+use super::asked::{self, Asked, By};
+use super::cases::{self, Retried};
+use super::conditions::{Condition, Time};
+use super::facts::{Facts, always_leaves, block_leaves};
+use super::failure::Failure;
+use super::hooks::{self, Names};
+use super::policy::{self, Outside};
+use super::walk::Walk;
+use super::{Around, patterns};
+use crate::suggest::keys::{Keys, integer};
+
+/// The parts of a loop.
+pub(super) struct Parts<'a> {
+    pub(super) body: &'a Block,
+    pub(super) turns: Option<(&'a Pat, &'a Expr)>,
+    pub(super) condition: Option<&'a Expr>,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn of(expr: &'a Expr) -> Option<Self> {
+        let (body, turns, condition) = match expr {
+            Expr::Loop(it) => (&it.body, None, None),
+            Expr::While(it) => (&it.body, None, Some(&*it.cond)),
+            Expr::ForLoop(it) => (&it.body, Some((&*it.pat, &*it.expr)), None),
+            _ => return None,
+        };
+        Some(Self {
+            body,
+            turns,
+            condition,
+        })
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        let mut facts = self
+            .condition
+            .map_or_else(Facts::default, Facts::of_condition);
+        if let Some((name, Expr::Range(_))) = self.turns {
+            facts.counters.extend(patterns::name(name));
+        }
+        facts.visit_block(self.body);
+        facts
+    }
+
+    pub(super) fn is_counted(&self, facts: &Facts) -> bool {
+        facts.is_limited() || matches!(self.turns, Some((_, Expr::Range(_))))
+    }
+
+    /// What is tried, and where in the body; nothing where something that is not a result ends the loop.
+    pub(super) fn asked(&self, facts: &Facts) -> Option<(Option<usize>, Option<Asked<'a>>)> {
+        let mut statements = self.body.stmts.iter().enumerate();
+        let asked = statements.find_map(|(place, it)| Some((place, asked::asked(it)?)));
+        let asked = asked.map(|(place, it)| asked::through_variable(self.body, place, it));
+        let asked = asked.or_else(|| asked::handed_on(self.body, facts));
+        match (asked, self.condition.and_then(asked::failing)) {
+            (Some((place, asked)), _) => Some((Some(place), Some(asked))),
+            (None, Some(operation)) => Some((None, Some(Asked::part(operation)))),
+            (None, None) if facts.leaves_on_success => Some((None, None)),
+            (None, None) => None,
+        }
+    }
+
+    /// What becomes of a failed attempt.
+    pub(super) fn failure(
+        &self,
+        facts: &Facts,
+        asked: Option<&Asked<'a>>,
+        sleeping: &dyn Fn(&str) -> bool,
+    ) -> Failure<'a> {
+        let mut walk = Walk::new(facts, facts.sleep.as_ref(), sleeping);
+        let by = asked.and_then(|it| it.by);
+        // Where the loop asks what has become of the attempt.
+        let asks = |expr: &Expr| match (by, expr) {
+            (Some(By::Match(by)), Expr::Match(it)) => std::ptr::eq(by, it),
+            (Some(By::If(by, _)), Expr::If(it)) => std::ptr::eq(by, it),
+            _ => false,
+        };
+        let mut statements = self.body.stmts.iter();
+        let place = match asked {
+            Some(asked) if by.is_none() => statements.position(|it| match it {
+                Stmt::Local(it) => (it.init.as_ref())
+                    .is_some_and(|it| std::ptr::eq(&raw const *it.expr, asked.operation)),
+                _ => false,
+            }),
+            _ => statements.position(|it| match it {
+                Stmt::Expr(it, _) => asks(it),
+                Stmt::Local(it) => it.init.as_ref().is_some_and(|it| asks(&it.expr)),
+                _ => false,
+            }),
+        };
+        let rest = place.and_then(|it| self.body.stmts.get(it.saturating_add(1)..));
+        match by {
+            Some(By::Match(it)) => walk.arms(&it.arms, is_borrowed(&it.expr)),
+            Some(By::If(it, pattern)) => {
+                let error = asked::error(pattern);
+                let borrowed = matches!(&*it.cond, Expr::Let(it) if is_borrowed(&it.expr));
+                match (error, &it.else_branch) {
+                    (Some(error), other) => {
+                        walk.branch(Some(error), &it.then_branch, borrowed);
+                        walk.success(other.as_ref().is_none_or(|(_, it)| always_leaves(it)));
+                    }
+                    (None, other) => {
+                        walk.success(
+                            block_leaves(&it.then_branch) && asked::is_any_success(pattern),
+                        );
+                        if let Some((_, other)) = other {
+                            walk.other(other);
+                        }
+                    }
+                }
+            }
+            None => {}
+        }
+        if let (None, Some(Expr::Let(it))) = (by, self.condition) {
+            walk.branch(asked::error(&it.pat), self.body, is_borrowed(&it.expr));
+        } else {
+            // `let error = match attempt() { Ok(it) => return it, Err(error) => error };`
+            let error = match place.and_then(|it| self.body.stmts.get(it)) {
+                Some(Stmt::Local(it)) if by.is_some() => Some(&it.pat),
+                _ => None,
+            };
+            walk.rest(rest.unwrap_or(&self.body.stmts), error);
+        }
+        let mut own = self.declared();
+        own.extend(facts.set.difference(&facts.counters).cloned());
+        walk.finished(&own)
+    }
+
+    /// The time that the condition of a `while` gives it.
+    pub(super) fn time(&self, facts: &Facts) -> Option<Time<'a>> {
+        let none = BTreeSet::new();
+        Condition::of(self.condition?, &facts.counters, &none).time
+    }
+
+    /// What the loop declares.
+    pub(super) fn declared(&self) -> BTreeSet<String> {
+        let mut bound = patterns::Bound::default();
+        bound.visit_block(self.body);
+        if let Some((name, _)) = self.turns {
+            bound.visit_pat(name);
+        }
+        bound.all()
+    }
+
+    pub(super) fn keys(&self, facts: &Facts, failure: &Failure<'a>, around: &Around<'_>) -> Keys {
+        let declared = self.declared();
+        let mut own = declared.clone();
+        own.extend(facts.set.iter().cloned());
+        let range = match self.turns {
+            Some((name, Expr::Range(range))) => patterns::name(name).zip(Some(range)),
+            _ => None,
+        };
+        let named = |name: &str| (around.named)(name);
+        let outside = Outside {
+            own: &own,
+            named: &named,
+        };
+        let start = |name: &str| match &range {
+            Some((own, range)) if own == name => range.start.as_deref().map_or(Some(0), integer),
+            _ => outside.start(name),
+        };
+        let delay = match &facts.sleep {
+            Some(Expr::Path(path)) => path.path.get_ident().map(ToString::to_string),
+            _ => None,
+        };
+        let known = Names {
+            facts,
+            own: &declared,
+            delay,
+            start: &start,
+        };
+        let after = hooks::retry_after(failure, &known);
+        let sleep = failure.own_delay().or(facts.sleep.as_ref());
+        let sleep = sleep.filter(|_| !failure.always_asked());
+        let turns = self.turns.map(|(_, turns)| turns);
+        let mut keys = policy::keys(
+            turns,
+            facts,
+            sleep,
+            self.time(facts).or(failure.time),
+            &outside,
+        );
+        on(failure, &mut keys);
+        let log = hooks::on_retry(failure, &known);
+        if after.key.is_some() {
+            keys.differs.push("a delay that an error asks for is bounded by `max_retry_after`, 1 minute unless it is written, and has up to 10 % of jitter".to_owned());
+        }
+        for hook in [after, log] {
+            keys.hooks.extend(hook.key);
+            keys.missing.extend(hook.missing);
+        }
+        for what in &failure.not_final {
+            keys.missing.push(format!(
+                "`until`: the loop goes on after `{what}`; say which values are final"
+            ));
+        }
+        for what in &failure.besides {
+            keys.missing.push(format!(
+                "what the loop does between attempts: `{what}`; `before_retry = ...` does that here"
+            ));
+        }
+        keys
+    }
+}
+
+/// The key `on`.
+fn on(failure: &Failure<'_>, keys: &mut Keys) {
+    let missing = match cases::retried(&failure.cases) {
+        _ if !failure.unclear.is_empty() => failure.unclear.join("; "),
+        Retried::None => return keys.hooks.push("on = |_| false".to_owned()),
+        Retried::Some(key) => return keys.hooks.push(key),
+        Retried::All => {
+            keys.hooks.push("on(_)".to_owned());
+            keys.unknown.push(
+                "which errors are worth a retry: the loop retries all, and `on(_)` does; write the patterns or a predicate".to_owned(),
+            );
+            return;
+        }
+    };
+    keys.hooks.push("on = ...".to_owned());
+    keys.missing.push(format!(
+        "`on`, the errors that are worth a retry: the loop tells them apart, and not by the error alone ({missing})"
+    ));
+}
+
+/// `&result`, `result.as_ref()`: patterns bind references.
+fn is_borrowed(expr: &Expr) -> bool {
+    match expr {
+        Expr::Reference(_) => true,
+        Expr::MethodCall(it) => it.method == "as_ref" || it.method == "as_mut",
+        _ => false,
+    }
+}

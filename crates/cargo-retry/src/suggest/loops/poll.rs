@@ -1,0 +1,143 @@
+//! Loops that ask until something is so or the time is over: nothing fails in them.
+
+use syn::visit::Visit;
+use syn::{Block, Expr, ExprIf, Pat, Stmt};
+
+use super::Around;
+use super::conditions::elapsed;
+use super::facts::{Exit, Facts, leaves};
+use super::parts::Parts;
+use super::policy::{self, Outside};
+use crate::code::written;
+use crate::suggest::keys::Keys;
+
+/// A loop that polls.
+pub(in crate::suggest) struct Poll<'a> {
+    /// What each turn does before it asks.
+    pub(in crate::suggest) before: Vec<&'a Stmt>,
+    /// What it asks, and the pattern that ends it, if that is not a `bool`.
+    pub(in crate::suggest) asked: &'a Expr,
+    pub(in crate::suggest) pattern: Option<&'a Pat>,
+    /// What follows when it is so; nothing where the loop is simply left.
+    pub(in crate::suggest) then: Option<&'a Block>,
+    /// What follows when the time is over.
+    pub(in crate::suggest) over: Option<&'a Block>,
+    pub(in crate::suggest) keys: Keys,
+}
+
+/// A `while` or a `loop` that compares times, asks, and sleeps.
+pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Poll<'a>> {
+    let parts = Parts::of(expr)?;
+    let facts = parts.facts();
+    let sleep = facts.sleep.as_ref()?;
+    let ifs = || {
+        let statements = parts.body.stmts.iter().enumerate();
+        statements.filter_map(|(place, it)| match it {
+            Stmt::Expr(Expr::If(it), _) if leaves(&it.then_branch) => Some((place, it)),
+            _ => None,
+        })
+    };
+    let over = ifs().find(|(_, it)| elapsed(&it.cond).is_some());
+    let time = match (parts.time(&facts), over) {
+        (Some(time), _) => time,
+        (None, Some((_, it))) => elapsed(&it.cond)?,
+        (None, None) => return None,
+    };
+    let (place, it) =
+        ifs().find(|(_, it)| elapsed(&it.cond).is_none() && it.else_branch.is_none())?;
+    let mut own = parts.declared();
+    own.extend(facts.set.iter().cloned());
+    let outside = Outside {
+        own: &own,
+        named: around.named,
+    };
+    let mut keys = policy::keys(None, &facts, Some(sleep), Some(time), &outside);
+    let (asked, pattern) = asked(it);
+    if pattern.is_none() {
+        keys.hooks.push("until = |is_so| *is_so".to_owned());
+    }
+    if pattern.is_none() && has_let(asked) {
+        keys.missing.push("what is asked, as one value: a condition with `let` is none; move it to a function that returns a `bool`".to_owned());
+    }
+    let mut exit = Exit::default();
+    exit.visit_expr(asked);
+    if exit.fails {
+        keys.missing.push("what is asked can leave the loop: move it to a function that returns a `Result`, and say with `on` which errors are asked again".to_owned());
+    }
+    let mut before = Vec::new();
+    for (at, statement) in parts.body.stmts.iter().enumerate() {
+        let is_known = at == place || over.is_some_and(|(over, _)| at == over);
+        if is_known || sleeps(statement) {
+            continue;
+        }
+        if at < place && !turns_away(statement) {
+            before.push(statement);
+        } else {
+            keys.missing.push(format!(
+                "what the loop does besides: `{}`",
+                written(statement)
+            ));
+        }
+    }
+    let then = match it.then_branch.stmts.as_slice() {
+        [Stmt::Expr(Expr::Break(it), _)] if it.expr.is_none() => None,
+        _ => Some(&it.then_branch),
+    };
+    let blocks = [then, over.map(|(_, it)| &it.then_branch)];
+    if blocks.into_iter().flatten().any(breaks) {
+        keys.missing
+            .push("where a `break` of the loop leads to".to_owned());
+    }
+    Some(Poll {
+        before,
+        asked,
+        pattern,
+        then,
+        over: over.map(|(_, it)| &it.then_branch),
+        keys,
+    })
+}
+
+/// The value that is asked for, and the pattern that it has to have.
+fn asked(it: &ExprIf) -> (&Expr, Option<&Pat>) {
+    match &*it.cond {
+        Expr::Let(it) => (&it.expr, Some(&it.pat)),
+        condition => (condition, None),
+    }
+}
+
+fn has_let(condition: &Expr) -> bool {
+    match condition {
+        Expr::Let(_) => true,
+        Expr::Binary(it) => has_let(&it.left) || has_let(&it.right),
+        Expr::Paren(it) => has_let(&it.expr),
+        _ => false,
+    }
+}
+
+fn sleeps(statement: &Stmt) -> bool {
+    let mut facts = Facts::default();
+    facts.visit_stmt(statement);
+    facts.sleep.is_some()
+}
+
+fn turns_away(statement: &Stmt) -> bool {
+    let mut exit = Exit::default();
+    exit.visit_stmt(statement);
+    exit.leaves || exit.fails
+}
+
+fn breaks(block: &Block) -> bool {
+    struct Breaks(bool);
+    impl<'ast> Visit<'ast> for Breaks {
+        fn visit_expr_break(&mut self, _: &'ast syn::ExprBreak) {
+            self.0 = true;
+        }
+        fn visit_expr_continue(&mut self, _: &'ast syn::ExprContinue) {
+            self.0 = true;
+        }
+    }
+    let mut breaks = Breaks(false);
+    breaks.visit_block(block);
+    breaks.0
+}

@@ -1,0 +1,305 @@
+//! The code behind a failed attempt, statement by statement -> what becomes of it.
+
+mod branches;
+mod effects;
+
+use std::collections::BTreeSet;
+
+use quote::ToTokens;
+use syn::visit::Visit as _;
+use syn::{Arm, Block, Expr, Pat, Stmt};
+
+use super::conditions::{Condition, Join};
+use super::facts::{Exit, Facts, always_leaves};
+use super::failure::{Case, Failure, Scope};
+use super::names;
+use super::patterns::{Of, of_result};
+use crate::code::written;
+use crate::suggest::brief;
+
+/// Where the code goes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Falls,
+    Again,
+    Leaves,
+}
+
+/// Reads the code behind a failed attempt.
+pub(super) struct Walk<'a, 'n> {
+    pub(super) failure: Failure<'a>,
+    /// What counts attempts.
+    counters: &'n BTreeSet<String>,
+    /// What may be set without doing anything else: the delays and the counts.
+    settable: BTreeSet<String>,
+    /// What the variables of the failure are set to.
+    variables: Vec<(&'a syn::Ident, &'a Expr)>,
+    /// Whether a function of this name sleeps.
+    sleeping: &'n dyn Fn(&str) -> bool,
+}
+
+impl<'a, 'n> Walk<'a, 'n> {
+    pub(super) fn new(
+        facts: &'n Facts,
+        delay: Option<&Expr>,
+        sleeping: &'n dyn Fn(&str) -> bool,
+    ) -> Self {
+        let mut settable = delay.map(names).unwrap_or_default();
+        settable.extend(facts.counters.iter().cloned());
+        Self {
+            failure: Failure::default(),
+            counters: &facts.counters,
+            settable,
+            variables: Vec::new(),
+            sleeping,
+        }
+    }
+
+    /// The arms of a `match` on the result.
+    pub(super) fn arms(&mut self, arms: &'a [Arm], is_borrowed: bool) {
+        for arm in arms {
+            for of in of_result(&arm.pat) {
+                let scope = match of {
+                    Of::Success => {
+                        if !always_leaves(&arm.body) {
+                            self.failure.not_final.push(written(&arm.pat));
+                        }
+                        continue;
+                    }
+                    Of::Error(pattern) => Scope::of(Some(pattern), is_borrowed),
+                    Of::Any => Scope::default(),
+                    Of::Other => {
+                        let what = format!("what `{}` is", written(&arm.pat));
+                        self.failure.unclear.push(what);
+                        continue;
+                    }
+                };
+                self.arm(arm, scope);
+            }
+        }
+    }
+
+    /// The branch of an `if let Err(pattern)`, or what comes after one of `Ok`.
+    pub(super) fn branch(&mut self, pattern: Option<&'a Pat>, block: &'a Block, is_borrowed: bool) {
+        let scope = Scope::of(pattern, is_borrowed);
+        let end = self.block(&block.stmts, &scope);
+        self.case(scope, end);
+    }
+
+    /// What follows in the body of the loop, for the errors that come there, by this name if they have one.
+    pub(super) fn rest(&mut self, statements: &'a [Stmt], error: Option<&'a Pat>) {
+        let met = std::mem::take(&mut self.failure.cases);
+        let scope = Scope::of(error, false);
+        let end = self.block(statements, &scope);
+        self.case(scope, end);
+        let rest = std::mem::take(&mut self.failure.cases);
+        if met.is_empty() {
+            self.failure.cases = rest;
+            return;
+        }
+        for case in met {
+            if !case.falls {
+                self.failure.cases.push(case);
+                continue;
+            }
+            for after in &rest {
+                if case.scope.is_any() {
+                    self.failure.cases.push(after.clone());
+                    continue;
+                }
+                let mut scope = case.scope.clone();
+                scope.guards.extend(after.scope.guards.iter().cloned());
+                self.failure.cases.push(Case { scope, ..*after });
+            }
+        }
+    }
+
+    /// The way of a success, which leaves the loop in any case or not.
+    pub(super) fn success(&mut self, leaves: bool) {
+        if !leaves {
+            self.failure.not_final.push("Ok(_)".to_owned());
+        }
+    }
+
+    /// What stands behind `else` of an `if let Ok(..)`.
+    pub(super) fn other(&mut self, other: &'a Expr) {
+        let scope = Scope::default();
+        let end = self.body(other, &scope);
+        self.case(scope, end);
+    }
+
+    /// What was found. A guard that names something of the loop, which declares `own`, can be asked nowhere else.
+    pub(super) fn finished(mut self, own: &BTreeSet<String>) -> Failure<'a> {
+        let end = self.failure.cases.iter().position(|it| it.scope.is_any());
+        self.failure
+            .cases
+            .truncate(end.map_or(usize::MAX, |it| it.saturating_add(1)));
+        let cases = self.failure.cases.iter();
+        let guards = cases.flat_map(|it| it.scope.guards.iter().map(|guard| (&it.scope, guard)));
+        let foreign = guards.filter(|(scope, guard)| {
+            let names = guard.names.iter();
+            let mut own = names.filter(|it| own.contains(*it) && !scope.bound.contains(*it));
+            own.next().is_some() || guard.text.contains(".await") || guard.text.contains('?')
+        });
+        let unclear: Vec<_> = foreign
+            .map(|(_, it)| format!("what `{}` decides", brief(&it.text)))
+            .collect();
+        self.failure.unclear.extend(unclear);
+        self.failure
+    }
+
+    fn case(&mut self, scope: Scope<'a>, end: End) {
+        let (again, falls) = (end != End::Leaves, end == End::Falls);
+        let case = Case {
+            scope,
+            again,
+            falls,
+        };
+        self.failure.cases.push(case);
+    }
+
+    /// An arm whose pattern the scope has, but for its guard.
+    fn arm(&mut self, arm: &'a Arm, scope: Scope<'a>) -> End {
+        let Pat::Guard(it) = &arm.pat else {
+            let end = self.body(&arm.body, &scope);
+            self.case(scope, end);
+            return end;
+        };
+        let condition = Condition::of(&it.guard, self.counters, &scope.bound);
+        self.limited(&condition);
+        let scope = if condition.is_limit() {
+            scope
+        } else {
+            scope.with(condition.guard(&scope.values))
+        };
+        let end = if condition.is_limit() {
+            self.behind_limit(|this| this.body(&arm.body, &scope))
+        } else {
+            self.body(&arm.body, &scope)
+        };
+        let is_over = end == End::Leaves;
+        if condition.is_limit() {
+            // A count that is over says nothing of the error; one that is not is as if it were not asked.
+            if !is_over {
+                self.case(scope, end);
+            }
+            return end;
+        }
+        if condition.has_limit && (condition.join == Join::Or) != is_over {
+            self.unclear(&it.guard);
+        }
+        self.case(scope, end);
+        end
+    }
+
+    fn limited(&mut self, condition: &Condition<'a>) {
+        self.failure.time = condition.time.or(self.failure.time);
+    }
+
+    fn unclear(&mut self, condition: &Expr) {
+        let what = format!("what `{}` decides", brief(&written(condition)));
+        self.failure.unclear.push(what);
+    }
+
+    fn block(&mut self, statements: &'a [Stmt], scope: &Scope<'a>) -> End {
+        let mut is_again = false;
+        for statement in statements {
+            let end = match statement {
+                Stmt::Local(local) => {
+                    self.local(local, scope);
+                    End::Falls
+                }
+                Stmt::Item(_) => End::Falls,
+                Stmt::Macro(it) => self.of_macro(&it.mac, scope),
+                // A count that is not over goes on, and what follows ends the loop.
+                Stmt::Expr(Expr::If(it), _) => match self.condition(it, scope) {
+                    (End::Again, true) => {
+                        is_again = true;
+                        End::Falls
+                    }
+                    (end, _) => end,
+                },
+                Stmt::Expr(expr, _) => self.body(expr, scope),
+            };
+            match end {
+                End::Falls => {}
+                End::Leaves if is_again => return End::Again,
+                end => return end,
+            }
+        }
+        if is_again { End::Again } else { End::Falls }
+    }
+
+    /// Something else that it does. What of that may end the loop says which errors do.
+    fn besides(&mut self, code: &impl ToTokens) {
+        let text = brief(&written(code));
+        let mut exit = Exit::default();
+        let code = code.to_token_stream();
+        if let Ok(statement) = syn::parse2::<Stmt>(code.clone()) {
+            exit.visit_stmt(&statement);
+        } else if let Ok(expr) = syn::parse2::<Expr>(code) {
+            exit.visit_expr(&expr);
+        }
+        if exit.fails || exit.leaves {
+            self.failure.unclear.push(format!("what `{text}` decides"));
+        }
+        self.failure.besides.push(text);
+    }
+
+    fn local(&mut self, local: &'a syn::Local, scope: &Scope<'a>) {
+        let Some(init) = &local.init else { return };
+        self.settable.extend(names(&local.pat));
+        if let Pat::Ident(name) = &local.pat {
+            self.variables.push((&name.ident, &init.expr));
+        }
+        match &*init.expr {
+            Expr::Match(it) => _ = self.matching(it, scope),
+            Expr::If(it) => _ = self.condition(it, scope),
+            expr => {
+                let mut search = Exit::default();
+                search.visit_expr(expr);
+                if search.fails || search.awaits || init.diverge.is_some() {
+                    self.besides(local);
+                }
+            }
+        }
+    }
+
+    fn body(&mut self, expr: &'a Expr, scope: &Scope<'a>) -> End {
+        match expr {
+            Expr::Return(it) => self.leaves(it.expr.as_deref(), scope),
+            Expr::Break(it) => self.leaves(it.expr.as_deref(), scope),
+            Expr::Continue(_) => End::Again,
+            Expr::Block(it) => self.block(&it.block.stmts, scope),
+            Expr::Unsafe(it) => self.block(&it.block.stmts, scope),
+            Expr::Paren(it) => self.body(&it.expr, scope),
+            Expr::Await(it) => self.body(&it.base, scope),
+            Expr::If(it) => self.condition(it, scope).0,
+            Expr::Match(it) => self.matching(it, scope),
+            Expr::Macro(it) => self.of_macro(&it.mac, scope),
+            Expr::Assign(it) => {
+                let target = written(&it.left).to_lowercase();
+                let is_error = target.contains("err") || target.contains("last");
+                if !is_error
+                    && written(&it.left) != "_"
+                    && names(&it.left).is_disjoint(&self.settable)
+                {
+                    self.besides(expr);
+                }
+                End::Falls
+            }
+            Expr::Binary(it) => {
+                if names(&it.left).is_disjoint(&self.settable) {
+                    self.besides(expr);
+                }
+                End::Falls
+            }
+            Expr::Call(_) | Expr::MethodCall(_) => self.call(expr, scope),
+            Expr::Path(_) | Expr::Lit(_) | Expr::Tuple(_) => End::Falls,
+            other => {
+                self.besides(other);
+                End::Falls
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Where an `if` or a `match` leads to after a failure.
+
+use std::collections::BTreeSet;
+
+use syn::{Arm, Expr, ExprIf, ExprMatch, Pat};
+
+use super::effects::is_error;
+use super::{End, Walk};
+use crate::suggest::loops::conditions::{Condition, Guard, Join, unparenthesized};
+use crate::suggest::loops::failure::{Case, Scope};
+use crate::suggest::loops::names;
+use crate::suggest::loops::patterns::{Bound, is_any, name, shown};
+use crate::suggest::loops::render::rendered;
+
+impl<'a> Walk<'a, '_> {
+    /// Where an `if` goes, and whether that is for a limit.
+    pub(super) fn condition(&mut self, it: &'a ExprIf, scope: &Scope<'a>) -> (End, bool) {
+        let condition = Condition::of(&it.cond, self.counters, &scope.bound);
+        self.limited(&condition);
+        let other = it.else_branch.as_ref().map(|(_, it)| &**it);
+        let is_sequence = condition.binding().is_some_and(|it| is_sequence(&it.expr));
+        if condition.is_limit() || is_sequence {
+            if let (true, Some(it)) = (is_sequence, condition.binding()) {
+                self.settable.extend(names(&it.pat));
+            }
+            let then = self.behind_limit(|this| this.block(&it.then_branch.stmts, scope));
+            let other =
+                self.behind_limit(|this| other.map_or(End::Falls, |it| this.body(it, scope)));
+            return match (then, other) {
+                (End::Leaves, end) | (end, End::Leaves) => (end, true),
+                (End::Again, _) | (_, End::Again) => (End::Again, true),
+                _ => (End::Falls, true),
+            };
+        }
+        let inner = Self::inner(&condition, scope);
+        let then = self.block(&it.then_branch.stmts, &inner);
+        let behind = self.failure.cases.len();
+        let other_end = other.map_or(End::Falls, |it| self.body(it, scope));
+        // With a limit beside it, one way alone says what is so of the error.
+        let says =
+            |end: End| !condition.has_limit || (condition.join == Join::Or) == (end == End::Leaves);
+        let end = match (then, other_end) {
+            (End::Falls, End::Falls | End::Again) => return (End::Falls, false),
+            (End::Falls | End::Again, End::Leaves) => {
+                self.case(scope.clone(), End::Leaves);
+                then
+            }
+            (End::Leaves | End::Again, end) => end,
+        };
+        let (again, falls) = (then != End::Leaves, then == End::Falls);
+        self.failure.cases.insert(
+            behind,
+            Case {
+                scope: inner,
+                again,
+                falls,
+            },
+        );
+        if !says(then) {
+            self.unclear(&it.cond);
+        }
+        (end, false)
+    }
+
+    /// What is asked on the way out, once a limit is reached, says nothing of the errors before.
+    pub(super) fn behind_limit(&mut self, walk: impl FnOnce(&mut Self) -> End) -> End {
+        let known = (self.failure.cases.len(), self.failure.unclear.len());
+        let end = walk(self);
+        if end == End::Leaves {
+            self.failure.cases.truncate(known.0);
+            self.failure.unclear.truncate(known.1);
+        }
+        end
+    }
+
+    /// The scope of the branch of a condition.
+    fn inner(condition: &Condition<'a>, scope: &Scope<'a>) -> Scope<'a> {
+        if let Some(it) = condition.binding()
+            && is_error(&it.expr, scope)
+        {
+            let is_borrowed = scope.values.is_empty() || matches!(&*it.expr, Expr::Reference(_));
+            let mut inner = Scope::of(Some(&it.pat), is_borrowed);
+            inner.guards.clone_from(&scope.guards);
+            return inner;
+        }
+        let mut inner = scope.with(condition.guard(&scope.values));
+        if let Some(it) = condition.binding() {
+            let bound = Bound::of(&it.pat).all();
+            inner.given = some(&it.pat).map(|name| (name, rendered(&it.expr, &scope.values)));
+            inner.bound.extend(bound);
+        }
+        inner
+    }
+
+    /// A `match` on the error, on what it says, or on the next delay.
+    pub(super) fn matching(&mut self, it: &'a ExprMatch, scope: &Scope<'a>) -> End {
+        if is_sequence(&it.expr) {
+            let mut end = End::Leaves;
+            for arm in &it.arms {
+                self.settable.extend(names(&arm.pat));
+                let arm = self.body(&arm.body, scope);
+                end = if end == End::Leaves { arm } else { end };
+            }
+            return end;
+        }
+        let is_of_error = is_error(&it.expr, scope);
+        if !is_of_error && names(&it.expr).is_disjoint(&scope.bound) {
+            self.besides(it);
+            return End::Falls;
+        }
+        let is_borrowed = scope.values.is_empty() || matches!(&*it.expr, Expr::Reference(_));
+        let asked = rendered(&it.expr, &scope.values);
+        let mut end = End::Leaves;
+        for arm in &it.arms {
+            let pattern = match &arm.pat {
+                Pat::Guard(it) => &*it.pat,
+                pattern => pattern,
+            };
+            let inner = if is_of_error {
+                let mut inner = Scope::of(Some(pattern), is_borrowed);
+                inner.guards.clone_from(&scope.guards);
+                inner
+            } else if is_any(pattern) {
+                scope.clone()
+            } else {
+                scope.with(matched(&asked, arm, self.counters))
+            };
+            let way = if is_of_error || is_any(pattern) {
+                self.arm(arm, inner)
+            } else {
+                let way = self.body(&arm.body, &inner);
+                self.case(inner, way);
+                way
+            };
+            end = match (end, way) {
+                (End::Falls, _) | (_, End::Falls) => End::Falls,
+                (End::Again, _) | (_, End::Again) => End::Again,
+                _ => End::Leaves,
+            };
+        }
+        end
+    }
+}
+
+/// `matches!(error.kind(), pattern if guard)`.
+fn matched(asked: &str, arm: &Arm, counters: &BTreeSet<String>) -> Guard {
+    let (pattern, guard) = match &arm.pat {
+        Pat::Guard(it) => (&*it.pat, Some(&*it.guard)),
+        pattern => (pattern, None),
+    };
+    let bound = Bound::of(pattern).all();
+    let guard = guard.map(|it| Condition::of(it, counters, &bound));
+    let guard = guard.filter(|it| !it.is_limit());
+    let guard = guard.map(|it| it.guard(&BTreeSet::new()));
+    let mut names = names(&arm.pat);
+    let used = guard
+        .as_ref()
+        .map(|it| it.names.clone())
+        .unwrap_or_default();
+    let text = match &guard {
+        Some(guard) => format!(
+            "matches!({asked}, {} if {})",
+            shown(pattern, &used),
+            guard.text
+        ),
+        None => format!("matches!({asked}, {})", shown(pattern, &used)),
+    };
+    names.extend(used);
+    // Of the error are the names in what is asked.
+    let words = asked.split(|it: char| !it.is_alphanumeric() && it != '_');
+    names.extend(words.map(ToOwned::to_owned));
+    Guard {
+        opposite: format!("!{text}"),
+        text,
+        names,
+    }
+}
+
+/// The name in `Some(name)`.
+fn some(pattern: &Pat) -> Option<String> {
+    match pattern {
+        Pat::TupleStruct(it) if it.path.is_ident("Some") => it.elems.first().and_then(name),
+        _ => None,
+    }
+}
+
+/// `delays.next()`.
+fn is_sequence(expr: &Expr) -> bool {
+    match unparenthesized(expr) {
+        Expr::MethodCall(it) => {
+            let name = it.method.to_string();
+            it.args.is_empty() && (name == "next" || name.starts_with("next_"))
+        }
+        _ => false,
+    }
+}

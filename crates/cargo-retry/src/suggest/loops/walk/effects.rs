@@ -1,0 +1,136 @@
+//! What a failure does that is not a decision: it logs, sleeps, or ends the loop.
+
+use quote::ToTokens as _;
+use syn::{Expr, Macro};
+
+use super::{End, Walk};
+use crate::code::written;
+use crate::suggest::loops::conditions::unparenthesized;
+use crate::suggest::loops::facts::{ends, is_sleep};
+use crate::suggest::loops::failure::{Exits, Log, Scope};
+use crate::suggest::loops::names;
+use crate::suggest::loops::patterns::name;
+
+impl<'a> Walk<'a, '_> {
+    pub(super) fn of_macro(&mut self, line: &'a Macro, scope: &Scope<'a>) -> End {
+        let name = line.path.segments.last().map(|it| it.ident.to_string());
+        let name = name.unwrap_or_default();
+        if is_log(&name) {
+            let scope = scope.clone();
+            let line = line.to_token_stream();
+            self.failure.logs.push(Log {
+                scope,
+                line,
+                formats: true,
+            });
+            return End::Falls;
+        }
+        if ends(line) {
+            self.failure.exit(Exits::Other);
+            return End::Leaves;
+        }
+        self.besides(line);
+        End::Falls
+    }
+
+    /// Out of the loop, with this.
+    pub(super) fn leaves(&mut self, with: Option<&Expr>, scope: &Scope<'_>) -> End {
+        let exit = match with {
+            Some(Expr::Call(it)) if written(&it.func) == "Err" => match it.args.first() {
+                Some(error) if is_error(error, scope) => Exits::Same,
+                // `Err(Fault::Gone) => return Err(Fault::Gone)`
+                Some(error) if (scope.pattern).is_some_and(|it| written(it) == written(error)) => {
+                    Exits::Same
+                }
+                Some(Expr::MethodCall(it))
+                    if it.method == "into" && is_error(&it.receiver, scope) =>
+                {
+                    Exits::Converted
+                }
+                _ => Exits::Other,
+            },
+            // `result => return result`
+            Some(Expr::Path(_)) if scope.pattern.is_none() => Exits::Same,
+            _ => Exits::Other,
+        };
+        self.failure.exit(exit);
+        End::Leaves
+    }
+
+    /// A call that sleeps, ends the program, or does something else.
+    pub(super) fn call(&mut self, expr: &'a Expr, scope: &Scope<'a>) -> End {
+        let (name, arguments) = match expr {
+            Expr::Call(it) => match &*it.func {
+                Expr::Path(path) => {
+                    let last = path.path.segments.last();
+                    (last.map(|it| it.ident.to_string()), &it.args)
+                }
+                _ => (None, &it.args),
+            },
+            Expr::MethodCall(it) => (Some(it.method.to_string()), &it.args),
+            _ => return End::Falls,
+        };
+        let name = name.unwrap_or_default();
+        if let Some(time) = arguments.first().filter(|_| is_sleep(&name)) {
+            let time = self.meant(time, scope);
+            self.failure.sleeps.push((scope.clone(), time));
+        } else if name == "exit" || name == "abort" {
+            return End::Leaves;
+        } else if is_log(&name) && matches!(expr, Expr::Call(_)) {
+            let (scope, line) = (scope.clone(), expr.to_token_stream());
+            self.failure.logs.push(Log {
+                scope,
+                line,
+                formats: false,
+            });
+        } else if !(self.sleeping)(&name) && !is_sleep(&name) && name != "yield_now" {
+            self.besides(expr);
+        }
+        End::Falls
+    }
+
+    /// What a variable is set to, if that speaks of the error.
+    fn meant(&self, time: &'a Expr, scope: &Scope<'a>) -> &'a Expr {
+        let Expr::Path(path) = time else { return time };
+        let mut known = self.variables.iter().rev();
+        let set = known
+            .find(|(name, _)| path.path.is_ident(*name))
+            .map(|(_, set)| *set);
+        set.filter(|it| !names(*it).is_disjoint(&scope.bound))
+            .unwrap_or(time)
+    }
+}
+
+/// Whether it is the error itself: a name, or a reference to it.
+pub(super) fn is_error(expr: &Expr, scope: &Scope<'_>) -> bool {
+    match unparenthesized(expr) {
+        Expr::Reference(it) => is_error(&it.expr, scope),
+        Expr::Path(path) => {
+            let whole = scope.pattern.and_then(name);
+            whole.is_some_and(|it| path.path.is_ident(&it))
+        }
+        _ => false,
+    }
+}
+
+/// A macro that prints or logs.
+fn is_log(name: &str) -> bool {
+    matches!(
+        name,
+        "print"
+            | "println"
+            | "eprint"
+            | "eprintln"
+            | "dbg"
+            | "trace"
+            | "debug"
+            | "info"
+            | "warn"
+            | "error"
+            | "log"
+            | "event"
+    ) || name.starts_with("log_")
+        || name.ends_with("_log")
+        || name.starts_with("debug_")
+        || name.starts_with("trace_")
+}
