@@ -42,6 +42,8 @@ fn an_error_that_ends_the_loop_is_not_retried() {
             "loop { match ask() { Ok(it) => return Ok(it), Err(Error::Gone) => return fail(), Err(_) => {} } if self.is_closed() { return fail(); } sleep(PAUSE); }".to_owned(),
             "on = |error| match error { Error::Gone => false, _ if self.is_closed() => false, _ => true },",
         ),
+        // A loop around this one goes on.
+        ("'nodes: loop { 'one: loop { match ask() { Ok(it) => return Ok(it), Err(Error::Gone) => continue 'nodes, Err(_) => { sleep(PAUSE); continue 'one; } } } }".to_owned(), "on = |error| !matches!(error, Error::Gone),"),
         // What is asked on the way out says nothing of the errors before.
         ("loop { match ask() { Ok(it) => return Ok(it), Err(_) => {} } if start.elapsed() > LIMIT { if best.is_some() { return best(); } return fail(); } sleep(PAUSE); }".to_owned(), "on(_),"),
         // No error is retried, but what is not final.
@@ -110,6 +112,13 @@ fn what_the_loop_logs_is_a_hook() {
         let (found, code) = only(&format!("logged-{number}"), &arms(failed));
         assert!(code.contains(hook), "{hook}\n{code}\n{found}");
     }
+    // What is logged on the way out is not logged between attempts.
+    let failed = "Err(e) if e.is_final() => { error!(\"{e}\"); return Err(e); } Err(e) => { if tries > 3 { error!(\"over\"); return Err(e); } if e.is_busy() { info!(\"busy\"); sleep(PAUSE); continue; } error!(\"other\"); return Err(e) }";
+    let (found, code) = only("logged-between", &arms(failed));
+    assert!(
+        code.contains("on_retry = |_| info!(\"busy\"),") && !is_sketch(&found),
+        "{code}"
+    );
     for (number, failed) in [
         "Err(e) => { let node = next(&e); warn!(\"{node} failed\"); sleep(PAUSE) }",
         "Err(e) => { warn!(\"{} left\", most - tries); sleep(PAUSE) }",

@@ -22,6 +22,24 @@ pub(super) fn exits(expr: &Expr) -> bool {
     search.leaves
 }
 
+/// Whether a way through it begins the next turn by `continue`.
+pub(super) fn goes_on(expr: &Expr) -> bool {
+    struct Continues(bool);
+    impl<'ast> Visit<'ast> for Continues {
+        fn visit_expr_continue(&mut self, _: &'ast syn::ExprContinue) {
+            self.0 = true;
+        }
+        // They have turns of their own.
+        fn visit_expr_loop(&mut self, _: &'ast syn::ExprLoop) {}
+        fn visit_expr_while(&mut self, _: &'ast syn::ExprWhile) {}
+        fn visit_expr_for_loop(&mut self, _: &'ast syn::ExprForLoop) {}
+        fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+    }
+    let mut continues = Continues(false);
+    continues.visit_expr(expr);
+    continues.0
+}
+
 /// Whether each way through it leaves the loop.
 pub(super) fn always_leaves(expr: &Expr) -> bool {
     match expr {

@@ -79,8 +79,8 @@ pub(super) struct Failure<'a> {
     pub(super) logs: Vec<Log<'a>>,
     /// What it sleeps for, with the variables of the loop in place of their names.
     pub(super) sleeps: Vec<(Scope<'a>, &'a Expr)>,
-    /// What else it does.
-    pub(super) besides: Vec<String>,
+    /// What else it does, and whether that may end it.
+    pub(super) besides: Vec<(String, bool)>,
     /// What decides, and cannot be asked about an error.
     pub(super) unclear: Vec<String>,
     /// How long the loop goes on.
@@ -105,6 +105,16 @@ pub(super) enum Exits {
 }
 
 impl Failure<'_> {
+    /// Moves what it has done since then into another one.
+    pub(super) fn move_since(&mut self, done: [usize; 3], into: &mut Self) {
+        let [logs, sleeps, besides] = done;
+        into.logs.extend(self.logs.drain(logs..));
+        into.sleeps.extend(self.sleeps.drain(sleeps..));
+        into.besides.extend(self.besides.drain(besides..));
+    }
+}
+
+impl Failure<'_> {
     /// Whether each delay is one that the error says.
     pub(super) fn always_asked(&self) -> bool {
         let of_error = |(scope, time): &(Scope<'_>, &Expr)| !names(*time).is_disjoint(&scope.bound);
@@ -115,6 +125,11 @@ impl Failure<'_> {
     pub(super) fn own_delay(&self) -> Option<&Expr> {
         let of_error = |(scope, time): &&(Scope<'_>, &Expr)| names(*time).is_disjoint(&scope.bound);
         self.sleeps.iter().find(of_error).map(|(_, time)| *time)
+    }
+
+    /// How much there is of what it does.
+    pub(super) const fn done(&self) -> [usize; 3] {
+        [self.logs.len(), self.sleeps.len(), self.besides.len()]
     }
 
     pub(super) fn exit(&mut self, exit: Exits) {

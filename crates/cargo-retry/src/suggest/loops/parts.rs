@@ -21,20 +21,22 @@ pub(super) struct Parts<'a> {
     pub(super) body: &'a Block,
     pub(super) turns: Option<(&'a Pat, &'a Expr)>,
     pub(super) condition: Option<&'a Expr>,
+    label: Option<&'a syn::Lifetime>,
 }
 
 impl<'a> Parts<'a> {
     pub(super) fn of(expr: &'a Expr) -> Option<Self> {
-        let (body, turns, condition) = match expr {
-            Expr::Loop(it) => (&it.body, None, None),
-            Expr::While(it) => (&it.body, None, Some(&*it.cond)),
-            Expr::ForLoop(it) => (&it.body, Some((&*it.pat, &*it.expr)), None),
+        let (body, turns, condition, label) = match expr {
+            Expr::Loop(it) => (&it.body, None, None, &it.label),
+            Expr::While(it) => (&it.body, None, Some(&*it.cond), &it.label),
+            Expr::ForLoop(it) => (&it.body, Some((&*it.pat, &*it.expr)), None, &it.label),
             _ => return None,
         };
         Some(Self {
             body,
             turns,
             condition,
+            label: label.as_ref().map(|it| &it.name),
         })
     }
 
@@ -74,7 +76,7 @@ impl<'a> Parts<'a> {
         asked: Option<&Asked<'a>>,
         sleeping: &dyn Fn(&str) -> bool,
     ) -> Failure<'a> {
-        let mut walk = Walk::new(facts, facts.sleep.as_ref(), sleeping);
+        let mut walk = Walk::new(facts, self.label, sleeping);
         let by = asked.and_then(|it| it.by);
         // Where the loop asks what has become of the attempt.
         let asks = |expr: &Expr| match (by, expr) {
@@ -201,7 +203,7 @@ impl<'a> Parts<'a> {
                 "`until`: the loop goes on after `{what}`; say which values are final"
             ));
         }
-        for what in &failure.besides {
+        for (what, _) in &failure.besides {
             keys.missing.push(format!(
                 "what the loop does between attempts: `{what}`; `before_retry = ...` does that here"
             ));

@@ -6,12 +6,13 @@ mod effects;
 use std::collections::BTreeSet;
 
 use quote::ToTokens;
+use syn::spanned::Spanned as _;
 use syn::visit::Visit as _;
 use syn::{Arm, Block, Expr, Pat, Stmt};
 
 use super::conditions::{Condition, Join};
-use super::facts::{Exit, Facts, always_leaves};
-use super::failure::{Case, Failure, Scope};
+use super::facts::{Exit, Facts, always_leaves, goes_on};
+use super::failure::{Case, Failure, Log, Scope};
 use super::names;
 use super::patterns::{Of, of_result};
 use crate::code::written;
@@ -28,6 +29,10 @@ enum End {
 /// Reads the code behind a failed attempt.
 pub(super) struct Walk<'a, 'n> {
     pub(super) failure: Failure<'a>,
+    /// What is known to be done between attempts.
+    between: Failure<'a>,
+    /// The label of the loop.
+    label: Option<String>,
     /// What counts attempts.
     counters: &'n BTreeSet<String>,
     /// What may be set without doing anything else: the delays and the counts.
@@ -41,13 +46,16 @@ pub(super) struct Walk<'a, 'n> {
 impl<'a, 'n> Walk<'a, 'n> {
     pub(super) fn new(
         facts: &'n Facts,
-        delay: Option<&Expr>,
+        label: Option<&syn::Lifetime>,
         sleeping: &'n dyn Fn(&str) -> bool,
     ) -> Self {
+        let delay = facts.sleep.as_ref();
         let mut settable = delay.map(names).unwrap_or_default();
         settable.extend(facts.counters.iter().cloned());
         Self {
             failure: Failure::default(),
+            between: Failure::default(),
+            label: label.map(ToString::to_string),
             counters: &facts.counters,
             settable,
             variables: Vec::new(),
@@ -61,7 +69,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             for of in of_result(&arm.pat) {
                 let scope = match of {
                     Of::Success => {
-                        if !always_leaves(&arm.body) {
+                        if !always_leaves(&arm.body) || goes_on(&arm.body) {
                             self.failure.not_final.push(written(&arm.pat));
                         }
                         continue;
@@ -145,6 +153,13 @@ impl<'a, 'n> Walk<'a, 'n> {
             .map(|(_, it)| format!("what `{}` decides", brief(&it.text)))
             .collect();
         self.failure.unclear.extend(unclear);
+        self.between.move_since([0; 3], &mut self.failure);
+        let place = |it: &Log<'_>| it.line.span().byte_range().start;
+        self.failure.logs.sort_by_key(place);
+        let besides = self.failure.besides.iter();
+        let ends = besides.filter(|(_, ends)| *ends);
+        let ends: Vec<_> = ends.map(|(it, _)| format!("what `{it}` decides")).collect();
+        self.failure.unclear.extend(ends);
         self.failure
     }
 
@@ -201,7 +216,19 @@ impl<'a, 'n> Walk<'a, 'n> {
         self.failure.unclear.push(what);
     }
 
+    /// What is done on the way out of the loop is not done between attempts.
     fn block(&mut self, statements: &'a [Stmt], scope: &Scope<'a>) -> End {
+        let done = self.failure.done();
+        let end = self.statements(statements, scope);
+        match end {
+            End::Falls => {}
+            End::Again => self.failure.move_since(done, &mut self.between),
+            End::Leaves => self.failure.move_since(done, &mut Failure::default()),
+        }
+        end
+    }
+
+    fn statements(&mut self, statements: &'a [Stmt], scope: &Scope<'a>) -> End {
         let mut is_again = false;
         for statement in statements {
             let end = match statement {
@@ -240,10 +267,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         } else if let Ok(expr) = syn::parse2::<Expr>(code) {
             exit.visit_expr(&expr);
         }
-        if exit.fails || exit.leaves {
-            self.failure.unclear.push(format!("what `{text}` decides"));
-        }
-        self.failure.besides.push(text);
+        self.failure.besides.push((text, exit.fails || exit.leaves));
     }
 
     fn local(&mut self, local: &'a syn::Local, scope: &Scope<'a>) {
@@ -269,7 +293,11 @@ impl<'a, 'n> Walk<'a, 'n> {
         match expr {
             Expr::Return(it) => self.leaves(it.expr.as_deref(), scope),
             Expr::Break(it) => self.leaves(it.expr.as_deref(), scope),
-            Expr::Continue(_) => End::Again,
+            Expr::Continue(it) => match &it.label {
+                // Of a loop around this one.
+                Some(label) if self.label != Some(label.to_string()) => self.leaves(None, scope),
+                _ => End::Again,
+            },
             Expr::Block(it) => self.block(&it.block.stmts, scope),
             Expr::Unsafe(it) => self.block(&it.block.stmts, scope),
             Expr::Paren(it) => self.body(&it.expr, scope),
