@@ -80,17 +80,26 @@ fn what_is_told_apart_otherwise_is_a_sketch() {
         assert!(is_sketch(&found) && code.contains("on = ...,"), "{found}");
         assert!(found["missing"].to_string().contains("`on`"), "{found}");
     }
-    let polls = arms(
-        "Ok(it) if it.is_open() => sleep(PAUSE), Err(e) if e.is_final() => return Err(e), Err(_) => sleep(PAUSE)",
-    );
-    let (found, _) = only(
-        "not-final",
-        &polls
-            .replace("Ok(it) => return Ok(it), Ok(it)", "Ok(it)")
-            .replace("Err(e) if", "Ok(it) => return Ok(it), Err(e) if"),
-    );
+    // Successes that do not end it are no errors.
+    for (number, body) in [
+        "loop { match ask() { Ok(it) if it.is_open() => sleep(PAUSE), Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) } }",
+        "loop { match ask() { Ok(it) => { if it.is_done() { return Ok(it); } sleep(PAUSE) } Err(e) => return Err(e) } }",
+        "loop { match ask() { Ok(it) => { if it.is_busy() { sleep(PAUSE); continue; } return Ok(it); } Err(e) => return Err(e) } }",
+        "loop { if let Ok(Some(it)) = ask() { return Ok(it); } sleep(PAUSE); }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, _) = only(&format!("not-final-{number}"), body);
+        let missing = found["missing"].to_string();
+        assert!(is_sketch(&found) && missing.contains("`until`"), "{found}");
+    }
+    // What is tried is set elsewhere.
+    let body = "let mut it = ask(); loop { match it { Ok(it) => return Ok(it), Err(_) => { sleep(PAUSE); it = ask(); } } }";
+    let (found, _) = only("set-elsewhere", body);
+    let said = found.to_string();
     assert!(
-        is_sketch(&found) && found["missing"].to_string().contains("`until`"),
+        found["suggestion"].is_null() && said.contains("the loop sets `it`"),
         "{found}"
     );
 }
