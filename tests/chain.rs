@@ -210,7 +210,7 @@ async fn a_layer_looks_inside_the_error_of_its_service() {
     }
 
     let calls = Arc::new(Mutex::new(0));
-    let layer = RetryLayer::new(Policy::new()).on(|answer: &Result<(), Boxed>| match answer {
+    let layer = RetryLayer::new(Policy::new()).on_answer(|answer: &Result<(), Boxed>| match answer {
         Ok(()) => Verdict::Permanent,
         Err(error) => chain![io::Error](error),
     });

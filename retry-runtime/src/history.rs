@@ -43,9 +43,9 @@ impl<E> History<E> {
         #[cfg(feature = "std")]
         return {
             let mut earlier = self.earlier;
-            let lost = error.last().is_none() && error.is_timeout();
-            let error = match earlier.pop_if(|_| lost) {
-                Some(last) => RetryError::with_earlier(error.end(), last),
+            let is_lost = error.last().is_none() && error.is_timeout();
+            let error = match earlier.pop_if(|_| is_lost) {
+                Some(before) => RetryError::with_earlier(error.end(), before),
                 None => error,
             };
             error.with_history(total_time, earlier)

@@ -73,7 +73,7 @@ async fn a_layer_ends() {
     let count = Arc::clone(&calls);
     let service = tower::service_fn(move |()| std::future::ready(busy(&count)));
     let layer =
-        RetryLayer::new(POLICY).on(|answer: &std::result::Result<(), String>| answer.is_err());
+        RetryLayer::new(POLICY).on_answer(|answer: &std::result::Result<(), String>| answer.is_err());
     assert!(stopped(layer.layer(service).oneshot(())).await.is_err());
     assert_eq!(calls.load(Ordering::Relaxed), 1);
 }

@@ -358,7 +358,7 @@ async fn layers_end_too() {
     });
     let policy = Policy::new().max(5).base(ms(1000));
     let layer = reattempt::tower::RetryLayer::new(policy)
-        .on(|answer: &Result<Infallible, &str>| answer.is_err());
+        .on_answer(|answer: &Result<Infallible, &str>| answer.is_err());
     let mut service = layer.layer(service);
     std::future::poll_fn(|cx| service.poll_ready(cx))
         .await

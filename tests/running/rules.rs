@@ -82,7 +82,7 @@ const DRIVERS: [Driver; 6] = [
     ("layer", |policy| {
         // Of its error nobody can say that it was cut off.
         let service = RetryLayer::new(policy)
-            .on(|_: &Result<(), Infallible>| Verdict::Transient)
+            .on_answer(|_: &Result<(), Infallible>| Verdict::Transient)
             .layer(service_fn(async |()| Ok::<_, Infallible>(())));
         let _ = blocked(service.oneshot(()));
     }),

@@ -339,5 +339,5 @@ async fn middleware() {
 #[test]
 #[should_panic(expected = "give the client a time-out")]
 fn a_layer_refuses_a_timeout() {
-    let _ = RetryLayer::new(TIMEOUT).on(|_: &Result<(), String>| Verdict::Transient);
+    let _ = RetryLayer::new(TIMEOUT).on_answer(|_: &Result<(), String>| Verdict::Transient);
 }

@@ -235,12 +235,12 @@ async fn a_request_that_is_not_clone_is_made_anew() {
 #[tokio::test(start_paused = true)]
 async fn a_function_judges_the_answer() {
     let service = Scripted::new([Ok("wait"), Err(Fault::Wrong)]);
-    let layer = RetryLayer::new(POLICY).on(|answer: &Answer| *answer != Ok("later"));
+    let layer = RetryLayer::new(POLICY).on_answer(|answer: &Answer| *answer != Ok("later"));
     assert_eq!(layer.layer(service.clone()).oneshot(()).await, Ok("later"));
     assert_eq!(service.calls(), 3);
 
     let service = Scripted::new([Ok("wait"), Ok("never")]);
-    let layer = RetryLayer::new(POLICY).on(|answer: &Answer| match answer {
+    let layer = RetryLayer::new(POLICY).on_answer(|answer: &Answer| match answer {
         Ok("wait") => Verdict::TransientAfter(5 * SECOND),
         _ => Verdict::Permanent,
     });
@@ -285,7 +285,7 @@ async fn a_deadline_is_seen_inside_and_kept() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
     let policy = POLICY.max(4).deadline(10 * SECOND);
-    let layer = RetryLayer::new(policy).on(move |answer: &Result<(), _>| {
+    let layer = RetryLayer::new(policy).on_answer(move |answer: &Result<(), _>| {
         notes.lock().unwrap().push(answer.unwrap_err());
         true
     });

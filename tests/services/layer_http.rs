@@ -91,7 +91,7 @@ async fn a_post_is_not_sent_twice() {
 async fn a_function_of_ones_own_does_not_send_a_post_twice() {
     type Answered = Result<Response<hyper::body::Incoming>, tower::BoxError>;
 
-    let layer = RetryLayer::http(POLICY).on(|answer: &Answered| match answer {
+    let layer = RetryLayer::http(POLICY).on_answer(|answer: &Answered| match answer {
         Ok(response) => Statuses::STANDARD.verdict(response.status(), response.headers()),
         Err(_) => Verdict::Transient,
     });

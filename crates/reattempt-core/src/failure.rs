@@ -149,11 +149,11 @@ impl GaveUp {
     }
 
     /// Returns whether the last attempt has no error, so that one that is known is that of an attempt before it.
-    pub(crate) const fn is_error_earlier(&self) -> bool {
+    pub(crate) const fn is_error_earlier(self) -> bool {
         !matches!(self.last_attempt, LastAttempt::Ended)
     }
 
-    const fn last_timed_out(&self) -> bool {
+    const fn last_timed_out(self) -> bool {
         matches!(self.last_attempt, LastAttempt::TimedOut)
     }
 

@@ -58,6 +58,9 @@ const FIRST_COUNTS: &str = ", which counts the first attempt too";
 /// What decides by a status.
 const STATUS: &str = ", and the errors of `reattempt::http` know which statuses are worth a retry";
 
+/// What differs from a rate limiter.
+const NO_RATE: &str = ", which has no fixed rate: it follows what the service accepts";
+
 /// Keys that most policies need.
 const USUAL: [&str; 8] = [
     "max", "on", "base", "cap", "jitter", "deadline", "timeout", "budget",
@@ -80,6 +83,7 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("max_retries", "max", FIRST_COUNTS),
     ("max_times", "max", FIRST_COUNTS),
     ("delay", "base", ""),
+    ("initial", "base", ""),
     ("interval", "base", ""),
     ("wait", "base", ""),
     ("sleep", "base", ""),
@@ -94,6 +98,7 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("multiplier", "factor", ""),
     ("exponent", "factor", ""),
     ("retry_on", "on", ""),
+    ("exceptions", "on", ""),
     ("retry_if", "on", ""),
     ("when", "on", ""),
     ("if", "on", ""),
@@ -134,8 +139,8 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("circuit_breaker", "breaker", ""),
     ("concurrency_limit", "bulkhead", ""),
     ("max_concurrent", "bulkhead", ""),
-    ("rate_limiter", "throttle", ""),
-    ("rate_limit", "throttle", ""),
+    ("rate_limiter", "throttle", NO_RATE),
+    ("rate_limit", "throttle", NO_RATE),
     ("hedging", "hedge", ""),
     (
         "hedge_max",

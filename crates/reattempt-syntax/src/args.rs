@@ -16,6 +16,8 @@ use syn::{Expr, Ident, Meta, Pat, Path, Token};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::keys;
 use crate::literal::{self, Copies, Literal, Name};
+use crate::slips;
+use crate::tokens::{is_camel_case, names_errors, written};
 
 /// The types of the values of each kind of key.
 mod kinds {
@@ -235,6 +237,10 @@ pub fn parse(tokens: TokenStream, faults: &mut Diagnostics) -> Args {
         }
         return Args::default();
     }
+    if let Some(slip) = slips::chain(&tokens).or_else(|| slips::hyphens(&tokens)) {
+        faults.add(slip);
+        return Args::default();
+    }
     match items.parse2(tokens) {
         Ok(found) => from_items(found, keys::KEYS, faults),
         Err(fault) => {
@@ -309,10 +315,15 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnosti
     let mut seen: Vec<String> = Vec::new();
     let mut good = Vec::new();
     for item in items {
+        if let Some(slip) = slips::policy(&item) {
+            faults.add(slip);
+            continue;
+        }
         let (path, span) = match &item {
             NestedMeta::Meta(meta) => (meta.path(), meta.path().span()),
             NestedMeta::NameValueInvalidExpr(pair) => {
-                faults.add(no_expression(pair));
+                let key = written(&pair.path.to_token_stream());
+                faults.add(slips::of(&key, &item).unwrap_or_else(|| no_expression(pair)));
                 continue;
             }
             NestedMeta::Lit(lit) => {
@@ -349,6 +360,9 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnosti
                 RuleId::R16,
                 format!("`{word}` stands here twice; keep one of them"),
             );
+        } else if let Some(slip) = slips::of(&word, &item) {
+            faults.add(slip);
+            seen.push(word);
         } else {
             seen.push(word);
             good.push(item);
@@ -462,20 +476,6 @@ fn bare_word<T: Literal>(pair: &syn::MetaNameValue) -> Option<Diagnostic> {
     }
 }
 
-/// What is wrong with `until = Status::Done`, which is a value and no function.
-pub fn bare_value(key: &str, value: &Expr) -> Option<Diagnostic> {
-    let tokens = value.to_token_stream();
-    let pattern = Pat::parse_multi.parse2(tokens.clone()).ok()?;
-    (!matches!(pattern, Pat::Wild(_)) && names_errors(&pattern)).then(|| {
-        let value_is = written(&tokens);
-        Diagnostic::new(
-            Place::of(value),
-            RuleId::S9,
-            format!("`{key}` asks a function; write `{key} = |value| matches!(value, {value_is})`"),
-        )
-    })
-}
-
 impl FromMeta for Filter {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         let key = meta.path().span();
@@ -586,21 +586,6 @@ fn closure(tokens: &TokenStream) -> Option<String> {
     is_closure.then(|| format!("|{parameters}| {body}"))
 }
 
-/// Tokens as people write them.
-pub fn written(tokens: &TokenStream) -> String {
-    let text = tokens.to_string();
-    [
-        (" :: ", "::"),
-        (" . ", "."),
-        ("& ", "&"),
-        (" (", "("),
-        (" ,", ","),
-        (" :", ":"),
-    ]
-    .into_iter()
-    .fold(text, |text, (from, to)| text.replace(from, to))
-}
-
 /// Patterns between which `,` or `||` stands, with `|` in its place.
 fn separated(tokens: &TokenStream) -> Option<String> {
     let text = written(tokens).replace("||", "|");
@@ -627,33 +612,12 @@ fn bare_pattern(key: &str, value: &Expr) -> Option<Diagnostic> {
     })
 }
 
-/// Whether it is `_`, or names variants.
-fn names_errors(pattern: &Pat) -> bool {
-    let is_variant =
-        |path: &Path| (path.segments.last()).is_some_and(|last| is_camel_case(&last.ident));
-    match pattern {
-        Pat::Wild(_) => true,
-        Pat::Ident(name) => is_camel_case(&name.ident),
-        Pat::Path(path) => is_variant(&path.path),
-        Pat::TupleStruct(variant) => is_variant(&variant.path),
-        Pat::Struct(variant) => is_variant(&variant.path),
-        Pat::Or(or) => or.cases.iter().all(names_errors),
-        _ => false,
-    }
-}
-
 /// The name, if a pattern is nothing but a binding.
 fn lone_binding(pattern: &TokenStream) -> Option<Ident> {
     let name: Ident = syn::parse2(pattern.clone()).ok()?;
     name.to_string()
         .starts_with(|first: char| first.is_lowercase())
         .then_some(name)
-}
-
-/// Whether a name is that of a type or a variant, not of a binding or a constant.
-fn is_camel_case(name: &Ident) -> bool {
-    let name = name.unraw().to_string();
-    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
 }
 
 impl FromMeta for Code {

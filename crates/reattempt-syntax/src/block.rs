@@ -15,6 +15,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::item::{self, Answer};
 use crate::keys;
 use crate::model::Model;
+use crate::slips;
 
 /// A block as written.
 pub struct Block {
@@ -66,6 +67,13 @@ impl Block {
             .answer
             .error_span()
             .or_else(|| Some(body.statements.span_open()));
+        if !body.asynchronous && slips::awaits_in(body.statements.stream()) {
+            faults.push(
+                body.statements.span_open(),
+                RuleId::S10,
+                "an attempt that awaits is async; write `async { ... }`, and `.await` after the macro",
+            );
+        }
         if let Some(label) = body.foreign_label() {
             faults.push(
                 label.span(),

@@ -24,6 +24,9 @@ pub fn unknown(word: &str, value: Option<&str>) -> String {
     if word == "never" {
         return "`never` stands alone: it takes the function out of every policy; drop it or the other keys".to_owned();
     }
+    if word == "skip" {
+        return "unknown key `skip`; a method without retries has `#[retry(never)]`".to_owned();
+    }
     if words::foreign(word).is_none() && nearest(&word.to_lowercase(), &["never"]).is_some() {
         return format!("unknown key `{word}`; did you mean `never`, alone?");
     }

@@ -44,3 +44,5 @@ pub mod methods;
 pub mod model;
 pub mod moves;
 pub mod rename;
+pub mod slips;
+pub mod tokens;

@@ -11,6 +11,7 @@ use proc_macro2::TokenStream;
 use reattempt_syntax::block::{Block, Body};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::Answer;
+use reattempt_syntax::slips;
 
 use super::{asynchronous, sync};
 
@@ -75,7 +76,8 @@ fn standing(block: &Block) -> TokenStream {
     let bound =
         block.items.iter().any(
             |item| matches!(item, darling::ast::NestedMeta::Meta(meta) if changes(meta.path())),
-        ) || block.body.foreign_label().is_some();
+        ) || block.body.foreign_label().is_some()
+            || !asynchronous && slips::awaits_in(statements.stream());
     let once = match answer.ty() {
         Some(ty) => ours!((|| -> #ty { ::core::panic!() })()),
         None if bound => anything(),

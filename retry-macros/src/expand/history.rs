@@ -42,9 +42,10 @@ impl Parts<'_> {
         } else {
             ours!(#krate::__private::OfError)
         };
-        let remembered = match self.form() {
-            Some(form) => ours!((#form).remember(#kept, last, #what)),
-            None => ours!(#krate::__private::remember(#kept, last, #what)),
+        let remembered = if let Some(form) = self.form() {
+            ours!((#form).remember(#kept, last, #what))
+        } else {
+            ours!(#krate::__private::remember(#kept, last, #what))
         };
         ours!(last = #remembered)
     }

@@ -511,11 +511,10 @@ impl Parts<'_> {
     fn give_up_with_earlier(&self) -> TokenStream {
         let (krate, span) = (&self.krate, at(self.answer_span()));
         let located = self.model.krate_at(span);
-        let failed = match self.form() {
-            Some(form) => {
-                quote_spanned!(span=> #located::__private::fail_as(#form, error, end))
-            }
-            None => ours!(#krate::__private::fail_retry_error(error, end)),
+        let failed = if let Some(form) = self.form() {
+            quote_spanned!(span=> #located::__private::fail_as(#form, error, end))
+        } else {
+            ours!(#krate::__private::fail_retry_error(error, end))
         };
         let lost = self.lost_answer(&ours!(#krate::__private::timed_out(end)));
         ours! {

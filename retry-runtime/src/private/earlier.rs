@@ -129,7 +129,6 @@ impl<R> Plain<R> {
     }
 }
 
-#[expect(clippy::unused_self, reason = "its type is what is asked")]
 impl<T, E> WithReason<T, E> {
     /// Returns what is known after an attempt.
     #[inline(always)]

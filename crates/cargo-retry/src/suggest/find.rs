@@ -277,7 +277,7 @@ impl Visitor<'_> {
         let (form, on) = if request.contains("Request<") {
             ("http", "")
         } else {
-            ("new", ".on(|answer: &Result<_, _>| answer.is_err())")
+            ("new", ".on_answer(|answer: &Result<_, _>| answer.is_err())")
         };
         let code = format!(
             "// cargo add reattempt --features tower\nlet layer = reattempt::tower::RetryLayer::{form}(reattempt::Policy::new().max(4)){on};"

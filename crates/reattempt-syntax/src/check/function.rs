@@ -7,9 +7,10 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, Pat, ReturnType};
 
 use super::limits;
-use crate::args::{Args, Filter, Given, Names, Predicate, written};
+use crate::args::{Args, Filter, Given, Names, Predicate};
 use crate::diagnostics::Diagnostics;
 use crate::item::{Answer, Flow, Function, is_retry, text};
+use crate::tokens::written;
 
 /// What can't be retried at all.
 pub(super) fn signature(

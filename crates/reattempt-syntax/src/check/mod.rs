@@ -21,7 +21,7 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
-use crate::args::{Args, Code, Filter, Given, Predicate, TakeValue, Value, bare_value};
+use crate::args::{Args, Code, Filter, Given, Predicate, TakeValue, Value};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::item::{Answer, Flow, Function};
 use crate::literal::{Literal, Name};
@@ -211,12 +211,6 @@ fn policy(
     error_span: Option<Span>,
     faults: &mut Diagnostics,
 ) -> Model {
-    if let Some(Ok(value)) = args.until.as_ref().map(|until| &until.given)
-        && let Some(fault) = bare_value("until", value)
-    {
-        faults.add(fault);
-        args.until = None;
-    }
     together::together(&args, faults);
     limits::no_gate(&args, faults);
     limits::hedge_rules(&args, faults);

@@ -38,17 +38,18 @@ pub(crate) fn said(model: &mut Model, body: TokenStream, faults: &mut Diagnostic
 
 /// The word behind `attempt.`.
 fn place(body: TokenStream, attempt: &Ident) -> Option<Span> {
-    let tokens: Vec<_> = body.into_iter().collect();
-    let said = tokens.windows(3).find_map(|window| match window {
-        [TokenTree::Ident(name), TokenTree::Punct(dot), TokenTree::Ident(word)] => {
-            (name == attempt && dot.as_char() == '.' && word == "progress").then(|| word.span())
-        }
-        _ => None,
-    });
-    said.or_else(|| {
-        tokens.into_iter().find_map(|token| match token {
-            TokenTree::Group(group) => place(group.stream(), attempt),
-            _ => None,
-        })
-    })
+    let mut read = 0;
+    for token in body {
+        read = match (read, token) {
+            (2, TokenTree::Ident(word)) if word == "progress" => return Some(word.span()),
+            (_, TokenTree::Ident(name)) if name == *attempt => 1,
+            (1, TokenTree::Punct(dot)) if dot.as_char() == '.' => 2,
+            (_, TokenTree::Group(group)) => match place(group.stream(), attempt) {
+                None => 0,
+                said => return said,
+            },
+            _ => 0,
+        };
+    }
+    None
 }

@@ -253,7 +253,7 @@ fn refused_value(args: &Args, faults: &mut Diagnostics) {
         faults.push(
             second.span(),
             RuleId::S9,
-            format!("the second parameter of `{key}` is the value that `until` refused, and there is no `until` here; drop the parameter, or write `until = |value| ...`"),
+            format!("the second parameter of `{key}` is the value that `until` refused, and there is no `until` here; write `{key} = |retry| ...`, of which `error()`, `delay()` and `attempt()` tell the rest, or write `until = |value| ...`"),
         );
     }
 }

@@ -71,20 +71,27 @@ fn advice(parameters: &[(String, &Way)], cloned: &[String], set_by: SetBy) -> St
 fn steps(parameters: &[(String, &Way)], copy: String) -> Vec<String> {
     let mut steps = Vec::new();
     for (name, way) in parameters {
-        steps.extend(match way {
-            Way::CalledAgain(before, after) => Some(format!("replace `{before}` by `{after}`")),
-            Way::Reference(sign) => Some(format!("write `{sign}{name}` in the body")),
-            Way::Borrowed => Some(format!("take `{name}` by `&mut`")),
-            Way::Bound(ty) => Some(format!("add `{ty}: Clone`")),
-            Way::ImplTrait => Some(format!("add `+ Clone` to the type of `{name}`")),
-            Way::Clone | Way::Receiver => None,
-        });
+        if let Way::CalledAgain(before, after) = way {
+            steps.push(format!("replace `{before}` by `{after}`"));
+            steps.push(format!("write `mut {name}`"));
+        }
+        steps.extend(step(name, way));
     }
     steps.dedup();
     if parameters.iter().any(|(_, way)| way.is_copy()) {
         steps.push(copy);
     }
     steps
+}
+
+fn step(name: &str, way: &Way) -> Option<String> {
+    match way {
+        Way::Reference(sign) => Some(format!("write `{sign}{name}` in the body")),
+        Way::Borrowed => Some(format!("take `{name}` by `&mut`")),
+        Way::Bound(ty) => Some(format!("add `{ty}: Clone`")),
+        Way::ImplTrait => Some(format!("add `+ Clone` to the type of `{name}`")),
+        Way::CalledAgain(..) | Way::Clone | Way::Receiver => None,
+    }
 }
 
 /// ``write `clone(a, b)` in the attribute``, with what is cloned already.

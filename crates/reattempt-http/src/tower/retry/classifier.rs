@@ -9,7 +9,7 @@ use super::idempotency::{AlwaysIdempotent, HasIdempotency, MethodIdempotency, Re
 #[diagnostic::on_unimplemented(
     message = "nothing says which answers of the service are retried",
     note = "`RetryLayer::new` asks the service's error, which has to implement `Classify`; `RetryLayer::http` also reads the status of the response",
-    note = "for any other service: `RetryLayer::new(policy).on(|answer: &Result<Response, Error>| ...)`"
+    note = "for any other service: `RetryLayer::new(policy).on_answer(|answer: &Result<Response, Error>| ...)`"
 )]
 pub trait JudgeAnswer<Req, Res, E> {
     /// Returns the verdict on a failure; `None` on a success.

@@ -252,12 +252,13 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     ///
     /// type Answer = Result<Response<Vec<u8>>, Box<dyn Error + Send + Sync>>;
     ///
-    /// let layer = RetryLayer::http(Policy::interactive()).on(|answer: &Answer| match answer {
+    /// let layer = RetryLayer::http(Policy::interactive()).on_answer(|answer: &Answer| match answer {
     ///     Ok(response) => Statuses::STANDARD.verdict(response.status(), response.headers()),
     ///     Err(_) => Verdict::Transient,
     /// });
     /// ```
-    pub fn on<F>(self, on: F) -> RetryLayer<FnClassifier<F, J::Idempotency>, C, O, T>
+    #[doc(alias = "on")]
+    pub fn on_answer<F>(self, on: F) -> RetryLayer<FnClassifier<F, J::Idempotency>, C, O, T>
     where
         J: HasIdempotency,
     {

@@ -47,7 +47,7 @@ impl Service<()> for Single {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_does_not_keep_the_room_of_the_next_attempt() {
-    let layer = RetryLayer::new(POLICY).on(|answer: &Answer| answer.is_ok());
+    let layer = RetryLayer::new(POLICY).on_answer(|answer: &Answer| answer.is_ok());
     let call = layer.layer(Single::default()).oneshot(());
     let answer = tokio::time::timeout(Duration::from_secs(60), call).await;
     assert!(answer.unwrap().is_ok());

@@ -60,11 +60,11 @@ fn the_signature_decides_the_fix() {
         ),
         (
             "fn f(x: impl FnOnce())",
-            format!("replace `impl FnOnce(..)` by `impl FnMut(..)`, or {block}"),
+            format!("replace `impl FnOnce(..)` by `impl FnMut(..)` and write `mut x`, or {block}"),
         ),
         (
             "fn f<F>(x: F) where F: FnOnce()",
-            format!("replace `F: FnOnce(..)` by `F: FnMut(..)`, or {block}"),
+            format!("replace `F: FnOnce(..)` by `F: FnMut(..)` and write `mut x`, or {block}"),
         ),
         (
             "fn f(x: impl Fn())",
@@ -88,7 +88,7 @@ fn the_signature_decides_the_fix() {
         (
             "fn f(x: impl FnOnce(), y: Url)",
             format!(
-                "replace `impl FnOnce(..)` by `impl FnMut(..)` and write `clone(id, y)` in the attribute, or {block}"
+                "replace `impl FnOnce(..)` by `impl FnMut(..)`, write `mut x` and write `clone(id, y)` in the attribute, or {block}"
             ),
         ),
     ] {

@@ -1,0 +1,41 @@
+//! Tokens as people write them, and what they name.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::ext::IdentExt as _;
+use syn::{Pat, Path};
+
+/// Tokens as people write them.
+pub fn written(tokens: &TokenStream) -> String {
+    let text = tokens.to_string();
+    [
+        (" :: ", "::"),
+        (" . ", "."),
+        ("& ", "&"),
+        (" (", "("),
+        (" ,", ","),
+        (" :", ":"),
+    ]
+    .into_iter()
+    .fold(text, |text, (from, to)| text.replace(from, to))
+}
+
+/// Whether it is `_`, or names variants.
+pub fn names_errors(pattern: &Pat) -> bool {
+    let is_variant =
+        |path: &Path| (path.segments.last()).is_some_and(|last| is_camel_case(&last.ident));
+    match pattern {
+        Pat::Wild(_) => true,
+        Pat::Ident(name) => is_camel_case(&name.ident),
+        Pat::Path(path) => is_variant(&path.path),
+        Pat::TupleStruct(variant) => is_variant(&variant.path),
+        Pat::Struct(variant) => is_variant(&variant.path),
+        Pat::Or(or) => or.cases.iter().all(names_errors),
+        _ => false,
+    }
+}
+
+/// Whether a name is that of a type or a variant, not of a binding or a constant.
+pub fn is_camel_case(name: &Ident) -> bool {
+    let name = name.unraw().to_string();
+    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+}
