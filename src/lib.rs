@@ -31,6 +31,7 @@
 
 // The attribute, and what most programs name.
 pub use reattempt_core::chain;
+#[cfg(feature = "macros")]
 pub use retry_macros::{Classify, retry, retry_block};
 #[cfg(feature = "keyed")]
 pub use retry_runtime::Keyed;

@@ -23,8 +23,11 @@ features_of() {
     sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z0-9-]*\) = .*/\1/p' "$1"
 }
 
-# What everybody compiles who adds the crate. One more has to be decided here.
+# What everybody compiles who adds the crate, and without the attribute six packages beside those of tokio and rand. One
+# more has to be decided here, and `docs/guide/src/costs.md` says how many there are.
 step_dependencies() {
+    local runners='reattempt reattempt-core reattempt-observe reattempt-overload reattempt-rules retry-runtime'
+    diff <(tr ' ' '\n' <<< "$runners") <(tree -p reattempt --no-default-features --features std,tokio | sed "/$others/d")
     local expected='cfg-if darling darling_core darling_macro getrandom ident_case libc pin-project-lite proc-macro2 quote rand rand_core
         reattempt reattempt-core reattempt-observe reattempt-overload reattempt-parse reattempt-rules reattempt-syntax retry-macros retry-runtime strsim syn tokio unicode-ident'
     diff <(tr -s ' \n' '\n' <<< "$expected") <(tree -p reattempt)
@@ -36,6 +39,9 @@ step_dependencies() {
         cargo metadata --quiet --locked --format-version 1 --manifest-path "${lock%lock}toml" > /dev/null
     done
 }
+
+# The packages of tokio and of rand.
+others='^\(cfg-if\|getrandom\|libc\|pin-project-lite\|rand\|rand_core\|tokio\)$'
 
 tree() {
     cargo tree "$@" --edges normal --prefix none --no-dedupe | cut -d ' ' -f 1 | sort -u

@@ -14,7 +14,7 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("ours", r#"reattempt = { path = "ROOT" }"#),
     (
         "ours, only std",
-        r#"reattempt = { path = "ROOT", default-features = false, features = ["std"] }"#,
+        r#"reattempt = { path = "ROOT", default-features = false, features = ["macros", "std"] }"#,
     ),
     (
         "backon",
