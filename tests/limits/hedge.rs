@@ -175,13 +175,10 @@ async fn copies_are_seen() {
         .collect();
     assert_eq!((hedges[0].copies(), hedges[0].winner()), (2, Some(2)));
     assert_eq!((hedges[1].copies(), hedges[1].winner()), (2, Some(0)));
-    #[cfg(feature = "stats")]
-    {
-        let stats = observe::stats();
-        let stats = stats.operation("seen::call").unwrap();
-        assert_eq!(
-            (stats.copies(), stats.copies_won(), stats.calls()),
-            (4, 1, 0)
-        );
-    }
+    let stats = observe::stats();
+    let stats = stats.operation("seen::call").unwrap();
+    assert_eq!(
+        (stats.copies(), stats.copies_won(), stats.calls()),
+        (4, 1, 0)
+    );
 }
