@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what README.md says of costs with the rows of BENCHMARKS.md that it speaks of.
+"""Compares what the guide says of costs with the rows of BENCHMARKS.md that it speaks of.
 
 A claim is a row with the figures of a loop by hand, of ours and of the best other library, or a phrase with one figure. A
 difference of less than one, or of one in a hundred, does not count: the random part of an async retry is as large.
@@ -8,7 +8,8 @@ import pathlib
 import re
 import sys
 
-# A phrase of README.md, the row, and whose figures follow it.
+PAGE = "docs/guide/src/costs.md"
+# A phrase of the page, the row, and whose figures follow it.
 CLAIMS = [
     (r"\| sync success \|", "sync success, Result<u64, Fault>", ["hand", "ours", "best"]),
     (r"\| async success, one suspension \|", "async success, pending once", ["hand", "ours", "best"]),
@@ -44,18 +45,18 @@ def table():
 
 
 rows, wrong = table(), []
-readme = " ".join(pathlib.Path("README.md").read_text().split())
+page = " ".join(pathlib.Path(PAGE).read_text().split())
 for phrase, row, names in CLAIMS:
     figures = r" \| ".join([r"(\d+)"] * len(names))
-    said = re.search(rf"{phrase} ?{figures}", readme)
+    said = re.search(rf"{phrase} ?{figures}", page)
     if row not in rows:
         wrong.append(f"BENCHMARKS.md has no row `{row}`")
     elif said is None:
-        wrong.append(f"README.md does not say `{phrase}` with {names} any more; take it out of scripts/claims.py")
+        wrong.append(f"{PAGE} does not say `{phrase}` with {names} any more; take it out of scripts/claims.py")
     else:
         for name, figure in zip(names, said.groups()):
             measured = rows[row][name]
             if abs(int(figure) - measured) > max(1, measured / 100):
-                wrong.append(f"README.md says {figure} for {name} of `{row}`, and {measured} was measured")
+                wrong.append(f"{PAGE} says {figure} for {name} of `{row}`, and {measured} was measured")
 print("\n".join(wrong) if wrong else f"{len(CLAIMS)} claims on costs are rows of BENCHMARKS.md")
 sys.exit(bool(wrong))

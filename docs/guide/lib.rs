@@ -12,6 +12,7 @@ macro_rules! chapters {
 }
 
 chapters! {
+    index: "index.md",
     first: "first.md",
     which_errors: "which-errors.md",
     delays: "delays.md",
@@ -36,5 +37,6 @@ chapters! {
     migrating: "migrating.md",
     migrating_tower: "migrating-tower.md",
     expansion: "expansion.md",
+    costs: "costs.md",
     errors: "errors.md",
 }

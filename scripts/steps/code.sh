@@ -139,6 +139,10 @@ step_readme() {
         echo "README.md has $lines lines; it has at most 150, of at most 90 columns"
         return 1
     fi
+    if ! grep -q "Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or newer" README.md; then
+        echo "README.md does not name the oldest compiler of Cargo.toml"
+        return 1
+    fi
     # It is the first page of docs.rs, too, where a relative link leads nowhere.
     if grep -nE '\]\(|^\[[^]]+\]: ' README.md | grep -v 'https://\|\](#'; then
         echo "README.md has a relative link, which is dead on docs.rs"

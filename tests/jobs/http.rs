@@ -15,13 +15,13 @@ use reqwest::{Client, Response};
 type Failure = RequestError<reqwest::Error, Response>;
 
 /// Answers by script; after its end it hangs.
-struct Site {
-    url: String,
+pub(crate) struct Site {
+    pub(crate) url: String,
     left: Arc<Mutex<VecDeque<u16>>>,
 }
 
 impl Site {
-    async fn start(script: impl IntoIterator<Item = u16>) -> Self {
+    pub(crate) async fn start(script: impl IntoIterator<Item = u16>) -> Self {
         let left = Arc::new(Mutex::new(script.into_iter().collect::<VecDeque<_>>()));
         let answers = Arc::clone(&left);
         let app = Router::new().route(

@@ -7,9 +7,11 @@ use std::time::Duration;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use reattempt::retry;
 use reattempt::testing::{self, FaultPlan};
+use tracing::dispatcher::DefaultGuard;
 use tracing_subscriber::fmt;
 
 use crate::capture::capture;
+use crate::http::Site;
 
 struct Shop {
     faults: FaultPlan<io::Error>,
@@ -63,17 +65,65 @@ impl Write for Lines {
     }
 }
 
+impl Lines {
+    /// From now on, those of this thread.
+    fn keep() -> (Self, DefaultGuard) {
+        let lines = Self::default();
+        let writer = lines.clone();
+        let subscriber = fmt()
+            .with_ansi(false)
+            .without_time()
+            .with_writer(move || writer.clone())
+            .finish();
+        (lines, capture(subscriber))
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
 fn logged(run: impl FnOnce()) -> String {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = fmt()
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _captured = capture(subscriber);
+    let (lines, _captured) = Lines::keep();
     run();
-    let bytes = lines.0.lock().unwrap().clone();
-    String::from_utf8(bytes).unwrap()
+    lines.text()
+}
+
+/// A line, but for the white space and what differs in each run: times, the address, the number of the call, the module.
+fn lasting(line: &str) -> Vec<String> {
+    let words = line.split_whitespace();
+    let lasting = words.map(|word| match word.split_once('=') {
+        Some((
+            key @ ("request_id" | "delay" | "elapsed" | "call_elapsed" | "started_at" | "ended_at"),
+            _,
+        )) => key.to_owned(),
+        Some(("operation", name)) => name.rsplit("::").next().unwrap_or(name).to_owned(),
+        _ if word.starts_with("(http://") => "(url)".to_owned(),
+        _ => word.to_owned(),
+    });
+    lasting.collect()
+}
+
+/// The first function of the README, and the line that it shows.
+#[tokio::test(start_paused = true)]
+async fn line_of_the_readme() {
+    #[retry(max = 5)]
+    async fn page(web: &reqwest::Client, url: &str) -> reqwest::Result<String> {
+        web.get(url).send().await?.error_for_status()?.text().await
+    }
+    let site = Site::start([503, 503, 200]).await;
+    let (lines, _captured) = Lines::keep();
+    assert!(page(&reqwest::Client::new(), &site.url).await.is_ok());
+    let logged = lines.text();
+    let retry = logged.lines().find(|line| line.contains(" retry "));
+
+    let readme = include_str!("../../README.md");
+    let (_, shown) = readme
+        .split_once("```text\n INFO reattempt")
+        .expect(&logged);
+    let (shown, _) = shown.split_once("```").unwrap();
+    let shown = format!("INFO reattempt{shown}");
+    assert_eq!(lasting(&shown), lasting(retry.unwrap()), "{logged}");
 }
 
 #[test]

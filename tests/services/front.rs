@@ -1,31 +1,104 @@
 //! The first screen of the README: a program for each of its sentences.
 
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use reattempt::http::{CheckStatus as _, RequestError};
 use reattempt::testing::{self, virtual_time};
-use reattempt::{GiveUpReason, Policy, RetryError, retry, retry_block};
+use reattempt::{Classify as _, GaveUp, GiveUpReason, Policy, RetryError, Verdict, chain};
+use reattempt::{retry, retry_block};
 use reqwest::{Client, Error, Response};
+use sqlx::postgres::PgPoolOptions;
 use tower::{Service as _, ServiceExt as _};
 
-use crate::script::{Act, FINE, Script};
+use crate::script::{Act, BUSY, FINE, Script};
 
-/// As the README has it.
+// As the README has them.
+
 #[retry(max = 5)]
-async fn get(web: &Client, url: &str) -> Result<Response, RequestError<Error, Response>> {
-    Ok(web.get(url).send().await?.check_status()?)
+async fn page(web: &Client, url: &str) -> reqwest::Result<String> {
+    web.get(url).send().await?.error_for_status()?.text().await
+}
+
+#[retry(name = "shop.price", deadline = "10s", timeout = "2s")]
+async fn price(db: &sqlx::PgPool, id: i64) -> sqlx::Result<i64> {
+    let sql = "SELECT cents FROM price WHERE id=$1";
+    sqlx::query_scalar(sql).bind(id).fetch_one(db).await
+}
+
+#[retry(on = chain![io::Error])]
+fn settings(path: &str) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("reading {path}"))
+}
+
+#[retry(on(TryLockError::WouldBlock))]
+fn lock(file: &File) -> Result<(), TryLockError> {
+    file.try_lock()
 }
 
 fn client() -> Client {
     Client::builder().no_proxy().build().unwrap()
 }
 
-/// "a 429 with `Retry-After: 7` is retried after 7 s, a 404 is not"
+/// "retries a 503 and a broken connection, but not a 404"
 #[tokio::test(start_paused = true)]
 async fn the_first_function_does_what_its_comment_says() {
+    let reset = Act::Reset("HTTP/1.1 200 OK\r\n");
+    let service = Script::start(&[BUSY, reset, FINE]).await;
+    assert_eq!(page(&client(), &service.url()).await.unwrap(), "hello");
+    assert_eq!(service.requests().len(), 3);
+
+    let service = Script::start(&[Act::Status("404 Not Found")]).await;
+    assert!(page(&client(), &service.url()).await.is_err());
+    assert_eq!(service.requests().len(), 1);
+}
+
+/// "time limit of each attempt": there are three of 2 s, and delays of up to 100 ms and 200 ms.
+#[tokio::test(start_paused = true)]
+async fn a_database_that_hangs() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://shop@{}/shop", listener.local_addr().unwrap());
+    let pool = PgPoolOptions::new().connect_lazy(&url).unwrap();
+    let start = tokio::time::Instant::now();
+    assert!(price(&pool, 7).await.is_err());
+    let (least, most) = (Duration::from_secs(6), Duration::from_millis(6400));
+    let took = start.elapsed();
+    assert!(least <= took && took <= most, "{took:?}");
+}
+
+/// "the first `io::Error` below the context decides", "a pattern of what to retry"
+#[test]
+fn the_sync_functions_do_what_their_comments_say() {
+    let _time = virtual_time();
+    let record = testing::record();
+    let path = std::env::temp_dir().join(format!("reattempt-lock-{}", std::process::id()));
+    assert!(settings(path.to_str().unwrap()).is_err());
+    let file = File::create(&path).unwrap();
+    let other = File::open(&path).unwrap();
+    other.lock().unwrap();
+    assert!(matches!(lock(&file), Err(TryLockError::WouldBlock)));
+    other.unlock().unwrap();
+    assert!(lock(&file).is_ok());
+    fs::remove_file(path).unwrap();
+    let calls = record.calls();
+    let attempts: Vec<_> = calls.iter().map(|call| call.attempts().len()).collect();
+    // A missing file is final; a file that somebody has locked is not. A call that succeeds at once is not in a record.
+    assert_eq!(attempts, [1, 3]);
+}
+
+/// As "In production" has it: after a 429 with `Retry-After: 7` the call waits 7 s.
+#[retry(max = 5)]
+async fn get(web: &Client, url: &str) -> Result<Response, RequestError<Error, Response>> {
+    Ok(web.get(url).send().await?.check_status()?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn headers_are_kept() {
     let asks = Act::Status("429 Too Many Requests\r\nretry-after: 7");
     let service = Script::start(&[asks, FINE]).await;
     let start = tokio::time::Instant::now();
@@ -34,9 +107,35 @@ async fn the_first_function_does_what_its_comment_says() {
     let waited = start.elapsed();
     assert!(least <= waited && waited <= most, "{waited:?}");
 
-    let service = Script::start(&[Act::Status("404 Not Found")]).await;
-    assert!(get(&client(), &service.url()).await.is_err());
-    assert_eq!(service.requests().len(), 1);
+    // Without them the delay is that of the policy.
+    let service = Script::start(&[asks, FINE]).await;
+    let start = tokio::time::Instant::now();
+    assert!(page(&client(), &service.url()).await.is_ok());
+    assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+/// "`io::Error`, `sqlx::Error` and `anyhow::Error` can. There is `http::RequestError` for reqwest, and `RetryError<E>` for any
+/// other error `E`."
+#[test]
+fn errors_that_say_that_a_limit_ended_the_call() {
+    fn can<E: From<GaveUp>>() {}
+    can::<io::Error>();
+    can::<sqlx::Error>();
+    can::<anyhow::Error>();
+    can::<RequestError<Error, Response>>();
+    can::<RetryError<std::fmt::Error>>();
+}
+
+/// "The errors of `std::io`, of the libraries below, and with `#[derive(Classify)]` know whether a retry makes sense."
+#[test]
+fn errors_know_whether_a_retry_makes_sense() {
+    let lost = sqlx::Error::Io(ErrorKind::ConnectionReset.into());
+    assert_eq!(lost.classify(), Verdict::Transient);
+    assert_eq!(sqlx::Error::RowNotFound.classify(), Verdict::Permanent);
+    let reset = io::Error::from(ErrorKind::ConnectionReset);
+    assert_eq!(reset.classify(), Verdict::Transient);
+    let missing = io::Error::from(ErrorKind::NotFound);
+    assert_eq!(missing.classify(), Verdict::Permanent);
 }
 
 /// "The compiler refuses policies that could never work, or that hammer a service": by the rules that constants meet, too.
@@ -156,8 +255,8 @@ async fn without_the_attribute() {
     assert_eq!(service.ready().await.unwrap().call(()).await.unwrap(), 3);
 }
 
-/// "A call makes at most 3 attempts. Delays are random: at most 100 ms before the first retry. That maximum doubles for each
-/// further retry, up to 20 s." "By default there is no time limit."
+/// The defaults of the table of keys: 3 attempts; at most 100 ms before the first retry, which doubles for each further one,
+/// up to 20 s; a delay from 0 to that; no time limit; a budget.
 #[test]
 fn the_default_policy() {
     let policy = Policy::new();
@@ -185,8 +284,8 @@ async fn patience_has_an_end() {
     assert_eq!(service.requests().len(), 1);
 }
 
-/// "All calls of a function share a budget: in an outage retries end after a second, and the service can recover. A retry that
-/// helps costs nothing, and a lone call is never limited."
+/// "all calls of a function share a budget: a retry takes a token, a success gives back what its call took, and while nothing
+/// succeeds retries end after a second. A lone call is never limited."
 #[test]
 fn an_outage() {
     #[retry(max = 5, base = "100ms")]

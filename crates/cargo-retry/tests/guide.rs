@@ -139,3 +139,29 @@ fn the_picture_of_the_readme_is_drawn_from_a_run() {
         "docs/hero.svg is not what `cargo retry demo --svg -` draws"
     );
 }
+
+/// The outage of the picture, in the figures of the README.
+#[test]
+fn the_outage_of_the_readme_is_a_run() {
+    let readme = fs::read_to_string(guide("../../README.md")).unwrap_or_default();
+    for policy in ["max = 5", "max = 5, budget = \"none\""] {
+        let run = "--load 52 --capacity 120 --outage 5s --clients 10";
+        let (table, status) =
+            printed(&format!("cargo retry storm '{policy}' {run}")).unwrap_or_default();
+        assert_eq!(status, Some(0), "{table}");
+        let cell = |row: &str, column: usize| {
+            let line = table.lines().find(|line| line.contains(row));
+            let mut cells = line.unwrap_or_default().split(['│', '┆']).skip(2);
+            cells.nth(column).unwrap_or_default().trim().to_owned()
+        };
+        for (column, name) in [(0, "no retries".to_owned()), (2, format!("`{policy}`"))] {
+            let row = format!(
+                "| {name} | {} | {} | {} |\n",
+                cell("attempts/s, worst 10 s", column),
+                cell("back after the outage", column),
+                cell("calls that succeeded", column),
+            );
+            assert!(readme.contains(&row), "README.md does not have `{row}`");
+        }
+    }
+}
