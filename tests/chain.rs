@@ -210,10 +210,11 @@ async fn a_layer_looks_inside_the_error_of_its_service() {
     }
 
     let calls = Arc::new(Mutex::new(0));
-    let layer = RetryLayer::new(Policy::new()).on_answer(|answer: &Result<(), Boxed>| match answer {
-        Ok(()) => Verdict::Permanent,
-        Err(error) => chain![io::Error](error),
-    });
+    let layer =
+        RetryLayer::new(Policy::new()).on_answer(|answer: &Result<(), Boxed>| match answer {
+            Ok(()) => Verdict::Permanent,
+            Err(error) => chain![io::Error](error),
+        });
     let service = layer.layer(Flaky(Arc::clone(&calls)));
     assert!(service.oneshot(()).await.is_err());
     assert_eq!(*calls.lock().unwrap(), 3);

@@ -146,8 +146,16 @@ fn last_error() -> Sizes {
     async fn ours(a: &u64) -> Result<u64, RetryError<Large>> {
         bare(a).await
     }
-    let sizes = [size_of_val(&bare(&1)), size_of_val(&hand(&1)), size_of_val(&ours(&1))];
-    row("one reference, deadline, an error of 128 bytes kept", sizes, Bound::Nothing)
+    let sizes = [
+        size_of_val(&bare(&1)),
+        size_of_val(&hand(&1)),
+        size_of_val(&ours(&1)),
+    ];
+    row(
+        "one reference, deadline, an error of 128 bytes kept",
+        sizes,
+        Bound::Nothing,
+    )
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no future is that large")]

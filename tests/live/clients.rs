@@ -72,8 +72,8 @@ async fn a_layer_ends() {
     let calls = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&calls);
     let service = tower::service_fn(move |()| std::future::ready(busy(&count)));
-    let layer =
-        RetryLayer::new(POLICY).on_answer(|answer: &std::result::Result<(), String>| answer.is_err());
+    let layer = RetryLayer::new(POLICY)
+        .on_answer(|answer: &std::result::Result<(), String>| answer.is_err());
     assert!(stopped(layer.layer(service).oneshot(())).await.is_err());
     assert_eq!(calls.load(Ordering::Relaxed), 1);
 }

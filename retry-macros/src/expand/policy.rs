@@ -417,10 +417,12 @@ impl Parts<'_> {
     /// A `timeout` that comes with an inherited policy, where nothing can be cut off.
     fn limit_checks(&self, place: Span) -> TokenStream {
         let progress = self.model.progress.filter(|_| !self.model.is_running());
-        let progress = progress.filter(|_| self.model.strategy.is_none()).map(|place| {
-            let krate = self.model.krate_at(place);
-            quote_spanned!(at(place)=> #krate::__private::refuse_restarts(&policy);)
-        });
+        let progress = progress
+            .filter(|_| self.model.strategy.is_none())
+            .map(|place| {
+                let krate = self.model.krate_at(place);
+                quote_spanned!(at(place)=> #krate::__private::refuse_restarts(&policy);)
+            });
         let limits = self.inherited_limit_checks(place);
         ours!(#progress #limits)
     }

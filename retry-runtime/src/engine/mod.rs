@@ -33,8 +33,8 @@ pub use bare::{limited, limited_hook, not_cut_off};
 pub(crate) use context::IntoContext;
 pub use context::{AttemptStart, CallContext, NamedSite, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
-pub(crate) use kept::{Dropped, Kept};
 pub use kept::{DropOther, HAS_KILL_SWITCH, Held, Keep, KeepSend, Stopped};
+pub(crate) use kept::{Dropped, Kept};
 pub(crate) use live::Place;
 pub use live::{CallStart, LiveCall, in_full, one_call};
 #[cfg(feature = "std")]

@@ -25,8 +25,8 @@ pub use crate::engine::{
 };
 pub use crate::engine::{
     AttemptResult, AttemptSpan, AttemptStart, BudgetByPolicy, CallContext, CallStart, DropOther,
-    Gate, Gates, Held, IsBudgeted, Keep, KeepSend, LiveCall, Lost, NamedSite, Stopped, TimedOut, Until,
-    attempt_span, in_full, in_span, limited, limited_hook, not_cut_off, one_call, spanned,
+    Gate, Gates, Held, IsBudgeted, Keep, KeepSend, LiveCall, Lost, NamedSite, Stopped, TimedOut,
+    Until, attempt_span, in_full, in_span, limited, limited_hook, not_cut_off, one_call, spanned,
 };
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
@@ -44,8 +44,8 @@ pub use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefaul
 pub use constants::{BudgetOf, HedgeOf, paying, refuse_hedge, refuse_shared_budget, refuse_window};
 pub use constants::{backoff, backoff_by, blame, broken, inherited, policy, refuse, unchecked};
 pub use cut::{
-    LostAnswer, Unasked, cause_of, cut, cut_foreign, cut_own, cut_parameter, fail_cut, fail_limited, fail_limited_retry_error, finished,
-    refuse_blocking, timed_out, unasked,
+    LostAnswer, Unasked, cause_of, cut, cut_foreign, cut_own, cut_parameter, fail_cut,
+    fail_limited, fail_limited_retry_error, finished, refuse_blocking, timed_out, unasked,
 };
 pub use cut_off::{IgnoredTimeout, refuse_restarts, refuse_timeout};
 pub use describe::*;

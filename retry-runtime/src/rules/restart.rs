@@ -39,5 +39,10 @@ pub const fn restarts(policy: &Policy) -> Option<Violation> {
     } else {
         text.push(", or add `deadline = \"1h\"` or `budget = 0.1`")
     };
-    Some(Violation::of_key(RuleId::X6, Severity::Unsafe, Key::Base, text))
+    Some(Violation::of_key(
+        RuleId::X6,
+        Severity::Unsafe,
+        Key::Base,
+        text,
+    ))
 }

@@ -69,7 +69,6 @@ pub(super) fn together(args: &Args, faults: &mut Diagnostics) {
     }
     nothing_proved(args, faults);
     no_question(args, faults);
-    plain_fallback(args, faults);
     two_answers(args, faults);
     nothing_left(args, faults);
     literals(args, faults);
@@ -172,23 +171,6 @@ fn no_question(args: &Args, faults: &mut Diagnostics) {
             span,
             RuleId::S9,
             "`retry_after` returns at once and cannot be async; make the closure sync",
-        );
-    }
-}
-
-/// `fallback = 3`: what is asked is a function of the error.
-fn plain_fallback(args: &Args, faults: &mut Diagnostics) {
-    let Some(Ok(given)) = args.fallback.as_ref().map(|code| &code.given) else {
-        return;
-    };
-    if let Expr::Lit(_) | Expr::Unary(_) | Expr::Binary(_) = given {
-        faults.push(
-            Place::of(given),
-            RuleId::S9,
-            format!(
-                "`fallback` is a function of the error; write `fallback = |_| {}`",
-                quote::quote!(#given)
-            ),
         );
     }
 }

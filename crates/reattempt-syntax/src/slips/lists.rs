@@ -80,7 +80,7 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                 None if said.contains('.') => fault(
                     RuleId::S7,
                     format!(
-                        "`clone` lists parameters, and a part of one is cloned in the body: `{said}.clone()`"
+                        "`clone` lists parameters; clone a part of one in the body, `{said}.clone()`"
                     ),
                 ),
                 None => None,

@@ -235,7 +235,7 @@ fn bare_value(key: &str, value: &Expr) -> Option<String> {
 /// Whether a value is what a function may answer, and no function.
 fn is_answer(value: &Expr) -> bool {
     match value {
-        Expr::Lit(_) => true,
+        Expr::Lit(_) | Expr::Unary(_) | Expr::Binary(_) => true,
         Expr::Path(_) => is_word(value, &["None"]),
         Expr::Call(call) => is_word(&call.func, &["Ok", "Some", "Err"]),
         _ => false,
