@@ -43,6 +43,11 @@ const LINKS: usize = 64;
 /// ```
 #[macro_export]
 macro_rules! chain {
+    () => {
+        ::core::compile_error!(
+            "`chain![]` finds no error, so nothing would be retried; name at least one type: `chain![std::io::Error]`\nrule S9: https://reattempt.github.io/reattempt/errors.html#s9"
+        )
+    };
     ($($error:ty),+ $(,)?) => {
         // A pointer, because the compiler would say of a function twice what it is not for.
         $crate::chained::verdict::<$crate::__chain_list!($($error,)+), _, _>
