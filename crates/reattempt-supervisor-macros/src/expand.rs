@@ -55,6 +55,7 @@ fn without_with(item: TokenStream) -> TokenStream {
         visibility,
         signature,
         body,
+        ..
     } = function;
     let body = body.map_or_else(|| ours!({ loop {} }), |body| ours!(#body));
     ours!(#(#attributes)* #visibility #signature #body)

@@ -21,6 +21,8 @@ pub struct Function {
     pub signature: Signature,
     /// The braces; `None` for a declaration.
     pub body: Option<Group>,
+    /// Whether the policy is that of the `impl` block around it: messages about a method then name it.
+    pub in_block: bool,
 }
 
 impl Parse for Function {
@@ -44,6 +46,7 @@ impl Parse for Function {
             visibility,
             signature,
             body,
+            in_block: false,
         })
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn expand(
         visibility,
         mut signature,
         body,
+        ..
     } = function;
     let Some(body) = body else {
         return Ok(TokenStream::new()); // refused above
@@ -119,6 +120,7 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
         visibility,
         signature,
         body,
+        ..
     } = function;
     let Some(body) = body else {
         return item;

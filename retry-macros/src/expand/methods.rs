@@ -49,7 +49,8 @@ pub(super) fn expand(
             }
         }
         methods.extend(match item {
-            Item::Method(method, tokens) if is_retried(&method) => {
+            Item::Method(mut method, tokens) if is_retried(&method) => {
+                method.in_block = true;
                 match function::expand(arguments.clone(), *method, Some(set_by)) {
                     Ok(expanded) => expanded,
                     Err(found) => {

@@ -203,3 +203,55 @@ fn values_in_other_words() {
         "unknown key `abort_on`; it is called `except` here [R15]",
     );
 }
+
+/// The policy of a block: what only one of its methods has wrong names that method.
+#[test]
+fn methods_of_a_block_are_named() {
+    const BLOCK: &str = "impl Shop {
+        async fn a(&self, order: Order) -> Result<u32, Shop> { Ok(order) }
+        fn b(&self) -> Result<u32, Shop> { Ok(1) }
+        #[retry(never)]
+        fn c(&self) -> Result<u32, Shop> { Ok(1) }
+    }";
+    let first = |arguments: &str| {
+        let said = messages(arguments, BLOCK);
+        let first = |message: &String| message.lines().next().unwrap_or_default().to_owned();
+        said.iter().map(first).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        first("clone(order), on(_)"),
+        [
+            "method `b` has no parameter `order`; drop it here, and on the methods that have it write `clone(order)` in a `#[retry(...)]` with all keys, which replaces the policy of the block"
+        ]
+    );
+    assert_eq!(
+        first("timeout = \"1s\", on(_)"),
+        [
+            "`timeout` cannot interrupt a blocked thread, and the method `b` is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
+        ]
+    );
+    assert_eq!(
+        first("before_retry = async |_| (), on(_)"),
+        [
+            "`before_retry` cannot be async in a sync method `b`; make the method `b` async or the closure sync"
+        ]
+    );
+    assert_eq!(
+        first("clone(order, text), on(_)").len(),
+        3,
+        "one for each name and method"
+    );
+}
+
+#[test]
+fn a_function_without_a_body_is_one_fault() {
+    for function in [
+        "fn fetch() -> i32;",
+        "fn fetch() -> Option<u32>;",
+        "fn fetch();",
+    ] {
+        let said = messages("timeout = \"1s\", on(_)", function);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said.concat().starts_with("a function without a body"));
+    }
+}

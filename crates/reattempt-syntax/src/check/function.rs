@@ -12,6 +12,35 @@ use crate::diagnostics::Diagnostics;
 use crate::item::{Answer, Flow, Function, is_retry, text};
 use crate::tokens::written;
 
+/// What a policy is about, in messages.
+pub(super) struct Subject {
+    /// `this function`, `the method `fetch``.
+    whole: String,
+    /// The same without its article.
+    noun: String,
+}
+
+impl Subject {
+    fn of(function: &Function) -> Self {
+        if !function.in_block {
+            return Self::this("function");
+        }
+        let noun = format!("method `{}`", function.signature.ident);
+        Self {
+            whole: format!("the {noun}"),
+            noun,
+        }
+    }
+
+    /// What the attribute or the macro stands at.
+    pub(super) fn this(noun: &str) -> Self {
+        Self {
+            whole: format!("this {noun}"),
+            noun: noun.to_owned(),
+        }
+    }
+}
+
 /// What can't be retried at all.
 pub(super) fn signature(
     args: &Args,
@@ -34,6 +63,7 @@ pub(super) fn signature(
             RuleId::S3,
             "a function without a body cannot be retried; put `#[retry]` on the implementations",
         );
+        return;
     }
     second_attribute(function, faults);
     track_caller(function, faults);
@@ -71,7 +101,7 @@ pub(super) fn signature(
         _ => {}
     }
     if matches!(flow, Flow::Sync) {
-        blocking(args, "function", faults);
+        blocking(args, &Subject::of(function), faults);
     }
     cut_off(args, function, answer, flow, faults);
     without_error(args, function, answer, faults);
@@ -240,13 +270,14 @@ fn cut_off(
 }
 
 /// What needs a future: nothing can interrupt a blocked thread.
-pub(super) fn blocking(args: &Args, what: &str, faults: &mut Diagnostics) {
+pub(super) fn blocking(args: &Args, subject: &Subject, faults: &mut Diagnostics) {
+    let what = &subject.whole;
     if let Some(timeout) = &args.timeout {
         faults.push(
             timeout.key,
             RuleId::S2,
             format!(
-                "`timeout` cannot interrupt a blocked thread, and this {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
+                "`timeout` cannot interrupt a blocked thread, and {what} is sync; make it async, or write `deadline` and give the client a time-out of `deadline::remaining()`"
             ),
         );
     }
@@ -255,11 +286,11 @@ pub(super) fn blocking(args: &Args, what: &str, faults: &mut Diagnostics) {
             hedge.key,
             RuleId::S2,
             format!(
-                "`hedge` runs attempts at the same time, and this {what} is sync; make it async, or drop `hedge`"
+                "`hedge` runs attempts at the same time, and {what} is sync; make it async, or drop `hedge`"
             ),
         );
     }
-    sync_hooks(args, what, faults);
+    sync_hooks(args, &subject.noun, faults);
 }
 
 /// A blocked thread cannot wait for a future.
@@ -292,6 +323,7 @@ pub(super) fn async_closure(code: &Expr) -> Option<Span> {
 pub(super) fn cloned(
     names: Option<Names>,
     parameters: &[(Ident, bool)],
+    function: &Function,
     faults: &mut Diagnostics,
 ) -> Vec<(Ident, bool)> {
     let mut cloned: Vec<(Ident, bool)> = Vec::new();
@@ -307,6 +339,14 @@ pub(super) fn cloned(
         }
         match parameters.iter().find(|(parameter, _)| *parameter == name) {
             Some((_, mutable)) => cloned.push((name, *mutable)),
+            None if function.in_block => faults.push(
+                name.span(),
+                RuleId::S7,
+                format!(
+                    "method `{}` has no parameter `{name}`; drop it here, and on the methods that have it write `clone({name})` in a `#[retry(...)]` with all keys, which replaces the policy of the block",
+                    function.signature.ident
+                ),
+            ),
             None if parameters.is_empty() => faults.push(
                 name.span(),
                 RuleId::S7,

@@ -21,6 +21,7 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
+use self::function::Subject;
 use crate::args::{Args, Code, Filter, Given, Predicate, TakeValue, Value};
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::item::{Answer, Flow, Function};
@@ -30,7 +31,7 @@ use crate::moves::{Owned, SetBy};
 
 /// Checks the arguments of a function.
 pub fn function(
-    args: Args,
+    mut args: Args,
     item: &Function,
     answer: &Answer,
     flow: &Flow,
@@ -50,7 +51,9 @@ pub fn function(
     }
     let name = item.signature.ident.unraw().to_string();
     let name = OperationName::Function(name);
+    let clone = args.clone.take();
     let mut model = policy(args, &parameters, name, answer.error_span(), faults);
+    model.clone = function::cloned(clone, &parameters, item, faults);
     model.generics = generics;
     model.shared = crate::item::shared(&item.signature);
     let is_public = !matches!(item.visibility, syn::Visibility::Inherited);
@@ -89,7 +92,7 @@ pub fn block(
     faults: &mut Diagnostics,
 ) -> Model {
     if !asynchronous {
-        function::blocking(&args, "block", faults);
+        function::blocking(&args, &Subject::this("block"), faults);
     }
     let name = OperationName::Given(ours!(::core::concat!(
         ::core::module_path!(),
@@ -283,7 +286,7 @@ fn policy(
             .and_then(|code| hook(code, parameters, faults)),
         context: args.context.and_then(|binding| keep(binding.0, faults)),
         progress: None,
-        clone: function::cloned(args.clone, parameters, faults),
+        clone: Vec::new(),
         keys: Vec::new(),
         owned: Vec::new(),
         set_by: SetBy::Unknown,
