@@ -9,17 +9,22 @@
 //! }                                                        Self::Io { 0: inner, .. } => inherit(inner),
 //! ```
 
+mod advice;
 mod from;
 mod verdict;
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote_spanned;
+use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput, Expr, Fields, Generics, Ident, Member, Type};
+use syn::{
+    Data, DataEnum, DeriveInput, Expr, Fields, Generics, Ident, Member, Pat, PatType, Type,
+    Variant, parse_quote,
+};
 
 use self::from::Source;
-use self::verdict::{Said, Word};
+use self::verdict::{OnType, Said, Word};
 use reattempt_syntax::diagnostics::Diagnostics;
+use reattempt_syntax::item::text;
 use reattempt_syntax::model::at;
 use retry_runtime::rules::RuleId;
 
@@ -46,43 +51,8 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
         faults: &mut faults,
     };
     let body = match &input.data {
-        Data::Enum(data) => {
-            let mut all = TokenStream::new();
-            for variant in &data.variants {
-                let said = verdict::of_variant(&variant.attrs, arms.faults);
-                let marked = variant.attrs.iter().any(reattempt_syntax::item::is_retry);
-                if said.is_none() && (marked || on_type.default.is_some()) {
-                    // What is wrong with its verdict was said.
-                } else if said.is_none() {
-                    let name = &variant.ident;
-                    arms.faults.push(name.span(), RuleId::S11, format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
-                    continue;
-                }
-                let name = &variant.ident;
-                if let Some(said) = said.as_ref().or(on_type.default.as_ref()) {
-                    all.extend(arms.arm(&ours!(Self::#name), name, said, &variant.fields));
-                }
-            }
-            if data.variants.is_empty() {
-                ours!(match *self {})
-            } else {
-                ours!(match self { #all })
-            }
-        }
-        Data::Struct(data) => {
-            let name = &input.ident;
-            if let Some(said) = on_type.own.as_ref().or(on_type.default.as_ref()) {
-                let arm = arms.arm(&ours!(Self), name, said, &data.fields);
-                ours!(match self { #arm })
-            } else {
-                arms.faults.push(
-                    name.span(),
-                    RuleId::S11,
-                    format!("`{name}` has no verdict; {MENDS}"),
-                );
-                TokenStream::new()
-            }
-        }
+        Data::Enum(data) => arms.of_variants(data, &on_type),
+        Data::Struct(data) => arms.of_struct(&input.ident, &data.fields, &on_type),
         Data::Union(data) => {
             arms.faults.push(
                 data.union_token.span,
@@ -150,6 +120,48 @@ struct Arms<'a> {
 }
 
 impl Arms<'_> {
+    fn of_variants(&mut self, data: &DataEnum, on_type: &OnType) -> TokenStream {
+        if data.variants.is_empty() {
+            return ours!(match *self {});
+        }
+        let arms = data.variants.iter();
+        let all: TokenStream = arms
+            .map(|variant| self.of_variant(variant, on_type))
+            .collect();
+        ours!(match self { #all })
+    }
+
+    fn of_variant(&mut self, variant: &Variant, on_type: &OnType) -> TokenStream {
+        let name = &variant.ident;
+        let said = verdict::of_variant(&variant.attrs, self.faults);
+        let on_field = verdict::on_field(&variant.fields, "variant", name, self.faults);
+        if let Some(said) = said.as_ref().or(on_type.default.as_ref()) {
+            return self.arm(&ours!(Self::#name), name, said, &variant.fields);
+        }
+        // What is wrong with its verdict was said.
+        let marked = on_field || variant.attrs.iter().any(reattempt_syntax::item::is_retry);
+        if !marked && !on_type.has_default {
+            self.faults.push(name.span(), RuleId::S11, format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
+        }
+        TokenStream::new()
+    }
+
+    fn of_struct(&mut self, name: &Ident, fields: &Fields, on_type: &OnType) -> TokenStream {
+        let on_field = verdict::on_field(fields, "type", name, self.faults);
+        if let Some(said) = on_type.own.as_ref().or(on_type.default.as_ref()) {
+            let arm = self.arm(&ours!(Self), name, said, fields);
+            return ours!(match self { #arm });
+        }
+        if !on_field && !on_type.has_default {
+            self.faults.push(
+                name.span(),
+                RuleId::S11,
+                format!("`{name}` has no verdict; {MENDS}"),
+            );
+        }
+        TokenStream::new()
+    }
+
     fn arm(
         &mut self,
         path: &TokenStream,
@@ -170,7 +182,7 @@ impl Arms<'_> {
             }
             (Word::With(function), _) => self.asked(path, function, said.span, fields),
             (Word::Inherit | Word::Chain(_), _) => self.inherited(path, name.span(), said, fields),
-            (word, Some(field)) => self.delayed(path, &word.tokens(krate), field, fields),
+            (word, Some(field)) => self.delayed(path, name, word, field, fields),
             (word, None) => {
                 let verdict = word.tokens(krate);
                 ours!(#path { .. } => #verdict,)
@@ -182,24 +194,28 @@ impl Arms<'_> {
     fn delayed(
         &mut self,
         path: &TokenStream,
-        verdict: &TokenStream,
+        name: &Ident,
+        word: &Word,
         field: &Member,
         fields: &Fields,
     ) -> TokenStream {
         let Some((_, ty)) = members(fields).find(|(member, _)| member == field) else {
-            let list: Vec<_> = members(fields).map(|(member, _)| word(&member)).collect();
+            let list: Vec<_> = members(fields).map(|(member, _)| shown(&member)).collect();
             let list: Vec<_> = list.iter().map(String::as_str).collect();
-            let has = match list.as_slice() {
-                [] => "this variant has none".to_owned(),
-                _ => format!("the fields are {}", reattempt_syntax::keys::listed(&list)),
+            let fault = match list.as_slice() {
+                [] => format!(
+                    "`after` must name a field, and `{name}` has none; {}",
+                    advice::fixed_delay(word, &value_of(field))
+                ),
+                _ => format!(
+                    "`after` must name a field; the fields are {}",
+                    reattempt_syntax::keys::listed(&list)
+                ),
             };
-            self.faults.push(
-                field.span(),
-                RuleId::S11,
-                format!("`after` must name a field; {has}"),
-            );
+            self.faults.push(field.span(), RuleId::S11, fault);
             return TokenStream::new();
         };
+        let verdict = word.tokens(self.krate);
         let krate = self.krate;
         let after = quote_spanned!(at(ty.span())=> #krate::__private::after(after));
         ours!(#path { #field: after, .. } => #krate::Verdict::after(#verdict, #after),)
@@ -213,19 +229,26 @@ impl Arms<'_> {
         place: Span,
         fields: &Fields,
     ) -> TokenStream {
+        let krate = self.krate;
+        if asks_nothing(function) {
+            let verdict =
+                quote_spanned!(at(function.span())=> #krate::__private::given((#function)()));
+            return ours!(#path { .. } => #verdict,);
+        }
         if fields.is_empty() {
             self.faults.push(
                 place,
                 RuleId::S11,
-                "`with` asks a function about the fields, and there is none; write a verdict such as `transient` or `permanent`",
+                "`with` asks a function about the fields, and there is none; write a verdict such as `transient` or `permanent`, or `with = || ...`",
             );
             return TokenStream::new();
         }
         let members: Vec<_> = members(fields).map(|(member, _)| member).collect();
+        // What does not fit is the function, not a field.
         let names: Vec<_> = (0..members.len())
-            .map(|index| Ident::new(&format!("field{index}"), Span::mixed_site()))
+            .map(|index| Ident::new(&format!("field{index}"), at(function.span())))
             .collect();
-        let krate = self.krate;
+        taken_by_value(function, fields, self.faults);
         let verdict = quote_spanned!(at(function.span())=> #krate::__private::given((#function)(#(#names),*)));
         ours!(#path { #(#members: #names),* } => #verdict,)
     }
@@ -296,7 +319,37 @@ fn wrapped(fields: &Fields) -> Option<(Member, &Type)> {
     sources.next().filter(|_| sources.next().is_none())
 }
 
-fn word(member: &Member) -> String {
+/// `|| ...`, which says the same of any content.
+fn asks_nothing(function: &Expr) -> bool {
+    matches!(function, Expr::Closure(closure) if closure.inputs.is_empty())
+}
+
+/// Parameters of a closure that have the type of the field.
+fn taken_by_value(function: &Expr, fields: &Fields, faults: &mut Diagnostics) {
+    let Expr::Closure(closure) = function else {
+        return;
+    };
+    for (parameter, field) in closure.inputs.iter().zip(fields) {
+        let Pat::Type(PatType { pat, ty, .. }) = parameter else {
+            continue;
+        };
+        if !matches!(**ty, Type::Reference(_)) && **ty == field.ty {
+            let (pat, shown) = (pat.to_token_stream(), text(ty));
+            faults.push(
+                ty.span(),
+                RuleId::S11,
+                format!("`with` gets a reference to each field; write `|{pat}: &{shown}|`"),
+            );
+        }
+    }
+}
+
+/// What `after` is set to.
+fn value_of(field: &Member) -> Expr {
+    parse_quote!(#field)
+}
+
+fn shown(member: &Member) -> String {
     match member {
         Member::Named(name) => name.to_string(),
         Member::Unnamed(index) => index.index.to_string(),

@@ -3,14 +3,18 @@
 
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Ident, Lit, Member, Meta, Path, Token, Type};
+use syn::{Attribute, Expr, Fields, Ident, Lit, Member, Meta, Path, Token, Type};
 
-use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
+use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics, Place};
+use reattempt_syntax::item::is_retry;
 use reattempt_syntax::keys;
 use retry_runtime::rules::RuleId;
+
+use super::advice::{self, NO_TYPES, unknown};
 
 /// A verdict as written.
 pub(super) struct Said {
@@ -38,7 +42,7 @@ pub(super) enum Word {
 }
 
 /// The verdicts that any variant may have; `chain`, `from` and `with` say more about theirs.
-const WORDS: &[&str] = &[
+pub(super) const WORDS: &[&str] = &[
     "transient",
     "permanent",
     "throttled",
@@ -47,7 +51,7 @@ const WORDS: &[&str] = &[
     "inherit",
 ];
 
-const ALL_WORDS: &[&str] = &[
+pub(super) const ALL_WORDS: &[&str] = &[
     "transient",
     "permanent",
     "throttled",
@@ -91,6 +95,14 @@ impl Word {
             "inherit" => Self::Inherit,
             _ => return None,
         })
+    }
+
+    /// The word on a variant, where it may be `from`, too.
+    fn alone(word: &str) -> Option<Self> {
+        match word {
+            "from" => Some(Self::From(None)),
+            _ => Self::of(word),
+        }
     }
 
     /// Why this verdict goes with no delay.
@@ -146,6 +158,8 @@ impl Word {
 #[derive(Default)]
 pub(super) struct OnType {
     pub(super) default: Option<Said>,
+    /// Whether a `default` is written, be it wrong.
+    pub(super) has_default: bool,
     pub(super) own: Option<Said>,
     pub(super) krate: Option<Path>,
 }
@@ -155,30 +169,9 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Diagnostics) -> OnT
     let mut rest = Vec::new();
     for item in items(attributes, faults) {
         match &item {
-            Item::Meta(NestedMeta::Meta(Meta::NameValue(pair)))
-                if pair.path.is_ident("default") =>
-            {
-                match path_of(&pair.value)
-                    .and_then(|path| path.get_ident())
-                    .and_then(|ident| Word::of(&ident.to_string()))
-                {
-                    Some(word) => {
-                        found.default = Some(Said {
-                            word,
-                            after: None,
-                            span: pair.value.span(),
-                            is_default: true,
-                        });
-                    }
-                    None => faults.push(
-                        pair.value.span(),
-                        RuleId::S11,
-                        format!(
-                            "`default` is a verdict that fits every variant; the verdicts are {}",
-                            keys::listed(WORDS)
-                        ),
-                    ),
-                }
+            Item::Meta(NestedMeta::Meta(meta)) if meta.path().is_ident("default") => {
+                found.has_default = true;
+                found.default = default(meta, faults);
             }
             Item::Meta(NestedMeta::Meta(Meta::NameValue(pair))) if pair.path.is_ident("crate") => {
                 match path_of(&pair.value) {
@@ -197,6 +190,58 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Diagnostics) -> OnT
     found
 }
 
+/// `default = permanent`.
+fn default(meta: &Meta, faults: &mut Diagnostics) -> Option<Said> {
+    let Meta::NameValue(pair) = meta else {
+        faults.push(
+            meta.span(),
+            RuleId::S11,
+            "`default` needs a verdict; write `#[retry(default = permanent)]`",
+        );
+        return None;
+    };
+    let word = path_of(&pair.value)
+        .and_then(|path| path.get_ident())
+        .and_then(|ident| Word::of(&ident.to_string()));
+    if word.is_none() {
+        faults.push(
+            pair.value.span(),
+            RuleId::S11,
+            format!(
+                "`default` is a verdict that fits every variant; the verdicts are {}",
+                keys::listed(WORDS)
+            ),
+        );
+    }
+    word.map(|word| Said {
+        word,
+        after: None,
+        span: pair.value.span(),
+        is_default: true,
+    })
+}
+
+/// Whether a field has an attribute: its place is above the `owner`, `the variant` of this name or `the type`.
+pub(super) fn on_field(
+    fields: &Fields,
+    owner: &str,
+    name: &Ident,
+    faults: &mut Diagnostics,
+) -> bool {
+    let attributes = fields.iter().flat_map(|field| &field.attrs);
+    let mut found = false;
+    for attribute in attributes.filter(|attribute| is_retry(attribute)) {
+        found = true;
+        let written = advice::attribute(&attribute.meta.to_token_stream());
+        faults.push(
+            attribute.path().span(),
+            RuleId::S11,
+            format!("a verdict belongs on a {owner}, not on a field; put `{written}` above the {owner} `{name}`"),
+        );
+    }
+    found
+}
+
 pub(super) fn of_variant(attributes: &[Attribute], faults: &mut Diagnostics) -> Option<Said> {
     let items = items(attributes, faults);
     one_of(items, faults)
@@ -212,10 +257,7 @@ fn path_of(expr: &Expr) -> Option<&Path> {
 /// What stands in all `#[retry(...)]` of one place.
 fn items(attributes: &[Attribute], faults: &mut Diagnostics) -> Vec<Item> {
     let mut items = Vec::new();
-    for attribute in attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("retry"))
-    {
+    for attribute in attributes.iter().filter(|attribute| is_retry(attribute)) {
         let Meta::List(list) = &attribute.meta else {
             faults.push(
                 attribute.path().span(),
@@ -242,7 +284,7 @@ fn items(attributes: &[Attribute], faults: &mut Diagnostics) -> Vec<Item> {
 /// The one verdict among `items`, with `after` if it is there.
 fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
     let mut said: Option<Said> = None;
-    let mut after: Option<(Span, Member)> = None;
+    let mut after: Option<(Span, Expr)> = None;
     for item in items {
         let item = match item {
             Item::Meta(item) => item,
@@ -258,15 +300,13 @@ fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
         };
         let span = item.span();
         match &item {
-            NestedMeta::Meta(Meta::Path(path)) => {
-                let word = path
+            NestedMeta::Meta(meta @ Meta::Path(path)) => {
+                match path
                     .get_ident()
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                match Word::of(&word) {
+                    .and_then(|word| Word::alone(&word.to_string()))
+                {
                     Some(word) => say(&mut said, word, span, faults),
-                    None if word == "from" => say(&mut said, Word::From(None), span, faults),
-                    None => faults.push(span, RuleId::S11, unknown(&word)),
+                    None => faults.push(Place::of(path), RuleId::S11, unknown(meta)),
                 }
             }
             NestedMeta::Meta(Meta::List(list)) if list.path.is_ident("chain") => {
@@ -285,23 +325,9 @@ fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
                 say(&mut said, word, pair.path.span(), faults);
             }
             NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("after") => {
-                match member(&pair.value) {
-                    Some(field) => after = Some((pair.path.span(), field)),
-                    None => faults.push(
-                        pair.value.span(),
-                        RuleId::S11,
-                        "`after` names a field; write `after = field`, or `after = 0` in a tuple",
-                    ),
-                }
+                after = Some((pair.path.span(), pair.value.clone()));
             }
-            NestedMeta::Meta(meta) => {
-                let word = meta
-                    .path()
-                    .get_ident()
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                faults.push(span, RuleId::S11, unknown(&word));
-            }
+            NestedMeta::Meta(meta) => faults.push(span, RuleId::S11, unknown(meta)),
             _ => faults.push(
                 span,
                 RuleId::S11,
@@ -309,21 +335,37 @@ fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
             ),
         }
     }
-    let Some((span, field)) = after else {
-        return said;
-    };
-    match &mut said {
-        Some(said) => match said.word.no_delay() {
-            None => said.after = Some(field),
-            Some(why) => faults.push(span, RuleId::S11, why),
-        },
-        None => faults.push(
-            span,
-            RuleId::S11,
-            "`after` needs a verdict; write `#[retry(throttled, after = field)]`, or `transient` or `refused` instead of `throttled`",
-        ),
+    if let Some((key, value)) = after {
+        delay(said.as_mut(), key, &value, faults);
     }
     said
+}
+
+/// Notes `after = value` of a verdict.
+fn delay(said: Option<&mut Said>, key: Span, value: &Expr, faults: &mut Diagnostics) {
+    let Some(said) = said else {
+        faults.push(
+            key,
+            RuleId::S11,
+            "`after` needs a verdict; write `#[retry(throttled, after = field)]`, or `transient` or `refused` instead of `throttled`",
+        );
+        return;
+    };
+    if let Some(why) = said.word.no_delay() {
+        faults.push(key, RuleId::S11, why);
+        return;
+    }
+    said.after = member(value);
+    if said.after.is_none() {
+        let fixed = advice::fixed_delay(&said.word, value);
+        faults.push(
+            Place::of(value),
+            RuleId::S11,
+            format!(
+                "`after` names a field: write `after = field`, or `after = 0` in a tuple; {fixed}"
+            ),
+        );
+    }
 }
 
 /// Notes the verdict of a place, which has one.
@@ -342,28 +384,6 @@ fn say(said: &mut Option<Said>, word: Word, span: Span, faults: &mut Diagnostics
         span,
         is_default: false,
     });
-}
-
-const NO_TYPES: &str =
-    "`chain` names the types of the errors to look for; write `#[retry(chain(std::io::Error))]`";
-
-const NO_FUNCTION: &str =
-    "`with` is a function of the fields that gives the verdict; write `#[retry(with = function)]`";
-
-fn unknown(word: &str) -> String {
-    if word == "chain" {
-        return NO_TYPES.to_owned();
-    }
-    if word == "with" {
-        return NO_FUNCTION.to_owned();
-    }
-    match keys::nearest(word, ALL_WORDS) {
-        Some(near) => format!("unknown verdict `{word}`; did you mean `{near}`?"),
-        None => format!(
-            "unknown verdict `{word}`; the verdicts are {}",
-            keys::listed(ALL_WORDS)
-        ),
-    }
 }
 
 fn member(value: &Expr) -> Option<Member> {

@@ -4,6 +4,7 @@ mod editor;
 mod errors;
 mod index;
 mod messages;
+mod verdicts;
 
 use reattempt_syntax::keys::KEYS;
 use retry_runtime::rules::Key;

@@ -121,6 +121,7 @@ pub fn after<A: After>(field: &A) -> Option<Duration> {
 #[diagnostic::on_unimplemented(
     message = "`after` names a field that is not a delay",
     label = "expected `Duration` or `Option<Duration>`, found `{Self}`",
+    note = "of a number of seconds the delay is `with = |secs: &u64| reattempt::Verdict::Throttled(Some(std::time::Duration::from_secs(*secs)))`, in place of the verdict and `after`",
     note = "rule S11: https://reattempt.github.io/reattempt/errors.html#s11"
 )]
 pub trait After {

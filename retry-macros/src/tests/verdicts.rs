@@ -1,0 +1,166 @@
+//! What the derive says of verdicts that are written in other words or at another place.
+
+use super::index::collect;
+
+/// The first line of each message.
+fn said(item: &str) -> Vec<String> {
+    let item = item.parse().unwrap_or_else(|error| panic!("{error}"));
+    let mut messages = Vec::new();
+    collect(crate::classify::derive(item), &mut messages);
+    let first = |message: String| message.lines().next().unwrap_or_default().to_owned();
+    messages.into_iter().map(first).collect()
+}
+
+/// What the derive says of a variant without fields that has these words.
+#[track_caller]
+fn says(words: &str, expected: &str) {
+    let said = said(&format!("enum Fault {{ #[retry({words})] Busy }}"));
+    assert_eq!(said, [expected], "{words}");
+}
+
+#[test]
+fn a_verdict_takes_no_value() {
+    for word in [
+        "transient",
+        "permanent",
+        "throttled",
+        "refused",
+        "forbidden",
+        "inherit",
+    ] {
+        let expected = format!("`{word}` takes no value; write `#[retry({word})]`");
+        says(&format!("{word} = true"), &expected);
+        says(&format!("{word}(5)"), &expected);
+    }
+}
+
+#[test]
+fn a_verdict_is_one_word() {
+    for (written, word) in [
+        ("Verdict::Transient", "transient"),
+        ("reattempt::Verdict::RetryForbidden", "forbidden"),
+        ("Transient", "transient"),
+        ("Verdict::Throttled(None)", "throttled"),
+    ] {
+        let expected = format!("a verdict is one word here; write `#[retry({word})]`");
+        says(written, &expected);
+    }
+    let said = said("enum Fault { #[retry(Other::Thing)] Busy }").concat();
+    assert!(said.starts_with("unknown verdict `Other::Thing`; the verdicts are"));
+}
+
+#[test]
+fn other_names_of_a_verdict() {
+    for (theirs, ours) in [
+        ("retryable", "transient"),
+        ("retry", "transient"),
+        ("temporary", "transient"),
+        ("never", "permanent"),
+        ("not_retryable", "permanent"),
+        ("fatal", "permanent"),
+        ("abort", "permanent"),
+        ("rate_limited", "throttled"),
+    ] {
+        let expected = format!("unknown verdict `{theirs}`; it is called `{ours}` here");
+        says(theirs, &expected);
+        says(&format!("{theirs} = true"), &expected);
+    }
+}
+
+#[test]
+fn a_verdict_stands_above_the_variant() {
+    for (item, expected) in [
+        (
+            "enum Fault { A(#[retry(inherit)] io::Error) }",
+            "a verdict belongs on a variant, not on a field; put `#[retry(inherit)]` above the variant `A`",
+        ),
+        (
+            "enum Fault { #[retry(transient)] A { #[retry(inherit)] source: io::Error } }",
+            "a verdict belongs on a variant, not on a field; put `#[retry(inherit)]` above the variant `A`",
+        ),
+        (
+            "struct Fault(#[retry(inherit)] io::Error);",
+            "a verdict belongs on a type, not on a field; put `#[retry(inherit)]` above the type `Fault`",
+        ),
+    ] {
+        assert_eq!(said(item), [expected], "{item}");
+    }
+}
+
+#[test]
+fn a_default_without_a_verdict_is_one_fault() {
+    let expected = "`default` needs a verdict; write `#[retry(default = permanent)]`";
+    for words in ["default", "default()", "default(permanent)"] {
+        let item = format!("#[retry({words})] enum Fault {{ A, B(u8) }}");
+        assert_eq!(said(&item), [expected], "{words}");
+    }
+    let unknown = said("#[retry(default = with)] enum Fault { A, B }");
+    assert_eq!(unknown.len(), 1, "{unknown:?}");
+}
+
+const SAME: &str =
+    "for a delay that is always the same write `#[retry(with = || reattempt::Verdict::";
+
+#[test]
+fn a_delay_that_is_always_the_same() {
+    let names = "`after` names a field: write `after = field`, or `after = 0` in a tuple";
+    for (written, verdict, delay) in [
+        (
+            "throttled",
+            "Throttled(Some",
+            "std::time::Duration::from_secs(5)",
+        ),
+        (
+            "refused",
+            "Throttled(Some",
+            "std::time::Duration::from_secs(5)",
+        ),
+        (
+            "transient",
+            "TransientAfter",
+            "std::time::Duration::from_secs(5)",
+        ),
+    ] {
+        let end = if verdict == "TransientAfter" { "" } else { ")" };
+        for given in ["\"5s\"", "std::time::Duration::from_secs(5)"] {
+            says(
+                &format!("{written}, after = {given}"),
+                &format!("{names}; {SAME}{verdict}({delay}){end})]`"),
+            );
+        }
+    }
+    says(
+        "throttled, after = WAIT",
+        &format!("`after` must name a field, and `Busy` has none; {SAME}Throttled(Some(WAIT)))]`"),
+    );
+    says(
+        "throttled, after = 5",
+        "`after` must name a field, and `Busy` has none; a delay that is always the same is a `Duration`, as in `#[retry(with = || reattempt::Verdict::Throttled(Some(std::time::Duration::from_secs(5))))]`",
+    );
+}
+
+#[test]
+fn a_function_of_no_field_has_no_parameter() {
+    for variant in ["Busy", "Busy(u8)", "Busy { code: u8 }"] {
+        let given = "with = || reattempt::Verdict::Refused";
+        assert_eq!(
+            said(&format!("enum Fault {{ #[retry({given})] {variant} }}")),
+            [""; 0]
+        );
+    }
+    says(
+        "with = judge",
+        "`with` asks a function about the fields, and there is none; write a verdict such as `transient` or `permanent`, or `with = || ...`",
+    );
+}
+
+#[test]
+fn a_function_gets_references() {
+    let item = "enum Fault { #[retry(with = |code: u16, text: &String| true)] Busy(u16, String) }";
+    assert_eq!(
+        said(item),
+        ["`with` gets a reference to each field; write `|code: &u16|`"]
+    );
+    let item = "enum Fault { #[retry(with = |code: &u16, _| true)] Busy(u16, String) }";
+    assert_eq!(said(item), [""; 0]);
+}
