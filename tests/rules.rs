@@ -320,7 +320,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; write `base = \"1s\"` or `max = 20`, or add `deadline = \"30s\"` or `budget = 0.1`",
         P.unlimited()
             .backoff(Backoff::Fixed)
             .base(ms(1000))
@@ -333,7 +333,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; write `base = \"1s\"` or `max = 20`, or add `deadline = \"30s\"` or `budget = 0.1`",
         P.unlimited()
             .backoff(Backoff::Fixed)
             .base(ms(999))
@@ -347,7 +347,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; write `base = \"1s\"` or `max = 20`, or add `deadline = \"30s\"` or `budget = 0.1`",
         P.unlimited()
             .backoff(Backoff::Fixed)
             .base(ms(999))
@@ -358,21 +358,21 @@ const CASES: &[Case] = &[
         "X6",
         P.unlimited().cap(ms(999)),
         Key::Max,
-        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or write a number for `max`",
+        "`max = \"unlimited\"` needs longer delays or another bound, but the delay before retry 20 is at most 999ms; write `cap = \"1s\"` or `max = 20`, or add `deadline = \"30s\"` or `budget = 0.1`",
         P.unlimited(),
     ),
     case(
         "X6",
         P.unlimited().backoff(Backoff::None).deadline(ms(30_000)),
         Key::Max,
-        "`max = \"unlimited\"` with `backoff = \"none\"` would call for ever without a pause; write `backoff = \"exp\"`, or a number for `max`",
+        "`max = \"unlimited\"` with `backoff = \"none\"` would call for ever without a pause; write `backoff = \"exp\"` or `max = 3`",
         P.unlimited().backoff(Backoff::Exp).deadline(ms(30_000)),
     ),
     case(
         "X6",
         P.unlimited().backoff(Backoff::None).budget(&BUDGET),
         Key::Max,
-        "`max = \"unlimited\"` with `backoff = \"none\"` would call for ever without a pause; write `backoff = \"exp\"`, or a number for `max`",
+        "`max = \"unlimited\"` with `backoff = \"none\"` would call for ever without a pause; write `backoff = \"exp\"` or `max = 3`",
         P.unlimited().budget(&BUDGET),
     ),
     case(
@@ -381,14 +381,14 @@ const CASES: &[Case] = &[
             .base(Duration::from_micros(999))
             .deadline(ms(30_000)),
         Key::Max,
-        "`max = \"unlimited\"` with `base = \"999us\"` would call for ever without a pause; write `base = \"100ms\"`, or a number for `max`",
+        "`max = \"unlimited\"` with `base = \"999us\"` would call for ever without a pause; write `base = \"100ms\"` or `max = 3`",
         P.unlimited().base(ms(1)).deadline(ms(30_000)),
     ),
     case(
         "X6",
         P.unlimited().base(Duration::from_micros(999)),
         Key::Max,
-        "`max = \"unlimited\"` with `base = \"999us\"` would call for ever without a pause; write `base = \"100ms\"`, or a number for `max`",
+        "`max = \"unlimited\"` with `base = \"999us\"` would call for ever without a pause; write `base = \"100ms\"` or `max = 3`",
         P.unlimited().backoff(Backoff::Custom(&nothing)),
     ),
     case(
@@ -398,7 +398,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max` of 21 is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        "`max` of 21 is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most 999ms; write `base = \"1s\"` or `max = 20`, or add `deadline = \"30s\"` or `budget = 0.1`",
         P.max(20)
             .backoff(Backoff::Fixed)
             .base(ms(999))
@@ -411,7 +411,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max` of 21 is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        "`max` of 21 is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most 999ms; write `base = \"1s\"` or `max = 20`, or add `deadline = \"30s\"` or `budget = 0.1`",
         P.max(21)
             .backoff(Backoff::Fixed)
             .base(ms(1000))
@@ -424,7 +424,7 @@ const CASES: &[Case] = &[
             .base(ms(999))
             .jitter(Jitter::None),
         Key::Max,
-        "`max` of 21 is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most 999ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20",
+        "`max` of 21 is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most 999ms; write `base = \"1s\"` or `max = 20`, or add `deadline = \"30s\"` or `budget = 0.1`",
         P.max(21)
             .backoff(Backoff::Fixed)
             .base(ms(999))
@@ -435,21 +435,21 @@ const CASES: &[Case] = &[
         "X7",
         P.max(4).backoff(Backoff::None),
         Key::Max,
-        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts may follow each other with less than 1ms between them; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
+        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts may follow each other with less than 1ms between them; write `backoff = \"exp\"` or `max = 3`, or add `budget = 0.1`",
         P.max(3).backoff(Backoff::None),
     ),
     case(
         "X7",
         P.max(4).backoff(Backoff::None),
         Key::Max,
-        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts may follow each other with less than 1ms between them; write `max = 3`, or `backoff = \"exp\"`, or add `budget = 0.1`",
+        "`max` of 4 with `backoff = \"none\"` hammers the service: at most 3 attempts may follow each other with less than 1ms between them; write `backoff = \"exp\"` or `max = 3`, or add `budget = 0.1`",
         P.max(4).backoff(Backoff::None).budget(&BUDGET),
     ),
     case(
         "X7",
         P.max(4).base(Duration::from_nanos(1)),
         Key::Max,
-        "`max` of 4 with `base = \"1ns\"` hammers the service: at most 3 attempts may follow each other with less than 1ms between them; write `max = 3`, or `base = \"100ms\"`, or add `budget = 0.1`",
+        "`max` of 4 with `base = \"1ns\"` hammers the service: at most 3 attempts may follow each other with less than 1ms between them; write `base = \"100ms\"` or `max = 3`, or add `budget = 0.1`",
         P.max(3).base(Duration::from_nanos(1)),
     ),
     case(
@@ -546,7 +546,7 @@ const CASES: &[Case] = &[
         "X6",
         P.backoff(Backoff::Fixed).reset_after(ms(60_000)),
         Key::ResetAfter,
-        "`reset_after` needs longer delays or another bound, but the delay before retry 20 is at most 100ms; let it grow to 1s, add `deadline = \"30s\"` or `budget = 0.1`, or drop `reset_after`",
+        "`reset_after` needs longer delays or another bound, but the delay before retry 20 is at most 100ms; write `base = \"1s\"`, or drop `reset_after`, or add `deadline = \"30s\"` or `budget = 0.1`",
         P.reset_after(ms(60_000)),
     ),
     case(

@@ -7,7 +7,7 @@ use super::Key::{
     self, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, MaxRetryAfter,
     Nested, ResetAfter, Timeout,
 };
-use super::total;
+use super::{fixes, total};
 use crate::backoff::Backoff;
 use crate::jitter::Jitter;
 use crate::policy::Policy;
@@ -385,78 +385,64 @@ const fn no_pause(text: &Text, policy: &Policy) -> Text {
         .push("\"`")
 }
 
-/// How to pause: `backoff = "exp"`, or a longer `base`.
-const fn pause(policy: &Policy) -> &'static str {
-    if policy.backoff.is_none() {
-        "`backoff = \"exp\"`"
-    } else {
-        "`base = \"100ms\"`"
-    }
-}
-
-/// X6: a call that may never end. What a strategy decides it bounds, here and in X7.
-pub(super) const fn endless(policy: &Policy) -> Broken {
+/// Whether nothing ends a call, and its delays do not become long. What a strategy decides it bounds.
+pub(super) const fn is_endless(policy: &Policy) -> bool {
     // Of a single attempt X5 speaks.
     if bounded_attempts(policy).is_some() || policy.decided || policy.max == 1 {
+        return false;
+    }
+    hammers(policy) || (!policy.has(Budget) && is_unbounded(policy))
+}
+
+/// Whether many retries need another bound.
+const fn is_unbounded(policy: &Policy) -> bool {
+    policy.deadline.is_none() && is_shorter(twentieth(policy), PATIENT)
+}
+
+/// X6: a call that may never end.
+pub(super) const fn endless(policy: &Policy) -> Broken {
+    if !is_endless(policy) {
         return None;
     }
     // A count that starts anew bounds nothing.
-    let (key, text, or_write, otherwise) = match policy.attempts() {
-        None => (
-            Max,
-            say("`max = \"unlimited\"` "),
-            ", or a number for `max`",
-            "write a number for `max`",
-        ),
-        Some(_) => (
-            ResetAfter,
-            say("`reset_after` "),
-            ", or drop `reset_after`",
-            "drop `reset_after`",
-        ),
+    let (key, text) = match policy.attempts() {
+        None => (Max, say("`max = \"unlimited\"` ")),
+        Some(_) => (ResetAfter, say("`reset_after` ")),
     };
-    if hammers(policy) {
+    let text = if hammers(policy) {
         let text = no_pause(&text.push("with "), policy);
-        let text = text.push(" would call for ever without a pause; write ");
-        return Some((key, text.push(pause(policy)).push(or_write)));
+        text.push(" would call for ever without a pause")
+    } else {
+        let text = text.push("needs longer delays or another bound, but the delay before retry 20");
+        text.push(" is at most ").duration(twentieth(policy), "")
+    };
+    Some((key, fixes::name(text, policy)))
+}
+
+/// Whether the number of attempts is too large for their delays. What a strategy decides it bounds.
+pub(super) const fn is_too_many(policy: &Policy) -> bool {
+    match bounded_attempts(policy) {
+        Some(max) if !policy.has(Budget) && !policy.decided => {
+            (max > 3 && hammers(policy)) || (max > 20 && is_unbounded(policy))
+        }
+        _ => false,
     }
-    let longest = twentieth(policy);
-    if policy.deadline.is_some() || policy.has(Budget) || !is_shorter(longest, PATIENT) {
-        return None;
-    }
-    let text = text
-        .push("needs longer delays or another bound, but the delay before retry 20 is at most ");
-    let text = text.duration(longest, "").push("; let it grow to 1s, add ");
-    let text = text.push("`deadline = \"30s\"` or `budget = 0.1`, or ");
-    Some((key, text.push(otherwise)))
 }
 
 /// X7: a policy that would hammer a service.
 pub(super) const fn too_many(policy: &Policy) -> Broken {
-    let Some(max) = bounded_attempts(policy) else {
-        return None;
-    };
-    if policy.has(Budget) || policy.decided {
+    if !is_too_many(policy) {
         return None;
     }
-    let text = say("`max` of ").number(max as u64);
-    if hammers(policy) && max > 3 {
+    let text = say("`max` of ").number(policy.max as u64);
+    let text = if hammers(policy) {
         let text = no_pause(&text.push(" with "), policy);
-        let text =
-            text.push(" hammers the service: at most 3 attempts may follow each other with less than 1ms between them");
-        let text = text.push("; write `max = 3`, or ").push(pause(policy));
-        return Some((Max, text.push(", or add `budget = 0.1`")));
-    }
-    let longest = twentieth(policy);
-    if max > 20 && policy.deadline.is_none() && is_shorter(longest, PATIENT) {
-        let text = text.push(" is above 20, which needs longer delays or another bound, but the delay before retry 20 is at most ");
-        let text = text.duration(longest, "").push("; let it grow to 1s, add ");
-        return Some((
-            Max,
-            text.push("`deadline = \"30s\"` or `budget = 0.1`, or lower `max` to 20"),
-        ));
-    }
-    None
+        text.push(" hammers the service: at most 3 attempts may follow each other with less than 1ms between them")
+    } else {
+        let text = text.push(" is above 20, which needs longer delays or another bound, but the delay before retry 20");
+        text.push(" is at most ").duration(twentieth(policy), "")
+    };
+    Some((Max, fixes::name(text, policy)))
 }
 
 /// X8: a key that this shape does not read.
@@ -588,7 +574,7 @@ pub(super) const SHORTEST_RESET: Duration = Duration::from_secs(10);
 
 /// X19: what a call does in total, if everything fails at once.
 pub(super) const fn too_much(policy: &Policy) -> Broken {
-    if !total::is_too_much(policy) || endless(policy).is_some() || too_many(policy).is_some() {
+    if !total::is_too_much(policy) || is_endless(policy) || is_too_many(policy) {
         return None; // or said already
     }
     let text = match policy.attempts() {

@@ -4,6 +4,7 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 mod checks;
+mod fixes;
 mod restart;
 mod tame;
 mod total;
@@ -251,6 +252,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     mod bounds;
+    mod named;
 
     use super::*;
     use crate::policy::HARMLESS;

@@ -1,10 +1,15 @@
 //! X6 of a call whose attempts may say that they moved on: it may start anew after each of them, so that its count bounds
 //! nothing and its delays do not grow.
 
+use core::time::Duration;
+
 use super::checks::{self, PATIENT, SHORTEST_DELAY};
+use super::fixes;
 use super::{Key, RuleId, Severity, Violation};
 use crate::policy::Policy;
 use reattempt_rules::Text;
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// Returns why `attempt.progress()` has no effect under `policy`: nothing else bounds the retries of a service that ends each
 /// attempt after the first step.
@@ -36,8 +41,10 @@ pub const fn restarts(policy: &Policy) -> Option<Violation> {
     });
     let text = if checks::hammers(policy) {
         text
-    } else {
+    } else if fixes::is_accepted(&policy.deadline(HOUR)) {
         text.push(", or add `deadline = \"1h\"` or `budget = 0.1`")
+    } else {
+        text.push(", or add `budget = 0.1`")
     };
     Some(Violation::of_key(
         RuleId::X6,

@@ -7,6 +7,7 @@
 use core::time::Duration;
 
 use super::Key::{self, Base, Cap};
+use super::fixes;
 use crate::backoff::Backoff;
 use crate::policy::Policy;
 use reattempt_rules::duration::{Nanos, is_shorter, shorter};
@@ -145,7 +146,7 @@ pub(super) const fn slower(policy: &Policy) -> Option<(Key, Duration)> {
             Cap => policy.cap(whole_millis(policy.cap.0 * *factor)),
             _ => policy.base(whole_millis(policy.base.0 * *factor)),
         };
-        if !is_too_much(&slower) {
+        if fixes::is_accepted(&slower) {
             let delay = match key {
                 Cap => slower.cap,
                 _ => slower.base,
