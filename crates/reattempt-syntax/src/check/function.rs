@@ -14,7 +14,7 @@ use crate::tokens::written;
 
 /// What a policy is about, in messages.
 pub(super) struct Subject {
-    /// `this function`, `the method `fetch``.
+    /// "this function", or "the method" with its name.
     whole: String,
     /// The same without its article.
     noun: String,
