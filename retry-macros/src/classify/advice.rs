@@ -5,8 +5,8 @@ use quote::ToTokens as _;
 use retry_runtime::duration;
 use syn::{Expr, ExprLit, Lit, Meta, Path};
 
-use reattempt_syntax::args::written;
 use reattempt_syntax::keys;
+use reattempt_syntax::tokens::written;
 
 use super::verdict::{ALL_WORDS, WORDS, Word};
 

@@ -66,7 +66,7 @@ const JUDGED: [Rule; 3] = [Rule::Endless, Rule::TooMany, Rule::TooMuch];
 fn judge(policy: Policy) -> usize {
     let before = rules(&policy);
     let judged = JUDGED.iter().filter_map(|rule| rule.check(&policy));
-    let mut count = 0;
+    let mut count = 0_usize;
     for violation in judged {
         let all = fixes(violation.message());
         assert!(!all.is_empty(), "{violation}");
@@ -78,7 +78,7 @@ fn judge(policy: Policy) -> usize {
                 new.is_empty(),
                 "{codes:?} breaks {new:?}: {violation} {policy:?}"
             );
-            count += 1;
+            count = count.saturating_add(1);
         }
     }
     count
@@ -109,7 +109,7 @@ fn what_a_message_names_is_accepted() {
         Backoff::Exp,
         Backoff::Decorrelated,
     ];
-    let mut count = 0;
+    let mut count = 0_usize;
     for (max, shape) in [3, 4, 21, 200, 20_000, u32::MAX]
         .iter()
         .flat_map(|max| shapes.map(|shape| (*max, shape)))
