@@ -131,7 +131,9 @@ impl Started {
 
     /// Returns whether the attempt that has ended had moved on, and forgets it.
     pub(crate) fn take_progress(&self) -> bool {
-        self.progress.swap(false, Ordering::Relaxed)
+        let has_moved_on = self.progress.load(Ordering::Relaxed);
+        self.progress.store(false, Ordering::Relaxed);
+        has_moved_on
     }
 
     /// Returns the key of the call, which is drawn when it is first asked for.

@@ -84,3 +84,25 @@ async_shapes! {
     elided_several => async |script| sendable(elided_several(script, "text", &mut 0)).await,
     async_patterns => async |script| sendable(async_patterns("text".into(), (script, 0), vec![])).await,
 }
+
+/// Its method has the name of one that usually takes its receiver by value.
+struct Tasks(Vec<u8>);
+
+impl Tasks {
+    async fn shutdown(&mut self) -> &mut [u8] {
+        self.0.push(1);
+        &mut self.0
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_only_borrows_its_parameter_moves_nothing() {
+    #[retry(max = 3, base = "1ms", on(_))]
+    async fn end(mut tasks: Tasks) -> Result<usize, usize> {
+        match tasks.shutdown().await.len() {
+            done @ 3.. => Ok(done),
+            left => Err(left),
+        }
+    }
+    assert_eq!(end(Tasks(Vec::new())).await, Ok(3));
+}

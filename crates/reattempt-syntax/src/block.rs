@@ -82,7 +82,7 @@ impl Block {
             );
         }
         let mut model = check::block(arguments, body.asynchronous, place, faults);
-        check::progress::said(&mut model, body.statements.stream(), faults);
+        check::progress::find(&mut model, body.statements.stream(), faults);
         model
     }
 }

@@ -112,7 +112,8 @@ impl Parts<'_> {
     /// Refuses a call that takes the parameter by value.
     fn called(&self, moved: &Move) -> TokenStream {
         let (place, message) = (&moved.place, self.message(&[moved], false));
-        let check = quote_spanned!(at(moved.span())=> CalledForEachAttempt::check(&|| #place););
+        let krate = self.model.krate_at(moved.span());
+        let check = quote_spanned!(at(moved.span())=> CalledForEachAttempt::check(&|| #krate::__private::ignore(#place)););
         ours! {
             #message
             trait CalledForEachAttempt<R> {

@@ -110,9 +110,9 @@ impl Progress {
             is_free: false,
         };
         let policy = context.operation.policy();
-        let paid = self.call.paid();
+        let paid = failure.progressed.then(|| self.call.paid());
         let decided = self.call.failed(policy, verdict, &mut env);
-        if env.progressed {
+        if let Some(paid) = paid.filter(|_| env.progressed) {
             // The retries before have helped.
             default_budget::succeeded(context, paid);
         }

@@ -76,5 +76,5 @@ pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{
     CopyOf, HasCopies, Kept, Lacked, Moved, MovedValue, ReborrowedValue, UniqueValue, ValueOf,
-    WrongValue, attempts, taken_apart, type_of, waits_with,
+    WrongValue, attempts, ignore, taken_apart, type_of, waits_with,
 };

@@ -64,7 +64,7 @@ pub fn function(
     model.escape = escape::borrowed(item, answer, flow, faults);
     named::shared(&model, faults);
     if let Some(body) = &item.body {
-        progress::said(&mut model, body.stream(), faults);
+        progress::find(&mut model, body.stream(), faults);
     }
     model
 }

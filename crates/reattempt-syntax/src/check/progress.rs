@@ -20,7 +20,7 @@ const READ: &[Key] = &[
 
 /// Notes where the body says it, and refuses a policy that nothing else bounds. An attempt that the body hands on is judged
 /// by the running program.
-pub(crate) fn said(model: &mut Model, body: TokenStream, faults: &mut Diagnostics) {
+pub(crate) fn find(model: &mut Model, body: TokenStream, faults: &mut Diagnostics) {
     let Some(attempt) = &model.context else {
         return;
     };

@@ -19,52 +19,57 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
             (format!("{some}{}", listed(all, "and")), "them")
         }
     };
-    let advice = advice(&parameters, cloned, set_by);
+    // Before a move at once there is nothing to retry.
+    let block = moved.iter().any(|it| it.follows_failure).then_some(BLOCK);
+    let advice = advice(&parameters, cloned, set_by, block);
     format!("the body moves {quoted}, and the next attempt needs {them}; {advice}")
 }
 
 const BLOCK: &str = "retry only what stands before the move with `retry_block!`";
 
-fn advice(parameters: &[(String, &Way)], cloned: &[String], set_by: SetBy) -> String {
+fn advice(
+    parameters: &[(String, &Way)],
+    cloned: &[String],
+    set_by: SetBy,
+    block: Option<&str>,
+) -> String {
     let changes = parameters.iter().any(|(_, way)| way.changes_signature());
     let only = match parameters {
         [(name, way)] => Some((name, *way)),
         _ => None,
     };
     let copy = copied(parameters, cloned);
+    let block = block.map(ToOwned::to_owned);
+    let or_block =
+        |way: String| -> Vec<String> { [Some(way), block.clone()].into_iter().flatten().collect() };
     if parameters.iter().all(|(_, way)| matches!(way, Way::Clone)) {
         let borrowed = only.map_or_else(|| "them".to_owned(), |(name, _)| format!("`{name}`"));
         return alternatives(&[copy, format!("borrow {borrowed}")]);
     }
     if let Some((_, Way::Receiver)) = only {
-        let copy = format!("{copy} if the type is `Clone`");
-        return match set_by {
-            SetBy::Function => format!("take `&self`, {copy}, or {BLOCK}"),
-            SetBy::Trait => format!("{copy}, {BLOCK}, or {}", never()),
-            SetBy::Unknown => {
-                format!("{copy}, {BLOCK}, or, where no trait sets the signature, take `&self`")
-            }
-        };
+        let mut ways = or_block(format!("{copy} if the type is `Clone`"));
+        if set_by == SetBy::Trait {
+            ways.push(never().to_owned());
+        }
+        return alternatives(&ways);
     }
     if changes && set_by == SetBy::Trait {
         let types = only.map_or_else(
             || "their types".to_owned(),
             |(name, _)| format!("the type of `{name}`"),
         );
-        return format!("the trait sets {types}: {BLOCK}, or {}", never());
+        let mut ways: Vec<_> = block.into_iter().collect();
+        ways.push(never().to_owned());
+        return format!("the trait sets {types}: {}", alternatives(&ways));
     }
-    let mut ways = vec![listed(steps(parameters, copy), "and")];
-    match only {
-        Some((_, Way::Bound(ty))) => ways.push(format!("take `&mut {ty}`")),
-        Some((name, Way::ImplTrait)) => ways.push(format!("take `{name}` by `&mut`")),
-        _ => {}
-    }
+    let way = listed(steps(parameters, copy), "and");
     if changes && set_by == SetBy::Unknown {
-        let ways = alternatives(&ways);
-        return format!("{BLOCK}, or, where no trait sets the signature, {ways}");
+        return match block {
+            Some(block) => format!("{block}, or, where no trait sets the signature, {way}"),
+            None => format!("{way}; where a trait sets the signature, {}", never()),
+        };
     }
-    ways.push(BLOCK.to_owned());
-    alternatives(&ways)
+    alternatives(&or_block(way))
 }
 
 /// What has to be done, all of it.
@@ -86,7 +91,13 @@ fn steps(parameters: &[(String, &Way)], copy: String) -> Vec<String> {
 
 fn step(name: &str, way: &Way) -> Option<String> {
     match way {
-        Way::Reference(sign) => Some(format!("write `{sign}{name}` in the body")),
+        Way::Reference("&") => Some(format!("write `&{name}` in the body")),
+        Way::Reference(sign) => Some(format!(
+            "declare `mut {name}` and write `{sign}{name}` in the body"
+        )),
+        Way::InPlace => Some(format!(
+            "declare `mut {name}` and write `&mut {name}` in the body, which goes on where the failed attempt stopped"
+        )),
         Way::Borrowed => Some(format!("take `{name}` by `&mut`")),
         Way::Bound(ty) => Some(format!("add `{ty}: Clone`")),
         Way::ImplTrait => Some(format!("add `+ Clone` to the type of `{name}`")),

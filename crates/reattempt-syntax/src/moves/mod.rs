@@ -44,6 +44,8 @@ pub struct Move {
     pub is_unique: bool,
     /// How the next attempt can have the parameter.
     pub way: Way,
+    /// Whether an attempt may fail before it.
+    pub follows_failure: bool,
 }
 
 impl Move {
@@ -142,6 +144,8 @@ fn is_copied(ty: &Type) -> bool {
         Type::Reference(_) | Type::Ptr(_) | Type::Never(_) => true,
         Type::Group(group) => is_copied(&group.elem),
         Type::Paren(paren) => is_copied(&paren.elem),
+        Type::Array(array) => is_copied(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().all(is_copied),
         Type::Path(path) => {
             (path.path.get_ident()).is_some_and(|name| NAMES.contains(&&*name.to_string()))
         }

@@ -20,6 +20,8 @@ pub(super) struct Walk<'o> {
     has_conditions: bool,
     /// Whether this place is.
     is_conditional: bool,
+    /// Whether something before this place may end the attempt.
+    may_have_failed: bool,
     moves: Moves,
 }
 
@@ -30,6 +32,7 @@ impl<'o> Walk<'o> {
             moved_into: 0,
             has_conditions: has_condition(body),
             is_conditional: false,
+            may_have_failed: false,
             moves: Moves::default(),
         }
     }
@@ -97,7 +100,7 @@ impl<'o> Walk<'o> {
     }
 
     fn moved(&mut self, owned: &Owned, expr: &Expr) {
-        let found = found(owned, quote::quote!(#expr), By::Value);
+        let found = self.found_at(owned, quote::quote!(#expr), By::Value);
         // What is compiled only sometimes may not be what moves.
         if self.is_conditional {
             return self.moves.possible.push(found);
@@ -109,8 +112,20 @@ impl<'o> Walk<'o> {
         }
     }
 
+    fn found_at(&self, owned: &Owned, place: TokenStream, by: By) -> Move {
+        Move {
+            name: owned.name.clone(),
+            place,
+            by,
+            is_unique: owned.is_unique(),
+            way: owned.way.clone(),
+            follows_failure: self.may_have_failed,
+        }
+    }
+
     fn perhaps_moved(&mut self, owned: &Owned, place: TokenStream, by: By) {
-        self.moves.possible.push(found(owned, place, by));
+        let found = self.found_at(owned, place, by);
+        self.moves.possible.push(found);
     }
 
     /// A value that is taken apart by a pattern.
@@ -131,7 +146,9 @@ impl<'o> Walk<'o> {
     fn method(&mut self, owned: &Owned, is_field: bool, call: &ExprMethodCall) {
         let method = call.method.to_string();
         let receiver = &call.receiver;
-        if !is_field && owned.is_taken_by(&method) {
+        let is_own = !is_field || owned.has_own_fields();
+        let is_into = method == "into" && call.args.is_empty() && is_own;
+        if is_into || !is_field && owned.is_taken_by(&method) {
             self.moved(owned, receiver);
         } else if owned.name == "self" || may_take(&method) {
             // Methods beside this one are named as their author likes.
@@ -357,10 +374,19 @@ impl<'ast> Visit<'ast> for Walk<'_> {
                     self.place(rest);
                 }
             }
-            Expr::Return(answer) => self.optional(answer.expr.as_deref()),
+            Expr::Return(answer) => {
+                self.optional(answer.expr.as_deref());
+                self.may_have_failed = true;
+            }
             Expr::Break(answer) => self.optional(answer.expr.as_deref()),
-            Expr::Try(tried) => self.value(&tried.expr),
-            Expr::Await(awaited) => self.value(&awaited.base),
+            Expr::Try(tried) => {
+                self.value(&tried.expr);
+                self.may_have_failed = true;
+            }
+            Expr::Await(awaited) => {
+                self.value(&awaited.base);
+                self.may_have_failed = true;
+            }
             Expr::Range(range) => {
                 self.optional(range.start.as_deref());
                 self.optional(range.end.as_deref());
@@ -412,6 +438,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
 
     fn visit_macro(&mut self, call: &'ast Macro) {
         let name = name_of(call);
+        self.may_have_failed |= matches!(&*name, "bail" | "ensure" | "try_join");
         let takes = matches!(&*name, "dbg" | "vec");
         let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone());
         let arguments = match arguments {
@@ -428,16 +455,6 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     }
 
     fn visit_item(&mut self, _: &'ast Item) {}
-}
-
-fn found(owned: &Owned, place: TokenStream, by: By) -> Move {
-    Move {
-        name: owned.name.clone(),
-        place,
-        by,
-        is_unique: owned.is_unique(),
-        way: owned.way.clone(),
-    }
 }
 
 /// The first of these names among the tokens.

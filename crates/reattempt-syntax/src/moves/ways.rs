@@ -1,6 +1,6 @@
 //! How the next attempt can have a parameter that the body moves, as far as the signature tells.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{
@@ -32,6 +32,9 @@ impl SetBy {
         if is_public || !(is_method || signature.receiver().is_some()) {
             return Self::Function;
         }
+        if names_type_of_trait(signature) {
+            return Self::Trait;
+        }
         Self::Unknown
     }
 
@@ -58,6 +61,8 @@ pub enum Way {
     CalledAgain(String, String),
     /// A reference in the body: `&make`, or `&mut make`.
     Reference(&'static str),
+    /// A mutable reference in the body: what reads or writes goes on where it stopped.
+    InPlace,
     /// A reference as its type: a box of a trait has no copies.
     Borrowed,
     /// What `self` needs.
@@ -91,6 +96,9 @@ impl Way {
         }
         if has("Fn") {
             return Self::Reference("&");
+        }
+        if IN_PLACE.iter().any(|name| has(name)) {
+            return Self::InPlace;
         }
         if is_impl {
             Self::ImplTrait
@@ -153,6 +161,45 @@ impl Way {
             Self::Clone | Self::Bound(_) | Self::ImplTrait | Self::Receiver
         )
     }
+}
+
+/// Traits that a mutable reference has, too.
+const IN_PLACE: &[&str] = &[
+    "Read",
+    "Write",
+    "Seek",
+    "BufRead",
+    "AsyncRead",
+    "AsyncWrite",
+    "AsyncSeek",
+    "AsyncBufRead",
+];
+
+/// Whether a method names a type that only a trait gives it: `Self::Value`, or `D::Error` in its answer.
+fn names_type_of_trait(signature: &Signature) -> bool {
+    let answer = signature.output.to_token_stream();
+    let mut params = signature.generics.type_params();
+    has_path_from(&signature.to_token_stream(), &|name| name == "Self")
+        || params.any(|param| has_path_from(&answer, &|name| *name == param.ident))
+}
+
+/// Whether `first::` stands among the tokens, with such a `first`.
+fn has_path_from(tokens: &TokenStream, is_first: &impl Fn(&Ident) -> bool) -> bool {
+    let mut colons = None;
+    tokens.clone().into_iter().any(|token| {
+        let before = colons.take();
+        match token {
+            TokenTree::Ident(name) if is_first(&name) => colons = Some(0),
+            TokenTree::Punct(colon) if colon.as_char() == ':' => match before {
+                Some(0) => colons = Some(1),
+                Some(_) => return true,
+                None => {}
+            },
+            TokenTree::Group(group) => return has_path_from(&group.stream(), is_first),
+            _ => {}
+        }
+        false
+    })
 }
 
 type Bounds = Punctuated<TypeParamBound, Token![+]>;

@@ -8,7 +8,7 @@ fn said(signature: &str, set_by: SetBy) -> String {
     let signature: Signature = syn::parse_str(signature).expect("a signature");
     let owned = owned(&signature, None);
     let names: Vec<_> = owned.iter().map(|it| it.name.to_string()).collect();
-    let body = format!("send({})", names.join(", "));
+    let body = format!("ready()?; send({})", names.join(", "));
     let found = find(&body.parse().expect("tokens"), &owned);
     let moved: Vec<_> = found.certain.iter().collect();
     let said = message(&moved, &["id".to_owned()], set_by, false);
@@ -33,26 +33,24 @@ fn the_signature_decides_the_fix() {
         ),
         (
             "fn f<T: Send>(x: T)",
-            format!("add `T: Clone` and {copy}, take `&mut T`, or {block}"),
+            format!("add `T: Clone` and {copy}, or {block}"),
         ),
         // A bound of something else.
         (
             "fn f<T: Of<Clone>>(x: T)",
-            format!("add `T: Clone` and {copy}, take `&mut T`, or {block}"),
+            format!("add `T: Clone` and {copy}, or {block}"),
         ),
         (
             "fn f<T: Of>(x: T::Url)",
-            format!("add `T::Url: Clone` and {copy}, take `&mut T::Url`, or {block}"),
+            format!("add `T::Url: Clone` and {copy}, or {block}"),
         ),
         (
             "fn f(x: <Web as Of>::Url)",
-            format!(
-                "add `<Web as Of>::Url: Clone` and {copy}, take `&mut <Web as Of>::Url`, or {block}"
-            ),
+            format!("add `<Web as Of>::Url: Clone` and {copy}, or {block}"),
         ),
         (
             "fn f(x: impl Send)",
-            format!("add `+ Clone` to the type of `x` and {copy}, take `x` by `&mut`, or {block}"),
+            format!("add `+ Clone` to the type of `x` and {copy}, or {block}"),
         ),
         (
             "fn f(x: impl FnOnce() + Clone)",
@@ -77,9 +75,7 @@ fn the_signature_decides_the_fix() {
         ("fn f(x: Arc<dyn Send>)", format!("{copy}, or borrow `x`")),
         (
             "fn f(self)",
-            format!(
-                "take `&self`, write `clone(id, self)` in the attribute if the type is `Clone`, or {block}"
-            ),
+            format!("write `clone(id, self)` in the attribute if the type is `Clone`, or {block}"),
         ),
         (
             "fn f<T>(x: T, y: Url)",
@@ -131,8 +127,14 @@ fn who_sets_a_signature() {
         (
             "fn f<D>(x: D) -> Result<Self, D::Error>",
             false,
-            SetBy::Unknown,
+            SetBy::Trait,
         ),
+        (
+            "fn f(self, x: u8) -> Result<Self::Ok, Error>",
+            false,
+            SetBy::Trait,
+        ),
+        ("fn f(self) -> Result<Self, Error>", false, SetBy::Unknown),
         (
             "fn f<'life0, 'async_trait>(&'life0 self)",
             false,
@@ -152,5 +154,25 @@ fn who_sets_a_signature() {
     ] {
         let tokens = head.parse().expect("tokens");
         assert_eq!(SetBy::of_block(&tokens), set_by, "{head}");
+    }
+}
+
+#[test]
+fn a_block_is_named_where_something_fails_before_the_move() {
+    for (body, names_block) in [
+        ("send(x)", false),
+        ("let it = send(x)?; it.end()?;", false),
+        ("ready()?; send(x)", true),
+        ("if it.is_over() { return Err(Over); } send(x)", true),
+        ("ready().await; send(x)", true),
+    ] {
+        let signature: Signature = syn::parse_str("fn f<T>(x: T)").expect("a signature");
+        let owned = owned(&signature, None);
+        let found = find(&body.parse().expect("tokens"), &owned);
+        let moved: Vec<_> = found.certain.iter().collect();
+        for set_by in [SetBy::Function, SetBy::Trait, SetBy::Unknown] {
+            let said = message(&moved, &[], set_by, false);
+            assert_eq!(said.contains("retry_block!"), names_block, "{body}: {said}");
+        }
     }
 }
