@@ -140,7 +140,7 @@ fn last_error() -> Sizes {
                 retries += 1;
             }
         });
-        limited.await.unwrap_or_else(|_| Err((last, true)))
+        limited.await.unwrap_or(Err((last, true)))
     }
     #[retry(max = 5, deadline = "30s", on(_), budget = "none")]
     async fn ours(a: &u64) -> Result<u64, RetryError<Large>> {

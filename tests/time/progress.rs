@@ -93,7 +93,7 @@ async fn without_progress_the_count_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn a_time_out_after_progress_starts_anew() {
     #[retry(max = 2, base = "1s", timeout = "5s", on(_), context = attempt)]
-    async fn steps(done: &mut u32) -> Result<(), RetryError<()>> {
+    async fn steps(done: &mut u32) -> Result<(), RetryError<u8>> {
         while *done < 10 {
             sleep(Duration::from_secs(2)).await;
             *done += 1;

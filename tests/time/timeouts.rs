@@ -98,7 +98,7 @@ async fn retried_counted_and_reported() {
     assert_nothing_is_left();
 }
 
-/// `is_timeout` is about the last attempt.
+/// `is_timeout` is about the last attempt, and `last` about the last one that had an error.
 #[tokio::test(start_paused = true)]
 async fn an_error_after_a_time_out() {
     #[retry(max = 2, timeout = "1s", on(_))]
@@ -121,7 +121,7 @@ async fn an_error_after_a_time_out() {
     let failed = fetch(&calls).await.expect_err("always");
     assert_eq!(
         (failed.reason(), failed.last()),
-        (GiveUpReason::Attempts, None)
+        (GiveUpReason::Attempts, Some(&2))
     );
     assert!(failed.is_timeout());
 }

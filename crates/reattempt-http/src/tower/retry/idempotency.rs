@@ -28,7 +28,7 @@ impl<Req: HasMethod> RequestIdempotency<Req> for MethodIdempotency {
     }
 }
 
-/// A classifier whose idempotency of requests stays when [`RetryLayer::on`](super::RetryLayer::on)
+/// A classifier whose idempotency of requests stays when [`RetryLayer::on_answer`](super::RetryLayer::on_answer)
 /// replaces it.
 pub trait HasIdempotency {
     /// Reads it from a request.

@@ -40,7 +40,7 @@ use crate::operation::ClientOperation;
 ///   reqwest `clone_request(reqwest::Request::try_clone)`. The bodies of axum and of tonic are not
 ///   `Clone` either;
 /// * or the error of the service is not [`Classify`](retry_runtime::Classify), as boxed errors are
-///   not: see [`on`](Self::on), or let `map_err` inside make an error that is.
+///   not: see [`on_answer`](Self::on_answer), or let `map_err` inside make an error that is.
 ///
 /// # Cancel safety
 ///
