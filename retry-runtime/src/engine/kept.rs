@@ -103,33 +103,22 @@ impl<T: Clock> CallContext<'_, T> {
     }
 }
 
-/// What is kept through any delay, because the attempts after it may need it. `forget` tells it that nothing can end the
-/// call after the delay.
+/// What is kept through any delay, because the attempts after it may need it.
 #[derive(Debug)]
-pub struct Held<K> {
-    kept: K,
-    may_end: bool,
-}
+pub struct Held<K>(K);
 
 impl<K> Held<K> {
     /// Holds what was kept.
     #[inline(always)]
     pub const fn new(kept: K) -> Self {
-        let may_end = true;
-        Self { kept, may_end }
+        Self(kept)
     }
 }
 
 impl<K: TakeKept> TakeKept for Held<K> {
     #[inline(always)]
     fn take(&mut self) -> Self {
-        let (kept, may_end) = (self.kept.take(), self.may_end);
-        Self { kept, may_end }
-    }
-
-    #[inline(always)]
-    fn forget(&mut self) {
-        self.may_end = false;
+        Self(self.0.take())
     }
 }
 
@@ -155,11 +144,7 @@ impl<P: Place> LiveCall<P> {
         held: Held<K>,
         context: CallContext<'_, T>,
     ) -> Result<K, (V, GaveUp)> {
-        if held.may_end {
-            held.kept.resumed(self, context)
-        } else {
-            Ok(held.kept)
-        }
+        held.0.resumed(self, context)
     }
 }
 
