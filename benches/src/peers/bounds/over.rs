@@ -185,7 +185,7 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "named policy, async retry, over a constant one",
-        342.5,
+        330.5,
         "each decision counts a reference to the policy that holds then",
     ),
     (
@@ -205,7 +205,7 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "loaded policy, async retry, over a constant one",
-        342.5,
+        330.5,
         "each decision counts a reference to the policy that holds then",
     ),
     (
