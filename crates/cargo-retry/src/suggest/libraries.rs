@@ -1,11 +1,11 @@
 //! Calls of other retry libraries: which expressions they are, and what replaces them.
 
-mod replaced;
+mod replacements;
 
 use syn::visit::Visit;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
-use self::replaced::{hook, notification};
+use self::replacements::{hook, notification};
 use super::body::Source;
 use super::brief;
 use super::delays::{self, Library, Named};

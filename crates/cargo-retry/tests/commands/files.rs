@@ -112,7 +112,7 @@ fn files_are_checked() {
     );
 }
 
-/// A rule about several keys is told beside what is wrong with each, unless that decides whether it is broken.
+/// A rule about several keys is reported beside what is wrong with each, unless that decides whether it is broken.
 #[test]
 fn all_faults_of_a_file_are_told_at_once() {
     let file = folder("at_once").join("retry.toml");

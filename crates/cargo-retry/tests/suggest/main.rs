@@ -2,7 +2,7 @@
 //! runs it. `UPDATE_EXPECT=1 cargo test -p cargo-retry --test suggest` writes `after.rs` and `loops_after.rs` anew.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-mod told;
+mod arms;
 
 use std::fs;
 use std::path::Path;

@@ -46,10 +46,10 @@ impl Visitor<'_> {
 
     fn polled(&self, whole: &Expr, poll: &Poll<'_>) -> Finding {
         let mut awaits = Awaits::default();
-        awaits.visit_expr(poll.asked);
+        awaits.visit_expr(poll.value);
         poll.before.iter().for_each(|it| awaits.visit_stmt(it));
         let lines = poll.before.iter().map(|it| self.source(it));
-        let body: Vec<_> = lines.chain([self.source(poll.asked)]).collect();
+        let body: Vec<_> = lines.chain([self.source(poll.value)]).collect();
         let block = poll.keys.block(&body.join("\n        "), awaits.0);
         let block = format!("{block}{}", if awaits.0 { ".await" } else { "" });
         let pattern = poll.pattern.map(|it| format!("let {} = ", self.source(it)));

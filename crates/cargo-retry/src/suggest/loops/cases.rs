@@ -26,14 +26,14 @@ pub(super) fn retried(cases: &[Case<'_>]) -> Retried {
     if !met.iter().any(|it| it.again) {
         return Retried::None;
     }
-    let (rest, told) = match met.split_last() {
-        Some((last, told)) if last.scope.is_any() => (last.again, told),
+    let (rest, cases) = match met.split_last() {
+        Some((last, cases)) if last.scope.is_any() => (last.again, cases),
         _ => (false, met),
     };
     // What follows the last that differs says what the rest says.
-    let differs = told.iter().rposition(|it| it.again != rest);
-    let told = differs.map_or(told, |it| told.get(..=it).unwrap_or(told));
-    Retried::Some(condition(told, rest).unwrap_or_else(|| by_pattern(told, rest)))
+    let differs = cases.iter().rposition(|it| it.again != rest);
+    let cases = differs.map_or(cases, |it| cases.get(..=it).unwrap_or(cases));
+    Retried::Some(condition(cases, rest).unwrap_or_else(|| by_pattern(cases, rest)))
 }
 
 fn guard(case: &Case<'_>) -> String {
@@ -47,9 +47,9 @@ fn guard(case: &Case<'_>) -> String {
 }
 
 /// `on = |error| condition`, where the whole error has one name everywhere.
-fn condition(told: &[Case<'_>], rest: bool) -> Option<String> {
+fn condition(cases: &[Case<'_>], rest: bool) -> Option<String> {
     let mut known = None;
-    for case in told {
+    for case in cases {
         let Some(pattern) = case.scope.pattern else {
             continue;
         };
@@ -61,7 +61,7 @@ fn condition(told: &[Case<'_>], rest: bool) -> Option<String> {
     }
     // From the last to the first: which of what is left are retried; nothing while that is `rest`.
     let mut text = None::<String>;
-    for case in told.iter().rev() {
+    for case in cases.iter().rev() {
         let own = guard(case);
         let opposite = match case.scope.guards.as_slice() {
             [] => return None,
@@ -78,15 +78,15 @@ fn condition(told: &[Case<'_>], rest: bool) -> Option<String> {
         };
     }
     let text = text?;
-    let uses = told.iter().flat_map(|it| &it.scope.guards);
+    let uses = cases.iter().flat_map(|it| &it.scope.guards);
     let is_used = |name: &String| uses.clone().any(|it| it.names.contains(name));
     let name = known.filter(is_used).unwrap_or_else(|| "_".to_owned());
     Some(format!("on = |{name}| {text}"))
 }
 
 /// Patterns, and what is asked beside them.
-fn by_pattern(told: &[Case<'_>], rest: bool) -> String {
-    let arms: Vec<_> = told
+fn by_pattern(cases: &[Case<'_>], rest: bool) -> String {
+    let arms: Vec<_> = cases
         .iter()
         .map(|it| (pattern(it), guard(it), it.again))
         .collect();

@@ -111,7 +111,7 @@ impl<'a> Condition<'a> {
     /// What is not a limit, if that can be asked about an error by itself.
     pub(super) fn guard(&self, references: &BTreeSet<String>) -> Guard {
         let parts = self.parts.iter().map(|(part, is_not)| {
-            let text = asked(part, references);
+            let text = as_bool(part, references);
             let opposite = match part {
                 Expr::Let(_) => format!("!{text}"),
                 part => negated(part, &text),
@@ -149,7 +149,7 @@ fn joined(texts: &[String], join: Join) -> String {
 }
 
 /// As an expression that is a `bool`.
-fn asked(part: &Expr, references: &BTreeSet<String>) -> String {
+fn as_bool(part: &Expr, references: &BTreeSet<String>) -> String {
     match part {
         Expr::Let(it) => {
             // What it binds, nothing uses.

@@ -1,6 +1,5 @@
 //! Loops that retry by hand: they sleep, and a success ends them.
 
-mod asked;
 mod cases;
 mod conditions;
 mod facts;
@@ -11,6 +10,7 @@ mod patterns;
 mod policy;
 pub(super) mod poll;
 mod render;
+mod tries;
 mod turn;
 mod walk;
 
@@ -66,7 +66,7 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     if sleep.is_none() && (callee.is_none() || !parts.is_counted(&facts)) {
         return None;
     }
-    let (tried, asked) = parts.asked(&facts)?;
+    let (tried, asked) = parts.find_try(&facts)?;
     let turn =
         tried.and_then(|place| Some(turn::before(parts.body, place, asked.as_ref()?.operation)));
     let turn = turn.unwrap_or_default();

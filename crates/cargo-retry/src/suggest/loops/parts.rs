@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use syn::visit::Visit as _;
 use syn::{Block, Expr, Pat, Stmt};
 
-use super::asked::{self, Asked, By};
 use super::cases::{self, Retried};
 use super::conditions::{Condition, Time};
 use super::facts::{Facts, always_leaves, block_leaves};
 use super::failure::Failure;
 use super::hooks::{self, Names};
 use super::policy::{self, Outside};
+use super::tries::{self, By, Try};
 use super::walk::Walk;
 use super::{Around, patterns};
 use crate::suggest::keys::{Keys, integer};
@@ -56,14 +56,14 @@ impl<'a> Parts<'a> {
     }
 
     /// What is tried, and where in the body; nothing where something that is not a result ends the loop.
-    pub(super) fn asked(&self, facts: &Facts) -> Option<(Option<usize>, Option<Asked<'a>>)> {
+    pub(super) fn find_try(&self, facts: &Facts) -> Option<(Option<usize>, Option<Try<'a>>)> {
         let mut statements = self.body.stmts.iter().enumerate();
-        let asked = statements.find_map(|(place, it)| Some((place, asked::asked(it)?)));
-        let asked = asked.map(|(place, it)| asked::through_variable(self.body, place, it));
-        let asked = asked.or_else(|| asked::handed_on(self.body, facts));
-        match (asked, self.condition.and_then(asked::failing)) {
-            (Some((place, asked)), _) => Some((Some(place), Some(asked))),
-            (None, Some(operation)) => Some((None, Some(Asked::part(operation)))),
+        let found = statements.find_map(|(place, it)| Some((place, tries::find(it)?)));
+        let found = found.map(|(place, it)| tries::through_variable(self.body, place, it));
+        let found = found.or_else(|| tries::hand_on(self.body, facts));
+        match (found, self.condition.and_then(tries::failing)) {
+            (Some((place, found)), _) => Some((Some(place), Some(found))),
+            (None, Some(operation)) => Some((None, Some(Try::part(operation)))),
             (None, None) if facts.leaves_on_success => Some((None, None)),
             (None, None) => None,
         }
@@ -73,11 +73,11 @@ impl<'a> Parts<'a> {
     pub(super) fn failure(
         &self,
         facts: &Facts,
-        asked: Option<&Asked<'a>>,
+        found: Option<&Try<'a>>,
         sleeping: &dyn Fn(&str) -> bool,
     ) -> Failure<'a> {
         let mut walk = Walk::new(facts, self.label, sleeping);
-        let by = asked.and_then(|it| it.by);
+        let by = found.and_then(|it| it.by);
         // Where the loop asks what has become of the attempt.
         let asks = |expr: &Expr| match (by, expr) {
             (Some(By::Match(by)), Expr::Match(it)) => std::ptr::eq(by, it),
@@ -85,10 +85,10 @@ impl<'a> Parts<'a> {
             _ => false,
         };
         let mut statements = self.body.stmts.iter();
-        let place = match asked {
-            Some(asked) if by.is_none() => statements.position(|it| match it {
+        let place = match found {
+            Some(found) if by.is_none() => statements.position(|it| match it {
                 Stmt::Local(it) => (it.init.as_ref())
-                    .is_some_and(|it| std::ptr::eq(&raw const *it.expr, asked.operation)),
+                    .is_some_and(|it| std::ptr::eq(&raw const *it.expr, found.operation)),
                 _ => false,
             }),
             _ => statements.position(|it| match it {
@@ -101,7 +101,7 @@ impl<'a> Parts<'a> {
         match by {
             Some(By::Match(it)) => walk.arms(&it.arms, is_borrowed(&it.expr)),
             Some(By::If(it, pattern)) => {
-                let error = asked::error(pattern);
+                let error = tries::error(pattern);
                 let borrowed = matches!(&*it.cond, Expr::Let(it) if is_borrowed(&it.expr));
                 match (error, &it.else_branch) {
                     (Some(error), other) => {
@@ -110,7 +110,7 @@ impl<'a> Parts<'a> {
                     }
                     (None, other) => {
                         walk.success(
-                            block_leaves(&it.then_branch) && asked::is_any_success(pattern),
+                            block_leaves(&it.then_branch) && tries::is_any_success(pattern),
                         );
                         if let Some((_, other)) = other {
                             walk.other(other);
@@ -121,7 +121,7 @@ impl<'a> Parts<'a> {
             None => {}
         }
         if let (None, Some(Expr::Let(it))) = (by, self.condition) {
-            walk.branch(asked::error(&it.pat), self.body, is_borrowed(&it.expr));
+            walk.branch(tries::error(&it.pat), self.body, is_borrowed(&it.expr));
         } else {
             // `let error = match attempt() { Ok(it) => return it, Err(error) => error };`
             let error = match place.and_then(|it| self.body.stmts.get(it)) {

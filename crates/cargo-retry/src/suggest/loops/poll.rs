@@ -16,7 +16,7 @@ pub(in crate::suggest) struct Poll<'a> {
     /// What each turn does before it asks.
     pub(in crate::suggest) before: Vec<&'a Stmt>,
     /// What it asks, and the pattern that ends it, if that is not a `bool`.
-    pub(in crate::suggest) asked: &'a Expr,
+    pub(in crate::suggest) value: &'a Expr,
     pub(in crate::suggest) pattern: Option<&'a Pat>,
     /// What follows when it is so; nothing where the loop is simply left.
     pub(in crate::suggest) then: Option<&'a Block>,
@@ -52,15 +52,15 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         named: around.named,
     };
     let mut keys = policy::keys(None, &facts, Some(sleep), Some(time), &outside);
-    let (asked, pattern) = asked(it);
+    let (value, pattern) = question(it);
     if pattern.is_none() {
         keys.hooks.push("until = |is_so| *is_so".to_owned());
     }
-    if pattern.is_none() && has_let(asked) {
+    if pattern.is_none() && has_let(value) {
         keys.missing.push("what is asked, as one value: a condition with `let` is none; move it to a function that returns a `bool`".to_owned());
     }
     let mut exit = Exit::default();
-    exit.visit_expr(asked);
+    exit.visit_expr(value);
     if exit.fails {
         keys.missing.push("what is asked can leave the loop: move it to a function that returns a `Result`, and say with `on` which errors are asked again".to_owned());
     }
@@ -90,7 +90,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
     }
     Some(Poll {
         before,
-        asked,
+        value,
         pattern,
         then,
         over: over.map(|(_, it)| &it.then_branch),
@@ -99,7 +99,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
 }
 
 /// The value that is asked for, and the pattern that it has to have.
-fn asked(it: &ExprIf) -> (&Expr, Option<&Pat>) {
+fn question(it: &ExprIf) -> (&Expr, Option<&Pat>) {
     match &*it.cond {
         Expr::Let(it) => (&it.expr, Some(&it.pat)),
         condition => (condition, None),

@@ -11,14 +11,14 @@ use super::names;
 pub(super) fn through_variable<'a>(
     body: &'a Block,
     place: usize,
-    mut asked: Asked<'a>,
-) -> (usize, Asked<'a>) {
-    if let Expr::Reference(it) = asked.operation {
-        asked.operation = &it.expr;
+    mut found: Try<'a>,
+) -> (usize, Try<'a>) {
+    if let Expr::Reference(it) = found.operation {
+        found.operation = &it.expr;
     }
-    match variable(body, place, asked.operation) {
-        Some((place, operation)) => (place, Asked { operation, ..asked }),
-        None => (place, asked),
+    match variable(body, place, found.operation) {
+        Some((place, operation)) => (place, Try { operation, ..found }),
+        None => (place, found),
     }
 }
 
@@ -46,7 +46,7 @@ fn set(statement: &Stmt) -> Option<(&syn::Ident, &Expr)> {
 
 /// A result that the loop returns in more than one place: after a success, and when it gives up; or in one, where it
 /// counts and tells successes from failures. A loop that polls returns what it asked for in one.
-pub(super) fn handed_on<'a>(body: &'a Block, facts: &Facts) -> Option<(usize, Asked<'a>)> {
+pub(super) fn hand_on<'a>(body: &'a Block, facts: &Facts) -> Option<(usize, Try<'a>)> {
     struct Count<'a>(&'a syn::Ident, u32);
     impl<'ast> Visit<'ast> for Count<'_> {
         fn visit_expr(&mut self, expr: &'ast Expr) {
@@ -76,12 +76,12 @@ pub(super) fn handed_on<'a>(body: &'a Block, facts: &Facts) -> Option<(usize, As
         let (name, operation) = set(it)?;
         let mut count = Count(name, 0);
         count.visit_block(body);
-        (count.1 >= enough).then(|| (place, Asked::part(operation)))
+        (count.1 >= enough).then(|| (place, Try::part(operation)))
     })
 }
 
 /// What is tried, and what becomes of it.
-pub(super) struct Asked<'a> {
+pub(super) struct Try<'a> {
     pub(super) operation: &'a Expr,
     pub(super) is_plain: bool,
     pub(super) returns: bool,
@@ -96,7 +96,7 @@ pub(super) enum By<'a> {
     If(&'a syn::ExprIf, &'a Pat),
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Try<'a> {
     /// The loop does more with its result.
     pub(super) const fn part(operation: &'a Expr) -> Self {
         Self {
@@ -109,17 +109,17 @@ impl<'a> Asked<'a> {
 }
 
 /// The statement that tries: a `match` or an `if` on its result, which leaves the loop after a success.
-pub(super) fn asked(statement: &Stmt) -> Option<Asked<'_>> {
+pub(super) fn find(statement: &Stmt) -> Option<Try<'_>> {
     match statement {
-        Stmt::Expr(expr, _) => asked_by(expr),
-        Stmt::Local(local) => local.init.as_ref().and_then(|init| asked_by(&init.expr)),
+        Stmt::Expr(expr, _) => try_of(expr),
+        Stmt::Local(local) => local.init.as_ref().and_then(|init| try_of(&init.expr)),
         _ => None,
     }
 }
 
-fn asked_by(expr: &Expr) -> Option<Asked<'_>> {
+fn try_of(expr: &Expr) -> Option<Try<'_>> {
     match expr {
-        Expr::Match(it) => matched(it),
+        Expr::Match(it) => of_match(it),
         Expr::If(it) => {
             let Expr::Let(condition) = &*it.cond else {
                 return None;
@@ -132,16 +132,16 @@ fn asked_by(expr: &Expr) -> Option<Asked<'_>> {
                     .is_some_and(|(_, other)| exits(other)),
                 _ => false,
             };
-            leaves.then(|| Asked {
+            leaves.then(|| Try {
                 by: Some(By::If(it, &condition.pat)),
-                ..Asked::part(&condition.expr)
+                ..Try::part(&condition.expr)
             })
         }
         _ => None,
     }
 }
 
-fn matched(it: &ExprMatch) -> Option<Asked<'_>> {
+fn of_match(it: &ExprMatch) -> Option<Try<'_>> {
     let is_result = it
         .arms
         .iter()
@@ -152,7 +152,7 @@ fn matched(it: &ExprMatch) -> Option<Asked<'_>> {
     if !(is_result && leaves) {
         return None;
     }
-    Some(Asked {
+    Some(Try {
         operation: &it.expr,
         is_plain: it.arms.iter().filter(is_success).all(hands_on),
         returns: (it.arms.iter().filter(is_success)).any(|it| matches!(*it.body, Expr::Return(_))),

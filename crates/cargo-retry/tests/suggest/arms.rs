@@ -1,4 +1,4 @@
-//! Errors that a loop tells apart, and what it does with them.
+//! Errors that a loop distinguishes, and what it does with them.
 
 use serde_json::Value;
 
@@ -48,14 +48,14 @@ fn an_error_that_ends_the_loop_is_not_retried() {
         ("loop { match ask() { Ok(it) => return Ok(it), Err(_) => {} } if start.elapsed() > LIMIT { if best.is_some() { return best(); } return fail(); } sleep(PAUSE); }".to_owned(), "on(_),"),
         // No error is retried, but what is not final.
         ("loop { match ask() { Ok(it) if it.is_done() => return Ok(it), Ok(_) => sleep(PAUSE), Err(e) => return Err(e) } }".to_owned(), "on = |_| false,"),
-        // Nothing told apart.
+        // Nothing distinguished.
         (arms("Err(e) if tries >= 3 => return Err(e), Err(_) => sleep(PAUSE)"), "on(_),"),
         ("for _ in 0..4 { if let Ok(it) = ask() { return Ok(it); } sleep(PAUSE); } fail()".to_owned(), "on(_),"),
     ]
     .into_iter()
     .enumerate()
     {
-        let (found, code) = only(&format!("told-{number}"), &body);
+        let (found, code) = only(&format!("arms-{number}"), &body);
         assert!(code.contains(on), "{body}\n{on}\n{code}\n{found}");
         assert_eq!(code.contains("on(_)"), on == "on(_),", "{code}");
     }
@@ -63,7 +63,7 @@ fn an_error_that_ends_the_loop_is_not_retried() {
 
 /// What decides is not the error alone, or the code does not say what it decides: a sketch, and no `on(_)`.
 #[test]
-fn what_is_told_apart_otherwise_is_a_sketch() {
+fn what_is_distinguished_otherwise_is_a_sketch() {
     for (number, body) in [
         arms("Err(e) if tries > 2 && e.is_busy() => return Err(e), Err(_) => sleep(PAUSE)"),
         arms("Err(e) => { check(&e)?; sleep(PAUSE) }"),
