@@ -577,6 +577,11 @@ pub fn names(tokens: &TokenStream, name: &Ident) -> bool {
     })
 }
 
+/// Whether the tokens contain this word.
+pub(crate) fn has_word(tokens: &TokenStream, word: &str) -> bool {
+    names(tokens, &Ident::new(word, Span::call_site()))
+}
+
 /// Splits the inner attributes (`#![...]`) off a body.
 #[expect(clippy::disallowed_methods, reason = "three have been matched")]
 pub fn inner_attributes(body: TokenStream) -> (Vec<TokenStream>, TokenStream) {

@@ -223,7 +223,7 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
     }
     let (called, awaited) = awaited_call(body)?;
     let found = parts.moves(body);
-    if !found.certain.is_empty() || !found.possible.is_empty() {
+    if !found.certain.is_empty() || !found.possible.is_empty() || model.escape.is_some() {
         return None;
     }
     let (krate, span) = (&parts.krate, at(body.span_open()));

@@ -15,6 +15,8 @@ use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 
 use super::parts::Parts;
+use reattempt_syntax::escape::{self, Escape, Proof};
+use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::at;
 use reattempt_syntax::moves::{self, By, Move, Moves};
 use retry_runtime::rules::RuleId;
@@ -60,14 +62,16 @@ impl Parts<'_> {
             .filter(by_call)
             .map(|moved| self.called(moved));
         let checks: Vec<_> = values.into_iter().chain(calls).collect();
-        (!checks.is_empty()).then(|| {
+        let lent = self.lent_by_answer();
+        let moved = (!checks.is_empty()).then(|| {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
                     use #krate::__private::{MovedValue as _, ReborrowedValue as _};
                     #({ #checks })*
                 }
             }
-        })
+        });
+        (moved.is_some() || lent.is_some()).then(|| ours!(#moved #lent))
     }
 
     /// Whether a value of `place` is there for the next attempt, by its type.
@@ -139,9 +143,10 @@ impl Parts<'_> {
         let krate = &self.krate;
         // A mutable reference, which is kept by its type, is moved where a generic parameter takes it.
         let names: Vec<_> = match &*moves.possible {
-            [] => moves.certain.iter().collect(),
-            possible => possible.iter().collect(),
+            [] => moves.certain.iter().map(Move::of_reference).collect(),
+            possible => possible.to_vec(),
         };
+        let names: Vec<_> = names.iter().collect();
         let message = self.message(&names, true);
         let all = moves
             .certain
@@ -185,24 +190,87 @@ impl Parts<'_> {
 
     /// The closure of an attempt, which changes nothing that its answer may borrow: else the borrow would leave it.
     pub(super) fn lends_nothing(&self, closure: TokenStream) -> TokenStream {
-        let Some(escape) = &self.model.escape else {
-            return closure;
-        };
-        let (message, note) = (in_format(&escape.message()), RuleId::S12.footer());
-        let check = quote_spanned!(at(escape.span())=> LendsNothing::check(&body););
-        ours! {{
-            let body = #closure;
-            {
-                #[diagnostic::on_unimplemented(message = #message, label = "lent here", note = #note)]
-                trait LendsNothing<R> {
-                    fn check(&self) {}
-                }
-                #[diagnostic::do_not_recommend]
-                impl<R, F: ::core::ops::Fn() -> R> LendsNothing<R> for F {}
-                #check
+        match &self.model.escape {
+            Some(escape) if matches!(escape.proof, Proof::Body) => {
+                let check = self.lent(escape, &ours!(&body));
+                ours!({ let body = #closure; { #check } body })
             }
-            body
-        }}
+            _ => closure,
+        }
+    }
+
+    /// Never runs: what the answer borrows is no unique borrow.
+    fn lent_by_answer(&self) -> Option<TokenStream> {
+        let krate = &self.krate;
+        let escape = self.model.escape.as_ref()?;
+        let check = match &escape.proof {
+            Proof::Certain | Proof::Body => return None,
+            Proof::Receiver => {
+                let name = &escape.name;
+                let kept = ours! {{
+                    use #krate::__private::MayBeLent as _;
+                    #krate::__private::Moved(&#name).lent_by_answer()
+                }};
+                self.lent(escape, &kept)
+            }
+            Proof::Answer(answer, others) => {
+                // The answer is that of a future, so that it may borrow, and `?` leaves no closure.
+                let answer = match (self.form(), self.answer) {
+                    (Some(form), _) => ours! {
+                        if let ::core::option::Option::Some(outcome) = (#form).never() {
+                            return outcome;
+                        }
+                        #answer
+                    },
+                    (None, Answer::Inferred) => return None,
+                    (None, written) => {
+                        let ty = escape::with_any_lifetime(written.spoken());
+                        ours!(let answer: #ty = #answer; answer)
+                    }
+                };
+                let closure = ours!(|| {
+                    #(
+                        #[allow(unused_mut)]
+                        let ::core::option::Option::Some(mut #others) = #krate::__private::taken_apart(&#others) else {
+                            loop {}
+                        };
+                    )*
+                    #krate::__private::ignore(async { #answer })
+                });
+                self.lent(escape, &closure)
+            }
+        };
+        // What follows could not borrow the same.
+        Some(ours! {
+            if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
+                #check
+                loop {}
+            }
+        })
+    }
+
+    /// Refuses what is lent: a closure that needs a unique borrow, or a type that is one.
+    fn lent(&self, escape: &Escape, subject: &TokenStream) -> TokenStream {
+        let (message, note) = (in_format(&escape.message()), RuleId::S12.footer());
+        let krate = &self.krate;
+        let check = quote_spanned!(at(escape.span())=> LendsNothing::check(&lent););
+        let implemented = if matches!(escape.proof, Proof::Receiver) {
+            ours!(impl LendsNothing<()> for #krate::__private::Kept {})
+        } else {
+            ours!(
+                impl<R, F: ::core::ops::Fn() -> R> LendsNothing<R> for F {}
+            )
+        };
+        ours! {
+            #[diagnostic::on_unimplemented(message = #message, label = "lent here", note = #note)]
+            trait LendsNothing<R> {
+                fn check(&self) {}
+            }
+            #[diagnostic::do_not_recommend]
+            #implemented
+            let lent = #subject;
+            #check
+        }
     }
 
     /// What the compiler says of parameters that are moved, or of which `some` are.

@@ -158,7 +158,8 @@ impl Parts<'_> {
         let (context, last) = (self.context(), self.last());
         let (end, give_up) = (self.end(), self.give_up());
         // The one of the attempt is gone.
-        let says = self.model.until.is_some() || self.form().is_some() || !self.is_reported();
+        let is_plain = self.model.until.is_none() && self.form().is_none() && self.is_reported();
+        let says = !is_plain || self.remembers();
         let cut = says.then(|| self.cut_bound());
         if self.remembers() {
             let remembered = self.remember(&ours!(kept));

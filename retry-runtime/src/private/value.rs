@@ -102,6 +102,23 @@ pub trait MovedValue: Sized {
 
 impl<T> MovedValue for &Moved<'_, T> {}
 
+impl<T: ?Sized> Moved<'_, &mut T> {
+    /// Tells whether an answer may hold the value: a mutable reference would leave the attempt.
+    #[inline(always)]
+    pub const fn lent_by_answer(self) -> Lacked {
+        Lacked
+    }
+}
+
+/// Any other value, which an answer may hold.
+pub trait MayBeLent: Sized {
+    fn lent_by_answer(self) -> Kept {
+        Kept
+    }
+}
+
+impl<T> MayBeLent for Moved<'_, T> {}
+
 impl Kept {
     /// Returns what is known of the next parameter.
     #[inline(always)]

@@ -3,7 +3,7 @@
 use retry_runtime::rules::RuleId;
 
 use crate::diagnostics::Diagnostics;
-use crate::escape::{self, Escape};
+use crate::escape::{self, Escape, Proof};
 use crate::item::{Answer, Flow, Function};
 
 /// Refuses such an answer, and returns one that only the compiler can judge.
@@ -19,11 +19,11 @@ pub(super) fn borrowed(
     if matches!(flow, Flow::Future { .. }) {
         return None;
     }
-    let found = escape::find(&function.signature, ty, &body.stream())?;
-    if found.is_certain {
+    let asynchronous = !matches!(flow, Flow::Sync);
+    let found = escape::find(&function.signature, ty, &body.stream(), asynchronous)?;
+    if matches!(found.proof, Proof::Certain) {
         faults.push(found.span(), RuleId::S12, found.message());
         return None;
     }
-    // An attempt that is a future is no closure, which could be asked.
-    matches!(flow, Flow::Sync).then_some(found)
+    Some(found)
 }

@@ -3,14 +3,15 @@
 //! The signature shows which parameters an answer may borrow, the body which of them it certainly does. Where only types
 //! tell, the compiler is asked whether an attempt needs a unique borrow at all.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{Block, FnArg, Lifetime, Pat, ReceiverKind, Signature, Type};
 
-use self::walk::{Bound, Walk};
-use crate::item::names;
+use self::walk::{Bound, Found, How, Walk};
+use crate::item::{has_word, names};
 
 mod walk;
 
@@ -21,61 +22,214 @@ pub struct Escape {
     pub name: Ident,
     /// Where the body borrows it for the answer.
     pub place: TokenStream,
-    /// Whether the borrow is certainly a unique one.
-    pub is_certain: bool,
+    /// What says that the borrow is a unique one.
+    pub proof: Proof,
+}
+
+/// What says that a borrow is a unique one.
+#[derive(Debug, Clone)]
+pub enum Proof {
+    /// The source.
+    Certain,
+    /// The compiler, asked whether the body borrows anything uniquely.
+    Body,
+    /// The compiler, asked whether this answer does, in which these other parameters are used.
+    Answer(TokenStream, Vec<Ident>),
+    /// The compiler, asked whether `self` is a mutable reference.
+    Receiver,
 }
 
 /// Returns the first borrow that an answer of this type takes out of an attempt.
-pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<Escape> {
-    let held = Held::by(answer);
+pub fn find(
+    signature: &Signature,
+    answer: &Type,
+    body: &TokenStream,
+    asynchronous: bool,
+) -> Option<Escape> {
+    let held = Held::by(answer, signature);
     let mut borrowed = borrowed_parameters(signature, &held);
     // What is compiled only sometimes may not be what answers.
-    if borrowed.is_empty() || names(body, &Ident::new("cfg", Span::call_site())) {
+    if borrowed.is_empty() || has_word(body, "cfg") {
         return None;
     }
     let statements = Block::parse_within.parse2(body.clone()).ok()?;
-    let mut bound = Bound(Vec::new());
-    for statement in &statements {
-        bound.visit_stmt(statement);
-    }
-    borrowed.retain(|it| !bound.0.contains(&it.name));
-    let mut walk = Walk {
-        borrowed: &borrowed,
-        unique: held.is_unique,
-        found: Vec::new(),
-    };
+    let bound = Bound::by(&statements);
+    borrowed.retain(|it| !bound.has(&it.name));
+    let mut walk = Walk::new(&borrowed, &bound, &statements, held.is_unique());
     walk.answer_of(&statements);
     for statement in &statements {
         walk.visit_stmt(statement);
     }
-    let found = walk.found;
-    // Another parameter that is changed would answer for those that are not certain.
-    let is_alone = |it: &&Escape| is_alone(signature, it, &borrowed);
-    let certain = found.iter().find(|it| it.is_certain);
-    certain.or_else(|| found.iter().find(is_alone)).cloned()
+    let Walk {
+        mut found, success, ..
+    } = walk;
+    let certain = found.iter().find(|it| matches!(it.how, How::Uniquely));
+    if let Some(found) = certain {
+        return Some(found.proven_by(Proof::Certain));
+    }
+    // A `&mut` that the answer holds, wherever the body has it from.
+    if let (Some(lender), Some(place)) = (held.only_lender(&borrowed), success)
+        && names(body, &lender.name)
+    {
+        found.push(Found::somewhere(lender, place));
+    }
+    let asked = Asked {
+        signature,
+        borrowed: &borrowed,
+        bound: &bound,
+        body,
+        asynchronous,
+    };
+    found.iter().find_map(|it| asked.of(it))
+}
+
+/// The type of an answer in which the compiler chooses the lifetimes.
+pub fn with_any_lifetime(ty: TokenStream) -> TokenStream {
+    // `for<'a>` names its own.
+    if has_word(&ty, "for") {
+        return ty;
+    }
+    let mut is_lifetime = false;
+    let tokens = ty.into_iter().map(|token| {
+        let after = std::mem::replace(&mut is_lifetime, false);
+        match token {
+            TokenTree::Group(group) => {
+                let inner = with_any_lifetime(group.stream());
+                let mut changed = Group::new(group.delimiter(), inner);
+                changed.set_span(group.span());
+                changed.into()
+            }
+            TokenTree::Punct(sign) => {
+                is_lifetime = sign.as_char() == '\'';
+                sign.into()
+            }
+            TokenTree::Ident(name) if after && name != "static" => {
+                Ident::new("_", name.span()).into()
+            }
+            token => token,
+        }
+    });
+    tokens.collect()
+}
+
+/// What can be asked of a borrow that is found.
+struct Asked<'a> {
+    signature: &'a Signature,
+    borrowed: &'a [Borrowed],
+    bound: &'a Bound,
+    body: &'a TokenStream,
+    asynchronous: bool,
+}
+
+impl Asked<'_> {
+    fn of(&self, found: &Found) -> Option<Escape> {
+        if found.is_receiver {
+            return Some(found.proven_by(Proof::Receiver));
+        }
+        let lifetime = found.lifetime.as_ref();
+        if lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime)) {
+            return None;
+        }
+        let answer = found.answer.as_ref();
+        if let Some(answer) = answer.filter(|answer| self.bound.leaves_alone(answer))
+            && let Some(others) = self.others_in(&found.name, answer)
+        {
+            let proof = Proof::Answer(answer.clone(), others);
+            return Some(found.proven_by(proof));
+        }
+        // Another parameter that is changed would answer for this one.
+        let is_alone = is_alone(self.signature, found, self.borrowed)
+            && (found.is_scratch() || are_one(&found.name, self.body));
+        if is_alone && !self.asynchronous {
+            return Some(found.proven_by(Proof::Body));
+        }
+        // Whoever asks for `&'a mut` scratch space, and hands all of it on, lends it uniquely.
+        found.is_scratch().then(|| found.proven_by(Proof::Certain))
+    }
+
+    /// The other parameters in an answer, unless one of them is a `self` that would answer for this one.
+    fn others_in(&self, name: &Ident, answer: &TokenStream) -> Option<Vec<Ident>> {
+        let mut others = Vec::new();
+        for input in &self.signature.inputs {
+            let other = match input {
+                FnArg::Receiver(receiver) => Ident::new("self", receiver.self_token.span),
+                FnArg::Typed(typed) => match &*typed.pat {
+                    Pat::Ident(name) => name.ident.clone(),
+                    _ => return None,
+                },
+            };
+            let is_lender = self.borrowed.iter().any(|it| it.name == other);
+            if other == *name || is_lender || !names(answer, &other) {
+                continue;
+            }
+            match input {
+                FnArg::Receiver(_) if is_shared(input) => {}
+                FnArg::Receiver(_) => return None,
+                FnArg::Typed(_) => others.push(other),
+            }
+        }
+        Some(others)
+    }
+
+    /// Whether the answer may as well borrow a parameter that has the same lifetime, and is not borrowed uniquely.
+    fn may_borrow_another(&self, lifetime: &Ident) -> bool {
+        let borrowed = self.borrowed.iter();
+        let unique = borrowed.filter(|it| it.lifetime.as_ref() == Some(lifetime));
+        let has_it = |input: &&FnArg| names(&input.to_token_stream(), lifetime);
+        self.signature.inputs.iter().filter(has_it).count() > unique.count()
+    }
 }
 
 /// The lifetimes in an answer.
 struct Held {
     named: Vec<Ident>,
     is_elided: bool,
-    /// Whether one stands at a `&mut`.
-    is_unique: bool,
+    /// The lifetimes at a `&mut`; none where it is elided.
+    unique: Vec<Option<Ident>>,
+    /// Whether it is `Self`, with the lifetimes of the `impl` block, or a part of it.
+    is_self: bool,
+    /// Whether it is a type that a trait gives, such as `Self::Compound`.
+    is_of_trait: bool,
+    /// The lifetimes of the function.
+    own: Vec<Ident>,
 }
 
 impl Held {
-    fn by(answer: &Type) -> Self {
+    fn by(answer: &Type, signature: &Signature) -> Self {
+        let own = signature.generics.lifetimes();
         let mut held = Self {
             named: Vec::new(),
             is_elided: false,
-            is_unique: false,
+            unique: Vec::new(),
+            is_self: false,
+            is_of_trait: false,
+            own: own.map(|it| it.lifetime.ident.clone()).collect(),
         };
         held.visit_type(answer);
         held
     }
 
+    fn is_unique(&self) -> bool {
+        !self.unique.is_empty()
+    }
+
     fn names(&self, lifetime: Option<&Lifetime>) -> bool {
-        lifetime.is_some_and(|it| self.named.contains(&it.ident))
+        lifetime.is_some_and(|it| {
+            self.named.contains(&it.ident) || self.is_self && !self.own.contains(&it.ident)
+        })
+    }
+
+    /// The only parameter that a `&mut` in the answer can come from.
+    fn only_lender<'b>(&self, borrowed: &'b [Borrowed]) -> Option<&'b Borrowed> {
+        let [lifetime] = &*self.unique else {
+            return None;
+        };
+        let mut lenders = borrowed.iter().filter(|it| match lifetime {
+            Some(named) => it.lifetime.as_ref() == Some(named),
+            None => !it.is_receiver_by_value,
+        });
+        let lender = lenders.next()?;
+        lenders.next().is_none().then_some(lender)
     }
 }
 
@@ -90,8 +244,24 @@ impl<'ast> Visit<'ast> for Held {
 
     fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
         self.is_elided |= reference.lifetime.is_none();
-        self.is_unique |= reference.mutability.is_some();
+        if reference.mutability.is_some() {
+            let named = reference.lifetime.as_ref().map(|it| it.ident.clone());
+            self.unique.push(named.filter(|name| name != "_"));
+        }
         visit::visit_type_reference(self, reference);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        // What they are in most traits holds no borrow.
+        const OWNED: &[&str] = &["Err", "Error", "Item", "Ok", "Output", "Response", "Value"];
+        let mut segments = path.segments.iter();
+        if segments.next().is_some_and(|first| first.ident == "Self") {
+            match segments.next() {
+                None => self.is_self = true,
+                Some(name) => self.is_of_trait |= !OWNED.contains(&&*name.ident.to_string()),
+            }
+        }
+        visit::visit_path(self, path);
     }
 
     // What a function takes has lifetimes of its own.
@@ -100,13 +270,16 @@ impl<'ast> Visit<'ast> for Held {
         _: &'ast syn::ParenthesizedGenericArguments,
     ) {
     }
+    fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
 }
 
-/// A parameter that is a unique reference, and that the answer may hold.
+/// A parameter that is a unique reference, or a `self` that may be one, and that the answer may hold.
 struct Borrowed {
     name: Ident,
+    lifetime: Option<Ident>,
     /// Whether the answer names its lifetime.
     is_named: bool,
+    is_receiver_by_value: bool,
 }
 
 fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
@@ -116,28 +289,41 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
         ReceiverKind::Typed(_, ty) => matches!(&**ty, Type::Reference(_)),
         _ => false,
     });
+    let lent = |name: Ident, lifetime: Option<&Lifetime>, may_be_elided: bool| {
+        let is_named = held.names(lifetime);
+        (is_named || held.is_elided && may_be_elided).then(|| Borrowed {
+            name,
+            lifetime: lifetime.map(|it| it.ident.clone()),
+            is_named,
+            is_receiver_by_value: false,
+        })
+    };
     let inputs = signature.inputs.iter().filter_map(|input| match input {
         FnArg::Receiver(receiver) => {
+            let name = Ident::new("self", receiver.self_token.span);
             let lifetime = match &receiver.kind {
                 ReceiverKind::Reference(_, lifetime, Some(_)) => lifetime.as_ref(),
                 ReceiverKind::Typed(_, ty) => match &**ty {
                     Type::Reference(it) if it.mutability.is_some() => it.lifetime.as_ref(),
                     _ => return None,
                 },
+                ReceiverKind::Value if held.is_of_trait => {
+                    return Some(Borrowed {
+                        name,
+                        lifetime: None,
+                        is_named: false,
+                        is_receiver_by_value: true,
+                    });
+                }
                 _ => return None,
             };
-            let name = Ident::new("self", receiver.self_token.span);
-            let is_named = held.names(lifetime);
-            (is_named || held.is_elided).then_some(Borrowed { name, is_named })
+            lent(name, lifetime, true)
         }
         FnArg::Typed(typed) => match (&*typed.pat, &*typed.ty) {
             (Pat::Ident(name), Type::Reference(it))
                 if it.mutability.is_some() && name.by_ref.is_none() =>
             {
-                let is_named = held.names(it.lifetime.as_ref());
-                let is_elided = held.is_elided && !is_borrowed;
-                let name = name.ident.clone();
-                (is_named || is_elided).then_some(Borrowed { name, is_named })
+                lent(name.ident.clone(), it.lifetime.as_ref(), !is_borrowed)
             }
             _ => None,
         },
@@ -145,8 +331,40 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
     inputs.collect()
 }
 
+/// Whether no two parts of a parameter are used on their own: then a unique borrow of one is that of the other.
+fn are_one(name: &Ident, body: &TokenStream) -> bool {
+    let mut uses = Vec::new();
+    parts_of(name, body, &mut uses);
+    uses.contains(&None) || uses.iter().all(|it| Some(it) == uses.first())
+}
+
+/// The first field of each use of a parameter; none where it is used as a whole.
+fn parts_of(name: &Ident, tokens: &TokenStream, uses: &mut Vec<Option<String>>) {
+    let tokens: Vec<_> = tokens.clone().into_iter().collect();
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => parts_of(name, &group.stream(), uses),
+            TokenTree::Ident(found) if found == name => {
+                let field = match tokens.get(index.saturating_add(1)..).unwrap_or_default() {
+                    [_, TokenTree::Ident(_), TokenTree::Group(call), ..]
+                        if call.delimiter() == Delimiter::Parenthesis =>
+                    {
+                        None
+                    }
+                    [TokenTree::Punct(dot), field, ..] if dot.as_char() == '.' => {
+                        Some(field.to_string())
+                    }
+                    _ => None,
+                };
+                uses.push(field);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Whether nothing but its parameter, and those that are borrowed beside it, can be what an attempt changes.
-fn is_alone(signature: &Signature, escape: &Escape, borrowed: &[Borrowed]) -> bool {
+fn is_alone(signature: &Signature, found: &Found, borrowed: &[Borrowed]) -> bool {
     signature.inputs.iter().all(|input| {
         let other = match input {
             FnArg::Receiver(receiver) => Ident::new("self", receiver.self_token.span),
@@ -155,8 +373,8 @@ fn is_alone(signature: &Signature, escape: &Escape, borrowed: &[Borrowed]) -> bo
                 _ => return false,
             },
         };
-        let is_beside = borrowed.iter().any(|it| it.name == other) && names(&escape.place, &other);
-        other == escape.name || is_beside || is_shared(input)
+        let is_beside = borrowed.iter().any(|it| it.name == other) && names(&found.place, &other);
+        other == found.name || is_beside || is_shared(input)
     })
 }
 
@@ -199,6 +417,9 @@ impl Escape {
     /// Returns what is said of it.
     pub fn message(&self) -> String {
         let name = &self.name;
+        if matches!(self.proof, Proof::Receiver) {
+            return "the answer holds `self`, which is a `&mut`, and the next attempt needs it; leave the method without retries by `#[retry(never)]`, or retry a part of the body with `retry_block!`".to_owned();
+        }
         format!(
             "the answer borrows `{name}` by `&mut`, and the next attempt needs the same borrow; return an owned value, or retry a part of the body with `retry_block!` and borrow behind it"
         )

@@ -1,29 +1,146 @@
 //! The walk over what a body answers.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprReturn, Item, Stmt, Token};
+use syn::{Expr, ExprReturn, Item, Local, Pat, Stmt, Token};
 
-use super::{Borrowed, Escape};
+use super::{Borrowed, Escape, Proof};
+use crate::item::names;
 
 /// The names that a body binds: they may hide a parameter.
-pub(super) struct Bound(pub(super) Vec<Ident>);
+pub(super) struct Bound(Vec<Ident>);
+
+impl Bound {
+    pub(super) fn by(statements: &[Stmt]) -> Self {
+        let mut bound = Self(Vec::new());
+        for statement in statements {
+            bound.visit_stmt(statement);
+        }
+        bound
+    }
+
+    fn all_in(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) => self.0.push(name),
+                TokenTree::Group(group) => self.all_in(group.stream()),
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn has(&self, name: &Ident) -> bool {
+        self.0.contains(name)
+    }
+
+    /// Whether an expression means the same in front of the body.
+    pub(super) fn leaves_alone(&self, expr: &TokenStream) -> bool {
+        !self.0.iter().any(|name| names(expr, name))
+    }
+}
 
 impl<'ast> Visit<'ast> for Bound {
     fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
         self.0.push(pat.ident.clone());
         visit::visit_pat_ident(self, pat);
     }
+
+    fn visit_item(&mut self, item: &'ast Item) {
+        match item {
+            Item::Const(it) => self.0.push(it.ident.clone()),
+            Item::Enum(it) => self.0.push(it.ident.clone()),
+            Item::Fn(it) => self.0.push(it.sig.ident.clone()),
+            Item::Static(it) => self.0.push(it.ident.clone()),
+            Item::Struct(it) => self.0.push(it.ident.clone()),
+            Item::Impl(_) => {}
+            item => self.all_in(item.to_token_stream()),
+        }
+    }
+}
+
+/// Whether an expression leaves the place where it stands, or hides what it is.
+struct Leaves(bool);
+
+impl<'ast> Visit<'ast> for Leaves {
+    fn visit_expr_return(&mut self, _: &'ast ExprReturn) {
+        self.0 = true;
+    }
+    fn visit_expr_break(&mut self, _: &'ast syn::ExprBreak) {
+        self.0 = true;
+    }
+    fn visit_expr_continue(&mut self, _: &'ast syn::ExprContinue) {
+        self.0 = true;
+    }
+    fn visit_macro(&mut self, _: &'ast syn::Macro) {
+        self.0 = true;
+    }
+}
+
+/// How an answer borrows a parameter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// By `&mut`.
+    Uniquely,
+    /// As an argument that is the parameter itself.
+    AsArgument,
+    /// In another way, which may be a shared one.
+    Perhaps,
+}
+
+/// A borrow in an answer.
+pub(super) struct Found {
+    pub(super) name: Ident,
+    pub(super) place: TokenStream,
+    pub(super) how: How,
+    /// Whether it is `self`, which may be a reference by its type.
+    pub(super) is_receiver: bool,
+    /// The whole answer, if its type is that of the function.
+    pub(super) answer: Option<TokenStream>,
+    /// The lifetime of the parameter, if the answer names it.
+    pub(super) lifetime: Option<Ident>,
+}
+
+impl Found {
+    /// One that an answer certainly holds, if the parameter is what lends it.
+    pub(super) fn somewhere(lender: &Borrowed, place: TokenStream) -> Self {
+        Self {
+            name: lender.name.clone(),
+            place,
+            how: How::Perhaps,
+            is_receiver: false,
+            answer: None,
+            lifetime: lender.lifetime.clone().filter(|_| lender.is_named),
+        }
+    }
+
+    /// Whether it is space that the caller lends to the answer.
+    pub(super) fn is_scratch(&self) -> bool {
+        self.lifetime.is_some() && self.how == How::AsArgument && self.name != "self"
+    }
+
+    pub(super) fn proven_by(&self, proof: Proof) -> Escape {
+        Escape {
+            name: self.name.clone(),
+            place: self.place.clone(),
+            proof,
+        }
+    }
 }
 
 /// A walk over what a body answers.
 pub(super) struct Walk<'a> {
-    pub(super) borrowed: &'a [Borrowed],
+    borrowed: &'a [Borrowed],
+    /// The variables that are bound once, where the body begins.
+    locals: Vec<(&'a Ident, &'a Expr)>,
     /// Whether the answer holds a `&mut`.
-    pub(super) unique: bool,
-    pub(super) found: Vec<Escape>,
+    unique: bool,
+    /// The answer around this place.
+    answer: Option<TokenStream>,
+    pub(super) found: Vec<Found>,
+    /// An answer that may be a success.
+    pub(super) success: Option<TokenStream>,
 }
 
 impl<'ast> Visit<'ast> for Walk<'_> {
@@ -39,7 +156,28 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     fn visit_item(&mut self, _: &'ast Item) {}
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        borrowed: &'a [Borrowed],
+        bound: &Bound,
+        statements: &'a [Stmt],
+        unique: bool,
+    ) -> Self {
+        let is_bound_once = |name: &Ident| bound.0.iter().filter(|it| *it == name).count() == 1;
+        let locals = statements.iter().filter_map(|statement| match statement {
+            Stmt::Local(local) => plain(local).filter(|(name, _)| is_bound_once(name)),
+            _ => None,
+        });
+        Self {
+            borrowed,
+            locals: locals.collect(),
+            unique,
+            answer: None,
+            found: Vec::new(),
+            success: None,
+        }
+    }
+
     pub(super) fn answer_of(&mut self, statements: &[Stmt]) {
         if let Some(Stmt::Expr(expr, None)) = statements.last() {
             self.answer(expr);
@@ -63,16 +201,22 @@ impl Walk<'_> {
                 }
             }
             Expr::Paren(paren) => self.answer(&paren.expr),
-            Expr::Call(call) => match (&*call.func, call.args.first()) {
-                (Expr::Path(path), Some(value))
-                    if path.path.is_ident("Ok") || path.path.is_ident("Some") =>
-                {
-                    self.value(value);
+            Expr::Macro(_) => {}
+            Expr::Call(call) if is_of(&call.func, &["Err"]) => {}
+            _ => {
+                self.success = Some(expr.to_token_stream());
+                let mut leaves = Leaves(false);
+                leaves.visit_expr(expr);
+                self.answer = (!leaves.0).then(|| expr.to_token_stream());
+                match expr {
+                    Expr::Call(call) => match call.args.first() {
+                        Some(value) if is_of(&call.func, &["Ok", "Some"]) => self.value(value),
+                        _ => self.value(expr),
+                    },
+                    _ => self.value(expr),
                 }
-                _ => self.value(expr),
-            },
-            Expr::MethodCall(_) => self.value(expr),
-            _ => {}
+                self.answer = None;
+            }
         }
     }
 
@@ -82,8 +226,6 @@ impl Walk<'_> {
             Expr::Paren(paren) => self.value(&paren.expr),
             Expr::Try(tried) => self.value(&tried.expr),
             Expr::Await(awaited) => self.value(&awaited.base),
-            // Where a shared reference is expected this is one.
-            Expr::Path(_) if self.unique => self.certain(expr, expr),
             Expr::MethodCall(call) if passes_on(&call.method.to_string()) => {
                 self.value(&call.receiver);
             }
@@ -92,10 +234,27 @@ impl Walk<'_> {
                     && call.method.to_string().ends_with("_mut")
                     && self.root(&call.receiver).is_some() =>
             {
-                self.certain(&call.receiver, expr);
+                self.found(&call.receiver, expr, How::Uniquely);
             }
-            Expr::MethodCall(call) => self.arguments(expr, &call.args),
+            Expr::MethodCall(call) => {
+                self.arguments(expr, &call.args);
+                self.found(&call.receiver, expr, How::Perhaps);
+            }
             Expr::Call(call) => self.arguments(expr, &call.args),
+            Expr::Path(_) if self.root(expr).is_some() => {
+                // Where a shared reference is expected this is one.
+                let how = if self.unique {
+                    How::Uniquely
+                } else {
+                    How::Perhaps
+                };
+                self.found(expr, expr, how);
+            }
+            Expr::Path(_) => {
+                if let Some(value) = self.local(expr) {
+                    self.value(value);
+                }
+            }
             _ => self.part(expr),
         }
     }
@@ -107,50 +266,66 @@ impl Walk<'_> {
             Expr::Tuple(tuple) => tuple.elems.iter().for_each(|it| self.part(it)),
             Expr::Struct(built) => built.fields.iter().for_each(|it| self.part(&it.expr)),
             Expr::Reference(borrow) if borrow.mutability.is_some() => {
-                self.certain(&borrow.expr, expr);
+                self.found(&borrow.expr, expr, How::Uniquely);
             }
+            Expr::Path(_) => match self.local(expr) {
+                Some(value) => self.part(value),
+                None => self.found(expr, expr, How::Perhaps),
+            },
             _ => {}
         }
     }
 
-    /// Scratch space that a call gets, and probably returns a part of.
+    /// What a call gets, and may return a part of.
     fn arguments(&mut self, call: &Expr, arguments: &Punctuated<Expr, Token![,]>) {
-        let is_named = |name: &Ident| {
-            self.borrowed
-                .iter()
-                .any(|it| it.is_named && it.name == *name)
-        };
-        let names = arguments.iter().filter_map(|argument| match argument {
-            Expr::Path(_) => self.root(argument).filter(is_named),
-            _ => None,
-        });
-        if let Some(name) = names.into_iter().find(|name| name != "self") {
-            let place = call.to_token_stream();
-            self.found.push(Escape {
-                name,
-                place,
-                is_certain: false,
-            });
+        for argument in arguments {
+            match argument {
+                Expr::Path(_) => self.found(argument, call, How::AsArgument),
+                Expr::Reference(borrow) if borrow.mutability.is_some() => {
+                    self.found(&borrow.expr, call, How::Perhaps);
+                }
+                _ => {}
+            }
         }
     }
 
-    fn certain(&mut self, place: &Expr, borrow: &Expr) {
-        if let Some(name) = self.root(place) {
-            let place = borrow.to_token_stream();
-            self.found.push(Escape {
-                name,
-                place,
-                is_certain: true,
-            });
+    /// Notes a borrow of a place, if it is a part of a parameter.
+    fn found(&mut self, place: &Expr, borrow: &Expr, how: How) {
+        let Some(parameter) = self.root(place) else {
+            return;
+        };
+        let is_receiver = parameter.is_receiver_by_value;
+        if is_receiver && !matches!(place, Expr::Path(_)) {
+            return;
         }
+        self.found.push(Found {
+            name: parameter.name.clone(),
+            place: borrow.to_token_stream(),
+            how: if is_receiver { How::Perhaps } else { how },
+            is_receiver,
+            answer: self.answer.clone(),
+            lifetime: parameter.lifetime.clone().filter(|_| parameter.is_named),
+        });
+    }
+
+    /// What a variable of the body is, which is no answer by itself.
+    fn local(&mut self, variable: &Expr) -> Option<&'a Expr> {
+        let Expr::Path(path) = variable else {
+            return None;
+        };
+        let name = path.path.get_ident()?;
+        let index = self.locals.iter().position(|(local, _)| *local == name)?;
+        self.answer = None;
+        // Each once: it may be made of itself.
+        Some(self.locals.swap_remove(index).1)
     }
 
     /// The borrowed parameter that a place is a part of, if nothing but the parameter itself is dereferenced.
-    fn root(&self, place: &Expr) -> Option<Ident> {
+    fn root(&self, place: &Expr) -> Option<&'a Borrowed> {
         match place {
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
-                (self.borrowed.iter().any(|it| it.name == *name)).then(|| name.clone())
+                self.borrowed.iter().find(|it| it.name == *name)
             }
             Expr::Field(field) => self.root(&field.base),
             Expr::Index(index) => self.root(&index.expr),
@@ -177,4 +352,22 @@ fn passes_on(method: &str) -> bool {
         "with_context",
     ];
     NAMES.contains(&method)
+}
+
+/// The variable of a statement such as `let x = ..;`, and its value.
+fn plain(local: &Local) -> Option<(&Ident, &Expr)> {
+    let pattern = match &local.pat {
+        Pat::Type(typed) => &*typed.pat,
+        pattern => pattern,
+    };
+    let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+    match pattern {
+        Pat::Ident(name) if name.by_ref.is_none() => Some((&name.ident, &*init.expr)),
+        _ => None,
+    }
+}
+
+/// Whether a call is that of one of these constructors.
+fn is_of(function: &Expr, constructors: &[&str]) -> bool {
+    matches!(function, Expr::Path(path) if constructors.iter().any(|name| path.path.is_ident(name)))
 }

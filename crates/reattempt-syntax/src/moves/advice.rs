@@ -48,7 +48,7 @@ fn advice(
     }
     if let Some((_, Way::Receiver)) = only {
         let mut ways = or_block(format!("{copy} if the type is `Clone`"));
-        if set_by == SetBy::Trait {
+        if set_by != SetBy::Function {
             ways.push(never().to_owned());
         }
         return alternatives(&ways);
@@ -97,6 +97,10 @@ fn step(name: &str, way: &Way) -> Option<String> {
         )),
         Way::InPlace => Some(format!(
             "declare `mut {name}` and write `&mut {name}` in the body, which goes on where the failed attempt stopped"
+        )),
+        Way::Reborrowed => Some(format!("write `&mut *{name}` in the body")),
+        Way::Inside => Some(format!(
+            "declare `mut {name}` and write `{name}.as_deref_mut()` in the body"
         )),
         Way::Borrowed => Some(format!("take `{name}` by `&mut`")),
         Way::Bound(ty) => Some(format!("add `{ty}: Clone`")),

@@ -17,7 +17,7 @@ use syn::{Block, FnArg, GenericParam, Pat, ReceiverKind, Signature, Type, WhereP
 pub use self::advice::message;
 use self::walk::Walk;
 pub use self::ways::{SetBy, Way};
-use crate::item::names;
+use crate::item::{has_word, names};
 
 /// A parameter that is passed by value.
 #[derive(Clone)]
@@ -33,6 +33,7 @@ pub struct Owned {
 }
 
 /// Where a body moves a parameter, or may move it.
+#[derive(Clone)]
 pub struct Move {
     /// The parameter.
     pub name: Ident,
@@ -52,6 +53,15 @@ impl Move {
     /// Returns where it is.
     pub fn span(&self) -> Span {
         self.place.span()
+    }
+
+    /// Returns the move of a parameter that is a mutable reference, by its type.
+    #[must_use]
+    pub fn of_reference(&self) -> Self {
+        Self {
+            way: Way::Reborrowed,
+            ..self.clone()
+        }
     }
 }
 
@@ -99,12 +109,18 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
             _ => None,
         },
         FnArg::Typed(typed) => match &*typed.pat {
-            Pat::Ident(pat) if pat.by_ref.is_none() && !is_copied(&typed.ty) => Some(Owned {
-                name: pat.ident.clone(),
-                ty: Some((*typed.ty).clone()),
-                bounds: bounds(signature, &typed.ty),
-                way: Way::of(signature, &typed.ty),
-            }),
+            Pat::Ident(pat)
+                if pat.by_ref.is_none()
+                    && (!is_copied(&typed.ty)
+                        || signature.asyncness.is_none() && is_unique_reference(&typed.ty)) =>
+            {
+                Some(Owned {
+                    name: pat.ident.clone(),
+                    ty: Some((*typed.ty).clone()),
+                    bounds: bounds(signature, &typed.ty),
+                    way: Way::of(signature, &typed.ty),
+                })
+            }
             _ => None,
         },
     });
@@ -132,6 +148,11 @@ fn bounds(signature: &Signature, ty: &Type) -> Option<TokenStream> {
         }
     }
     Some(found)
+}
+
+/// Whether only what expects a `&mut` borrows it anew: a generic parameter moves it.
+const fn is_unique_reference(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
 }
 
 /// Whether values of a type are certainly copied, or reborrowed.
@@ -200,10 +221,6 @@ fn any_name(tokens: &TokenStream, test: &impl Fn(&str, bool) -> bool) -> bool {
     })
 }
 
-fn has_word(tokens: &TokenStream, word: &str) -> bool {
-    names(tokens, &Ident::new(word, Span::call_site()))
-}
-
 /// Whether `#[cfg]` or `#[cfg_attr]` stands somewhere among the tokens.
 fn has_condition(tokens: &TokenStream) -> bool {
     tokens.clone().into_iter().any(|token| match token {
@@ -229,6 +246,17 @@ fn is_condition(group: &Group) -> bool {
     group.delimiter() == Delimiter::Bracket
         && matches!(first, Some(TokenTree::Ident(word)) if word == "cfg" || word == "cfg_attr")
 }
+
+/// Methods that take what reads or writes by value.
+const ADAPTERS: &[&str] = &[
+    "bytes",
+    "chain",
+    "compat",
+    "compat_write",
+    "lines",
+    "split",
+    "take",
+];
 
 impl Owned {
     /// Whether its fields are certainly its own, not those of what it points to.
@@ -294,7 +322,9 @@ impl Owned {
             _ if self.bounds.is_some() => &["into", "into_iter"],
             _ => &[],
         };
-        methods.contains(&method)
+        // What reads or writes, by its bounds.
+        let adapts = self.bounds.is_some() && self.way == Way::InPlace;
+        adapts && ADAPTERS.contains(&method) || methods.contains(&method)
     }
 }
 

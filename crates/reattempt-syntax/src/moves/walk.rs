@@ -8,7 +8,7 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 
 use super::words::{BORROWS, ENDS, LOGS, may_take, takes};
-use super::{By, Move, Moves, Owned, begins_with_condition, has_condition};
+use super::{By, Move, Moves, Owned, Way, begins_with_condition, has_condition};
 use crate::item::names;
 
 /// A walk. A name that is bound anew anywhere is no longer looked for.
@@ -45,6 +45,9 @@ impl<'o> Walk<'o> {
         moves
             .possible
             .sort_by_key(|it| (matches!(it.by, By::Other), !it.is_unique));
+        if (moves.possible.iter()).any(|it| it.way != Way::Reborrowed) {
+            moves.possible.retain(|it| it.way != Way::Reborrowed);
+        }
         let mut seen = Vec::new();
         moves.possible.retain(|it| {
             let is_new = !seen.contains(&it.name);
@@ -100,6 +103,10 @@ impl<'o> Walk<'o> {
     }
 
     fn moved(&mut self, owned: &Owned, expr: &Expr) {
+        if owned.way == Way::Reborrowed {
+            // Where a `&mut` is expected it is not moved.
+            return self.perhaps_moved(owned, quote::quote!(#expr), By::Other);
+        }
         let found = self.found_at(owned, quote::quote!(#expr), By::Value);
         // What is compiled only sometimes may not be what moves.
         if self.is_conditional {
@@ -131,6 +138,7 @@ impl<'o> Walk<'o> {
     /// A value that is taken apart by a pattern.
     fn taken_apart(&mut self, expr: &Expr, patterns: &[&Pat]) {
         match self.root(expr) {
+            Some((owned, _)) if owned.way == Way::Reborrowed => {}
             Some((owned, _)) => {
                 let by = patterns.iter().find_map(|pattern| bound_by(bare(pattern)));
                 // What is compiled only sometimes cannot be asked of its type.
@@ -144,6 +152,9 @@ impl<'o> Walk<'o> {
 
     /// A call of a method of a parameter.
     fn method(&mut self, owned: &Owned, is_field: bool, call: &ExprMethodCall) {
+        if owned.way == Way::Reborrowed {
+            return;
+        }
         let method = call.method.to_string();
         let receiver = &call.receiver;
         let is_own = !is_field || owned.has_own_fields();
@@ -200,6 +211,7 @@ impl<'o> Walk<'o> {
             }
             Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
                 match self.root(&unary.expr) {
+                    Some((owned, _)) if owned.way == Way::Reborrowed => {}
                     Some((owned, _)) => self.perhaps_moved(owned, quote::quote!(#expr), By::Other),
                     None => self.visit_expr(&unary.expr),
                 }
@@ -320,7 +332,9 @@ impl<'o> Walk<'o> {
     /// Tokens whose meaning nobody knows.
     fn perhaps_among(&mut self, tokens: &TokenStream) {
         for owned in self.owned.clone() {
-            if let Some(name) = first(tokens, &owned.name) {
+            if owned.way != Way::Reborrowed
+                && let Some(name) = first(tokens, &owned.name)
+            {
                 self.perhaps_moved(owned, quote::quote!(#name), By::Other);
             }
         }
@@ -371,7 +385,13 @@ impl<'ast> Visit<'ast> for Walk<'_> {
                     self.under_condition(field, |walk| walk.value(&field.expr));
                 }
                 if let Some(rest) = &fields.rest {
-                    self.place(rest);
+                    match self.root(rest) {
+                        // Of the fields that are not written some may be moved.
+                        Some((owned, _)) => {
+                            self.perhaps_moved(owned, rest.to_token_stream(), By::Other);
+                        }
+                        None => self.visit_expr(rest),
+                    }
                 }
             }
             Expr::Return(answer) => {

@@ -7,8 +7,7 @@ use syn::{
     GenericArgument, Ident, PathArguments, Signature, Token, Type, TypeParamBound, WherePredicate,
 };
 
-use super::has_word;
-use crate::item::is_one_letter;
+use crate::item::{has_word, is_one_letter};
 
 /// Who can change the signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +60,10 @@ pub enum Way {
     CalledAgain(String, String),
     /// A reference in the body: `&make`, or `&mut make`.
     Reference(&'static str),
+    /// A mutable reference of a mutable reference.
+    Reborrowed,
+    /// The mutable reference in an `Option`.
+    Inside,
     /// A mutable reference in the body: what reads or writes goes on where it stopped.
     InPlace,
     /// A reference as its type: a box of a trait has no copies.
@@ -109,22 +112,34 @@ impl Way {
 
     /// By a type that has no bounds of its own.
     fn of_type(signature: &Signature, ty: &Type) -> Self {
-        let Type::Path(path) = ty else {
-            return Self::Clone;
+        let path = match ty {
+            Type::Path(path) => path,
+            Type::Reference(it) if it.mutability.is_some() => return Self::Reborrowed,
+            _ => return Self::Clone,
         };
-        let mut arguments = path.path.segments.iter().flat_map(|segment| {
+        let arguments = path.path.segments.iter().flat_map(|segment| {
             let arguments = match &segment.arguments {
                 PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
                 _ => None,
             };
             arguments.into_iter().flatten()
         });
-        let is_box = (path.path.segments.last()).is_some_and(|last| last.ident == "Box");
-        let object = arguments.find_map(|it| match it {
-            GenericArgument::Type(Type::TraitObject(object)) => Some(object),
+        let name = path.path.segments.last().map(|it| it.ident.to_string());
+        let name = name.unwrap_or_default();
+        let types = arguments.filter_map(|it| match it {
+            GenericArgument::Type(ty) => Some(ty),
             _ => None,
         });
-        if let Some(object) = object.filter(|_| is_box) {
+        let types: Vec<_> = types.collect();
+        let is_unique = |ty: &&Type| matches!(ty, Type::Reference(it) if it.mutability.is_some());
+        if name == "Option" && types.iter().any(is_unique) {
+            return Self::Inside;
+        }
+        let object = types.iter().find_map(|it| match it {
+            Type::TraitObject(object) => Some(object),
+            _ => None,
+        });
+        if let Some(object) = object.filter(|_| name == "Box") {
             let of = |kind: &str| format!("Box<dyn {kind}(..)>");
             let is_once = names_in(&object.bounds).any(|name| name == "FnOnce");
             return if is_once {
@@ -144,7 +159,24 @@ impl Way {
         if is_generic && !bounds_in_where(signature, ty).any(|name| name == "Clone") {
             return Self::Bound(written(ty));
         }
-        Self::Clone
+        // A parameter of the `impl` block.
+        let is_bare = path.path.get_ident().is_some_and(is_one_letter);
+        if is_bare && !bounds_in_where(signature, ty).any(|name| name == "Clone") {
+            return Self::Bound(name);
+        }
+        if IN_PLACE_TYPES.contains(&&*name) {
+            return Self::InPlace;
+        }
+        // `Options<T>`, which most types are not without `T: Clone`.
+        let lacks_clone = |ty: &&&Type| {
+            names_of_bounds(signature, ty)
+                .is_some_and(|found| !found.iter().any(|name| name == "Clone" || name == "Copy"))
+        };
+        match types.iter().find(lacks_clone) {
+            Some(Type::ImplTrait(_)) | None => Self::Clone,
+            Some(_) if SHARED.contains(&&*name) => Self::Clone,
+            Some(ty) => Self::Bound(written(ty)),
+        }
     }
 
     /// Whether only another signature makes it possible.
@@ -201,6 +233,19 @@ fn has_path_from(tokens: &TokenStream, is_first: &impl Fn(&Ident) -> bool) -> bo
         false
     })
 }
+
+/// Types of the standard library and of tokio that read or write, and have no copies.
+const IN_PLACE_TYPES: &[&str] = &["BufReader", "BufWriter", "File", "TcpStream", "UnixStream"];
+
+/// Types whose copies need none of what they hold.
+const SHARED: &[&str] = &[
+    "Arc",
+    "PhantomData",
+    "Rc",
+    "Sender",
+    "UnboundedSender",
+    "Weak",
+];
 
 type Bounds = Punctuated<TypeParamBound, Token![+]>;
 

@@ -1,0 +1,141 @@
+//! Answers that borrow nothing by `&mut`, and references that are borrowed anew.
+
+use std::borrow::Cow;
+use std::io::{Error, Read};
+
+use reattempt::retry;
+
+struct Inner {
+    names: Vec<String>,
+    reads: u32,
+}
+
+impl Inner {
+    fn name(&self, index: usize) -> Result<&str, Error> {
+        Ok(&self.names[index])
+    }
+
+    fn of<T: Default>(&self) -> Result<(T, &str), Error> {
+        Ok((T::default(), &self.names[0]))
+    }
+
+    fn next(&mut self) -> Result<&str, Error> {
+        self.reads += 1;
+        Ok(&self.names[0])
+    }
+
+    async fn name_later(&self, index: usize) -> Result<&str, Error> {
+        self.name(index)
+    }
+}
+
+struct Outer {
+    inner: Inner,
+    calls: u32,
+}
+
+impl Outer {
+    #[retry]
+    fn shared(&mut self, index: usize) -> Result<&str, Error> {
+        self.inner.name(index)
+    }
+
+    #[retry]
+    fn beside_a_change(&mut self, index: usize) -> Result<&str, Error> {
+        self.calls += 1;
+        let next = index.saturating_sub(1);
+        self.inner.name(next)
+    }
+
+    #[retry]
+    fn owned(&mut self) -> Result<Cow<'_, str>, Error> {
+        let name = self.inner.next()?.to_owned();
+        Ok(Cow::Owned(name))
+    }
+
+    #[retry]
+    async fn later(&mut self, index: usize) -> Result<&str, Error> {
+        self.inner.name_later(index).await
+    }
+
+    #[retry]
+    fn of_a_type_that_the_answer_gives(&mut self) -> Result<(u32, &str), Error> {
+        self.inner.of()
+    }
+
+    #[retry]
+    fn never_an_answer(&mut self) -> Result<&mut str, Error> {
+        self.calls += 1;
+        Err(Error::other("closed"))
+    }
+
+    #[retry(clone(name))]
+    fn beside_an_owned_value(&mut self, name: String) -> Result<&str, Error> {
+        self.named(name)
+    }
+
+    fn named(&self, _: String) -> Result<&str, Error> {
+        self.inner.name(0)
+    }
+
+    #[retry]
+    fn of_another<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Error> {
+        self.calls += 1;
+        Ok(bytes)
+    }
+}
+
+struct Shared<'a, R> {
+    inner: &'a R,
+}
+
+impl<'a, R> Shared<'a, R> {
+    #[retry]
+    fn of_self(inner: &'a mut R) -> Result<Self, Error> {
+        Ok(Self { inner })
+    }
+}
+
+#[retry]
+fn read<R: Read>(reader: &mut R) -> Result<usize, Error> {
+    let mut bytes = Vec::new();
+    (&mut *reader).read_to_end(&mut bytes)?;
+    fill(reader, &mut bytes)
+}
+
+fn fill<R: Read>(reader: &mut R, bytes: &mut Vec<u8>) -> Result<usize, Error> {
+    reader.read_to_end(bytes)
+}
+
+trait Serializer: Sized {
+    type Sequence;
+    fn sequence(self) -> Result<Self::Sequence, Error>;
+}
+
+impl Serializer for &Outer {
+    type Sequence = Self;
+
+    #[retry]
+    fn sequence(self) -> Result<Self::Sequence, Error> {
+        Ok(self)
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    let names = vec!["a".to_owned()];
+    let inner = Inner { names, reads: 0 };
+    let mut outer = Outer { inner, calls: 0 };
+    assert_eq!(outer.shared(0)?, "a");
+    assert_eq!(outer.beside_a_change(1)?, "a");
+    assert_eq!(outer.owned()?, "a");
+    assert_eq!(outer.later(0).await?, "a");
+    assert_eq!(outer.of_a_type_that_the_answer_gives()?, (0, "a"));
+    outer.never_an_answer().unwrap_err();
+    assert_eq!(outer.beside_an_owned_value(String::new())?, "a");
+    assert_eq!(outer.of_another(&[1])?, [1]);
+    assert_eq!(Shared::of_self(&mut 3)?.inner, &3);
+    assert_eq!(read(&mut std::io::empty())?, 0);
+    assert_eq!((&outer).sequence()?.calls, 3);
+    Ok(())
+}
