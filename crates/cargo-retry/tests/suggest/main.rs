@@ -236,9 +236,38 @@ fn a_loop_that_does_more_is_a_sketch() {
     }
     let (found, _) = only(
         "suggest-plain",
-        "loop { match ask() { Ok(it) => return Ok(it), Err(error) if is_over() => return Err(error), Err(error) => { last_error = Some(error); pause = next(pause); sleep(pause); } } }",
+        "loop { match ask() { Ok(it) => return Ok(it), Err(error) if is_over() => return Err(error), Err(error) => { last_error = Some(error); sleep(PAUSE); } } }",
     );
     assert!(!is_sketch(&found), "{found}");
+}
+
+#[test]
+fn a_count_is_what_the_loop_counts() {
+    for (number, (body, code)) in [
+        // Compared before it is counted, under any name.
+        ("let mut i = 0; loop { match ask() { Err(e) if i < 4 => { i += 1; sleep(PAUSE) } other => return other } }", "max = 5,"),
+        // Named as a count, and counted nowhere.
+        ("let failure = code(); for _ in 0..3 { match ask() { Ok(it) => return Ok(it), Err(e) => { if failure == 7 { return Err(e); } sleep(PAUSE) } } } panic!()", "on = |_| failure != 7,"),
+        ("for _ in 0..3 { match ask() { Ok(it) => return Ok(it), Err(e) if is_retry == 0 => return Err(e), Err(_) => sleep(PAUSE) } } panic!()", "on = |_| is_retry != 0,"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, printed) = only(&format!("suggest-count-{number}"), body);
+        assert!(printed.contains(code), "{found}");
+    }
+    // What the counter begins with is not seen: no number is printed.
+    let (found, code) = only(
+        "suggest-count-down",
+        "while tries > 0 { match ask() { Ok(it) => return Ok(it), Err(e) if tries == 1 => return Err(e), Err(_) => sleep(PAUSE) } tries -= 1; } panic!()",
+    );
+    assert!(is_sketch(&found) && !code.contains("max"), "{found}");
+    // Nor is a delay that the loop makes of others.
+    let (found, code) = only(
+        "suggest-delay",
+        "for _ in 0..3 { match ask() { Ok(it) => return Ok(it), Err(_) => { pause = next(pause); sleep(pause); } } } panic!()",
+    );
+    assert!(is_sketch(&found) && !code.contains("base"), "{found}");
 }
 
 #[test]

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use syn::{BinOp, Expr, UnOp};
 
-use super::facts::has_word;
+use super::facts::{Known, has_word};
 use super::names;
 use super::patterns::shown;
 use super::render::{mentioned, negated, rendered};
 use crate::code::written;
+use crate::suggest::keys::integer;
 
 /// The words of what counts attempts.
-pub(super) const COUNTS: &[&str] = &["attempt", "retr", "tries", "count", "fail"];
+const COUNTS: &[&str] = &["attempt", "retr", "tries", "count", "fail"];
 
 /// What each part is joined with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,17 +55,15 @@ pub(super) struct Condition<'a> {
     pub(super) has_limit: bool,
     /// The time that a loop has.
     pub(super) time: Option<Time<'a>>,
+    /// A comparison of what may count attempts, and nothing in the loop counts.
+    pub(super) uncounted: Option<&'a Expr>,
 }
 
 impl<'a> Condition<'a> {
-    /// Of `condition`; `counters` count attempts, `errors` are names of the error.
-    pub(super) fn of(
-        condition: &'a Expr,
-        counters: &BTreeSet<String>,
-        errors: &BTreeSet<String>,
-    ) -> Self {
+    /// Of `condition`; `known` is what the loop counts, `errors` are names of the error.
+    pub(super) fn of(condition: &'a Expr, known: &Known, errors: &BTreeSet<String>) -> Self {
         let join = match condition {
-            Expr::Paren(it) => return Self::of(&it.expr, counters, errors),
+            Expr::Paren(it) => return Self::of(&it.expr, known, errors),
             Expr::Binary(it) if matches!(it.op, BinOp::Or(_)) => Join::Or,
             Expr::Unary(it) if matches!(it.op, UnOp::Not(_)) => match unparenthesized(&it.expr) {
                 Expr::Binary(it) if matches!(it.op, BinOp::Or(_)) => Join::And,
@@ -75,15 +74,16 @@ impl<'a> Condition<'a> {
         };
         let mut all = Vec::new();
         parts(condition, false, join, &mut all);
-        let (mut found, mut has_limit, mut time) = (Vec::new(), false, None);
+        let (mut found, mut has_limit, mut time, mut uncounted) = (Vec::new(), false, None, None);
         for (part, is_not) in all {
             if !names(part).is_disjoint(errors) {
                 found.push((part, is_not));
-            } else if let Some(limit) = elapsed(part) {
+            } else if let Some(limit) = elapsed(part, &known.times) {
                 (has_limit, time) = (true, time.or(Some(limit)));
-            } else if is_count(part, counters) {
+            } else if is_count(part, known) {
                 has_limit = true;
             } else {
+                uncounted = uncounted.or_else(|| counts_elsewhere(part).then_some(part));
                 found.push((part, is_not));
             }
         }
@@ -92,6 +92,7 @@ impl<'a> Condition<'a> {
             parts: found,
             has_limit,
             time,
+            uncounted,
         }
     }
 
@@ -200,37 +201,100 @@ const fn is_comparison(op: BinOp) -> bool {
     )
 }
 
-/// Whether it may be a number: not `Kind::Variant`.
-pub(super) fn is_number_like(expr: &Expr) -> bool {
-    match unparenthesized(expr) {
-        Expr::Path(it) => it.path.segments.last().is_some_and(|it| {
-            let name = it.ident.to_string();
-            !name.starts_with(char::is_uppercase) || !name.contains(char::is_lowercase)
-        }),
-        Expr::Call(_) | Expr::Struct(_) => false,
-        _ => true,
+/// A comparison of what a loop counts.
+pub(super) struct Count<'a> {
+    pub(super) counter: String,
+    /// What it adds to the counter.
+    pub(super) added: i64,
+    pub(super) with: &'a Expr,
+    /// Whether what is equal is on this side.
+    pub(super) is_beyond: bool,
+}
+
+/// `attempts >= most`, `most < attempts`, if the loop counts that.
+pub(super) fn count<'a>(it: &'a syn::ExprBinary, known: &Known) -> Option<Count<'a>> {
+    if !is_comparison(it.op) {
+        return None;
+    }
+    let is_beyond = matches!(it.op, BinOp::Gt(_) | BinOp::Le(_));
+    let is_within = matches!(it.op, BinOp::Lt(_) | BinOp::Ge(_));
+    if let Some((counter, added)) = counter(&it.left, known) {
+        let with = &*it.right;
+        return Some(Count {
+            counter,
+            added,
+            with,
+            is_beyond,
+        });
+    }
+    let (counter, added) = counter(&it.right, known)?;
+    Some(Count {
+        counter,
+        added,
+        with: &it.left,
+        is_beyond: is_within,
+    })
+}
+
+/// The counter, and what is added to it.
+fn counter(side: &Expr, known: &Known) -> Option<(String, i64)> {
+    match side {
+        Expr::Paren(it) => counter(&it.expr, known),
+        Expr::Cast(it) => counter(&it.expr, known),
+        Expr::Path(_) | Expr::Field(_) | Expr::Unary(_) => {
+            let name = written(side);
+            known.has(&name).then_some((name, 0))
+        }
+        Expr::Binary(it) => {
+            let (name, added) = counter(&it.left, known)?;
+            let number = i64::try_from(integer(&it.right)?).ok()?;
+            match it.op {
+                BinOp::Add(_) => Some((name, added.checked_add(number)?)),
+                BinOp::Sub(_) => Some((name, added.checked_sub(number)?)),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
 /// Whether a number of attempts is compared.
-fn is_count(part: &Expr, counters: &BTreeSet<String>) -> bool {
+fn is_count(part: &Expr, known: &Known) -> bool {
     match part {
-        Expr::Paren(it) => is_count(&it.expr, counters),
+        Expr::Paren(it) => is_count(&it.expr, known),
         Expr::Binary(it) if matches!(it.op, BinOp::And(_) | BinOp::Or(_)) => {
-            is_count(&it.left, counters) && is_count(&it.right, counters)
+            is_count(&it.left, known) && is_count(&it.right, known)
         }
-        Expr::Binary(it) if is_comparison(it.op) && !is_number_like(&it.right) => false,
-        Expr::Binary(it) if is_comparison(it.op) => [&it.left, &it.right].into_iter().any(|side| {
-            !names(side).is_disjoint(counters)
-                || (matches!(**side, Expr::Path(_) | Expr::Field(_) | Expr::Binary(_))
-                    && has_word(&written(side), COUNTS))
-        }),
+        Expr::Binary(it) => count(it, known).is_some(),
+        _ => false,
+    }
+}
+
+/// Whether it compares what something else may count: a field of this name.
+fn counts_elsewhere(part: &Expr) -> bool {
+    let Expr::Binary(it) = unparenthesized(part) else {
+        return false;
+    };
+    let is_name = |side: &Expr| matches!(side, Expr::Field(_) | Expr::MethodCall(_));
+    is_comparison(it.op)
+        && [&it.left, &it.right]
+            .into_iter()
+            .any(|side| is_name(side) && has_word(&written(side), COUNTS))
+}
+
+/// `delays.next()`.
+pub(super) fn is_sequence(expr: &Expr) -> bool {
+    match unparenthesized(expr) {
+        Expr::MethodCall(it) => {
+            let name = it.method.to_string();
+            it.args.is_empty() && (name == "next" || name.starts_with("next_"))
+        }
         _ => false,
     }
 }
 
 /// `start.elapsed() >= limit` with the limit, or another comparison of times without one.
-pub(super) fn elapsed(part: &Expr) -> Option<Time<'_>> {
+pub(super) fn elapsed<'a>(part: &'a Expr, times: &BTreeSet<String>) -> Option<Time<'a>> {
     let Expr::Binary(it) = unparenthesized(part) else {
         return None;
     };
@@ -239,6 +303,7 @@ pub(super) fn elapsed(part: &Expr) -> Option<Time<'_>> {
     }
     let is_elapsed = |side: &Expr| match unparenthesized(side) {
         Expr::MethodCall(it) => it.method == "elapsed" && it.args.is_empty(),
+        Expr::Path(_) => times.contains(&written(side)),
         _ => false,
     };
     if is_elapsed(&it.left) {
@@ -248,8 +313,8 @@ pub(super) fn elapsed(part: &Expr) -> Option<Time<'_>> {
         return Some(Time::Length(&it.left));
     }
     let all = names(part);
-    let is_time = ["elapsed", "now", "deadline"]
-        .iter()
-        .any(|it| all.contains(*it));
+    let is_time = all.contains("now")
+        || (all.iter())
+            .any(|it| !times.is_disjoint(&all) || has_word(it, &["elapsed", "deadline"]));
     is_time.then_some(Time::Other)
 }

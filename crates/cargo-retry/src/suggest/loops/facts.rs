@@ -6,7 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::visit::Visit;
 use syn::{BinOp, Block, Expr};
 
-use super::conditions::{self, COUNTS};
+use super::conditions;
 use crate::code::written;
 use crate::suggest::keys::integer;
 
@@ -111,21 +111,29 @@ impl<'ast> Visit<'ast> for Exit {
 pub(super) struct Facts {
     /// What the first sleep is given.
     pub(super) sleep: Option<Expr>,
+    /// Whether that is a number of milliseconds.
+    pub(super) is_millis: bool,
     /// `if result.is_ok() { return .. }`
     pub(super) leaves_on_success: bool,
-    /// What a number of attempts is compared with.
-    pub(super) limit: Option<Limit>,
+    /// What numbers of attempts are compared with where that may end the loop.
+    pub(super) limits: Vec<Limit>,
     /// What counts the attempts that are left.
     pub(super) left: Option<String>,
-    /// What counts attempts, and where in the file each is counted.
-    pub(super) counters: BTreeSet<String>,
+    /// Other comparisons of what it counts.
+    pub(super) compared: Vec<String>,
+    pub(super) known: Known,
+    /// Where in the file each attempt is counted.
     pub(super) counted_at: Vec<(String, usize)>,
     /// What is set, whole or in part.
     pub(super) set: BTreeSet<String>,
+    /// The variables that are set, each with what to.
+    pub(super) assignments: Vec<(String, Step)>,
     /// What is called, by name.
     pub(super) calls: Vec<String>,
-    /// Whether the attempt was counted before that.
-    pub(super) is_counted: bool,
+    /// What was counted before that in this turn.
+    counted: BTreeSet<String>,
+    /// Whether what is asked here may end the loop.
+    decides: bool,
     /// Whether an iterator gives the delays, and ends.
     pub(super) is_sequence: bool,
     /// Whether the delays grow.
@@ -133,40 +141,90 @@ pub(super) struct Facts {
     pub(super) jitter: bool,
 }
 
+/// What a variable is set to.
+pub(super) enum Step {
+    /// `= value`
+    Value(Expr),
+    /// `*= factor`
+    Factor(Expr),
+    /// `+= 1` and the like.
+    Other,
+}
+
 /// What a number of attempts is compared with.
 pub(super) struct Limit {
     pub(super) counter: String,
     pub(super) with: Expr,
-    /// Attempts that are made beyond it.
-    pub(super) more: u64,
+    /// Attempts that are made beyond it, where it is asked after the attempt.
+    pub(super) more: i64,
+    /// Where it stands in the file.
+    pub(super) at: usize,
 }
 
 impl Facts {
-    /// Whether a number of attempts ends the loop.
-    pub(super) fn is_limited(&self) -> bool {
-        self.limit.is_some() || self.left.is_some()
+    /// Of the body of a loop, with its condition if it is a `while`, and the number of its turn.
+    pub(super) fn of(body: &Block, condition: Option<&Expr>, turn: Option<String>) -> Self {
+        let mut facts = Self {
+            known: Known::of(body),
+            ..Self::default()
+        };
+        facts.known.up.extend(turn);
+        if let Some(condition) = condition {
+            facts.decides = true;
+            facts.visit_expr(condition);
+            facts.decides = false;
+        }
+        facts.visit_block(body);
+        facts
     }
 
-    /// What the condition of a `while` says: it is asked before each attempt, also before the first.
-    pub(super) fn of_condition(condition: &Expr) -> Self {
-        match condition {
-            Expr::Binary(it) if matches!(it.op, BinOp::And(_)) => {
-                let (left, right) = (Self::of_condition(&it.left), Self::of_condition(&it.right));
-                Self {
-                    limit: left.limit.or(right.limit),
-                    ..Self::default()
-                }
-            }
-            Expr::Binary(it) if matches!(it.op, BinOp::Lt(_) | BinOp::Le(_)) => {
-                let mut facts = Self {
-                    is_counted: true,
-                    ..Self::default()
-                };
-                facts.visit_expr_binary(it);
-                facts.is_counted = false;
-                facts
-            }
-            _ => Self::default(),
+    pub(super) fn of_statement(statement: &syn::Stmt) -> Self {
+        let mut facts = Self::default();
+        facts.known.visit_stmt(statement);
+        facts.visit_stmt(statement);
+        facts
+    }
+
+    /// Whether a number of attempts ends the loop.
+    pub(super) fn is_limited(&self) -> bool {
+        !self.limits.is_empty() || self.left.is_some()
+    }
+
+    /// Reads one of several ways, of which a turn takes one.
+    fn way(&mut self, ends: bool, read: impl FnOnce(&mut Self)) -> BTreeSet<String> {
+        let before = self.counted.clone();
+        read(self);
+        let counted = std::mem::replace(&mut self.counted, before);
+        if ends { BTreeSet::new() } else { counted }
+    }
+
+    /// A number of attempts is compared.
+    fn compares(&mut self, it: &syn::ExprBinary) {
+        let Some(count) = conditions::count(it, &self.known) else {
+            return;
+        };
+        if !self.decides {
+            return self.compared.push(written(it));
+        }
+        if self.known.down.contains(&count.counter) {
+            self.left = Some(count.counter);
+            return;
+        }
+        let is_counted = self.counted.contains(&count.counter);
+        // What is compared before it is counted is a number of retries.
+        let more = i64::from(!is_counted) + i64::from(count.is_beyond) - count.added;
+        self.limits.push(Limit {
+            counter: count.counter,
+            with: count.with.clone(),
+            more,
+            at: it.span().byte_range().start,
+        });
+    }
+
+    fn sets(&mut self, left: &Expr, step: Step) {
+        self.set.extend(super::names(left));
+        if matches!(left, Expr::Path(_)) {
+            self.assignments.push((written(left), step));
         }
     }
 }
@@ -178,6 +236,7 @@ impl<'ast> Visit<'ast> for Facts {
             let name = last.map_or_else(String::new, |it| it.ident.to_string());
             self.calls.push(name.clone());
             if is_sleep(&name) && self.sleep.is_none() {
+                self.is_millis = name.ends_with("_ms");
                 self.sleep = call.args.first().cloned();
             }
         }
@@ -188,6 +247,7 @@ impl<'ast> Visit<'ast> for Facts {
         let name = call.method.to_string();
         self.calls.push(name.clone());
         if is_sleep(&name) && self.sleep.is_none() && call.args.len() == 1 {
+            self.is_millis = name.ends_with("_ms");
             self.sleep = call.args.first().cloned();
         }
         self.is_sequence |= name == "next" && call.args.is_empty();
@@ -209,55 +269,73 @@ impl<'ast> Visit<'ast> for Facts {
         {
             self.leaves_on_success |= leaves(&it.then_branch);
         }
-        syn::visit::visit_expr_if(self, it);
+        let then = Expr::Block(syn::ExprBlock {
+            attrs: Vec::new(),
+            label: None,
+            block: it.then_branch.clone(),
+        });
+        let ways = [Some(&then), it.else_branch.as_ref().map(|(_, it)| &**it)];
+        let outer = self.decides;
+        self.decides = ways.into_iter().flatten().any(turns);
+        self.visit_expr(&it.cond);
+        self.decides = outer;
+        let mut counted = self.way(turns(&then), |this| this.visit_block(&it.then_branch));
+        if let Some((_, other)) = &it.else_branch {
+            counted.extend(self.way(turns(other), |this| this.visit_expr(other)));
+        }
+        self.counted.extend(counted);
+    }
+
+    fn visit_expr_match(&mut self, it: &'ast syn::ExprMatch) {
+        self.is_sequence |= conditions::is_sequence(&it.expr);
+        self.visit_expr(&it.expr);
+        let outer = self.decides;
+        let decides = it.arms.iter().any(|arm| turns(&arm.body));
+        let mut counted = BTreeSet::new();
+        for arm in &it.arms {
+            self.decides = decides;
+            self.visit_pat(&arm.pat);
+            self.decides = outer;
+            counted.extend(self.way(turns(&arm.body), |this| this.visit_expr(&arm.body)));
+        }
+        self.counted.extend(counted);
+    }
+
+    fn visit_expr_let(&mut self, it: &'ast syn::ExprLet) {
+        self.is_sequence |= conditions::is_sequence(&it.expr);
+        syn::visit::visit_expr_let(self, it);
+    }
+
+    fn visit_local(&mut self, it: &'ast syn::Local) {
+        if let Some(init) = &it.init {
+            self.is_sequence |= init.diverge.is_some() && conditions::is_sequence(&init.expr);
+        }
+        syn::visit::visit_local(self, it);
     }
 
     fn visit_expr_assign(&mut self, it: &'ast syn::ExprAssign) {
-        self.set.extend(super::names(&it.left));
+        self.sets(&it.left, Step::Value((*it.right).clone()));
         syn::visit::visit_expr_assign(self, it);
+        if steps(&it.left, &it.right).is_some() {
+            self.counts(&it.left, it.span().byte_range().start);
+        }
     }
 
     fn visit_expr_binary(&mut self, it: &'ast syn::ExprBinary) {
-        let name = written(&it.left);
-        if is_assignment(it.op) {
-            self.set.extend(super::names(&it.left));
+        match it.op {
+            BinOp::MulAssign(_) => self.sets(&it.left, Step::Factor((*it.right).clone())),
+            op if is_assignment(op) => self.sets(&it.left, Step::Other),
+            _ => {}
         }
-        let is_counted = has_word(&name, COUNTS) || self.counters.contains(&name);
-        let is_one = integer(&it.right) == Some(1);
-        let steps = matches!(it.op, BinOp::AddAssign(_) | BinOp::SubAssign(_));
-        if steps && (is_counted || is_one) {
-            self.counters.insert(name.clone());
-            let at = it.span().byte_range().start;
-            self.counted_at.push((name.clone(), at));
+        let is_step = matches!(it.op, BinOp::AddAssign(_) | BinOp::SubAssign(_));
+        if is_step && integer(&it.right) == Some(1) {
+            self.counts(&it.left, it.span().byte_range().start);
         }
-        if matches!(it.op, BinOp::AddAssign(_)) {
-            self.is_counted |= is_counted || is_one;
-        }
-        let is_left = is_counted || has_word(&name, &["left", "remain"]);
-        if matches!(it.op, BinOp::SubAssign(_)) && is_left {
-            self.left = Some(name.clone());
-        }
-        let limit = match it.op {
-            BinOp::Ge(_) | BinOp::Lt(_) | BinOp::Eq(_) => Some(0),
-            BinOp::Gt(_) | BinOp::Le(_) => Some(1),
-            BinOp::MulAssign(_) | BinOp::Shl(_) | BinOp::ShlAssign(_) => {
-                self.grows = true;
-                None
-            }
-            _ => None,
-        };
-        let number = integer(&it.right);
-        // How many are left, or whether it is the first.
-        let is_other =
-            number == Some(0) || self.limit.is_some() || !conditions::is_number_like(&it.right);
-        if let Some(more) = limit.filter(|_| is_counted && !is_other) {
-            // What is compared before it is counted is a number of retries.
-            self.limit = Some(Limit {
-                counter: name,
-                with: (*it.right).clone(),
-                more: u64::from(!self.is_counted).saturating_add(more),
-            });
-        }
+        self.grows |= matches!(
+            it.op,
+            BinOp::MulAssign(_) | BinOp::Shl(_) | BinOp::ShlAssign(_)
+        );
+        self.compares(it);
         syn::visit::visit_expr_binary(self, it);
     }
 
@@ -280,6 +358,101 @@ impl<'ast> Visit<'ast> for Facts {
     // They run elsewhere, or later.
     fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
     fn visit_item(&mut self, _: &'ast syn::Item) {}
+}
+
+impl Facts {
+    fn counts(&mut self, counter: &Expr, at: usize) {
+        let name = written(counter);
+        self.counted.insert(name.clone());
+        self.counted_at.push((name, at));
+    }
+}
+
+/// Whether a way through it ends the turn.
+fn turns(expr: &Expr) -> bool {
+    exits(expr) || goes_on(expr) || always_leaves(expr)
+}
+
+/// What a loop counts, by one, and which of its variables are times.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) up: BTreeSet<String>,
+    pub(super) down: BTreeSet<String>,
+    pub(super) times: BTreeSet<String>,
+}
+
+impl Known {
+    fn of(body: &Block) -> Self {
+        let mut known = Self::default();
+        known.visit_block(body);
+        known
+    }
+
+    pub(super) fn counters(&self) -> BTreeSet<String> {
+        self.up.union(&self.down).cloned().collect()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.up.contains(name) || self.down.contains(name)
+    }
+}
+
+impl<'ast> Visit<'ast> for Known {
+    fn visit_local(&mut self, it: &'ast syn::Local) {
+        if let Some(init) = &it.init
+            && let Some(name) = super::patterns::name(&it.pat)
+        {
+            let is_time = matches!(&*init.expr, Expr::MethodCall(it) if it.method == "elapsed" && it.args.is_empty());
+            if is_time {
+                self.times.insert(name);
+            }
+        }
+        syn::visit::visit_local(self, it);
+    }
+
+    fn visit_expr_assign(&mut self, it: &'ast syn::ExprAssign) {
+        match steps(&it.left, &it.right) {
+            Some(true) => _ = self.up.insert(written(&it.left)),
+            Some(false) => _ = self.down.insert(written(&it.left)),
+            None => {}
+        }
+        syn::visit::visit_expr_assign(self, it);
+    }
+
+    fn visit_expr_binary(&mut self, it: &'ast syn::ExprBinary) {
+        if integer(&it.right) == Some(1) {
+            match it.op {
+                BinOp::AddAssign(_) => _ = self.up.insert(written(&it.left)),
+                BinOp::SubAssign(_) => _ = self.down.insert(written(&it.left)),
+                _ => {}
+            }
+        }
+        syn::visit::visit_expr_binary(self, it);
+    }
+
+    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}
+
+/// `n = n + 1`, `n = n.saturating_add(1)`: whether that is up.
+fn steps(left: &Expr, right: &Expr) -> Option<bool> {
+    let (from, by, is_up) = match conditions::unparenthesized(right) {
+        Expr::Binary(it) => match it.op {
+            BinOp::Add(_) => (&it.left, &*it.right, true),
+            BinOp::Sub(_) => (&it.left, &*it.right, false),
+            _ => return None,
+        },
+        Expr::MethodCall(it) => {
+            let is_up = match it.method.to_string().as_str() {
+                "saturating_add" | "wrapping_add" => true,
+                "saturating_sub" | "wrapping_sub" => false,
+                _ => return None,
+            };
+            (&it.receiver, it.args.first()?, is_up)
+        }
+        _ => return None,
+    };
+    (written(from) == written(left) && integer(by) == Some(1)).then_some(is_up)
 }
 
 /// `+=` and the like.

@@ -15,7 +15,7 @@ use crate::suggest::brief;
 /// What a hook can name of the loop.
 pub(super) struct Names<'n> {
     pub(super) facts: &'n Facts,
-    /// What the loop declares.
+    /// What the loop declares or sets.
     pub(super) own: &'n BTreeSet<String>,
     /// The variable that holds the delay.
     pub(super) delay: Option<String>,
@@ -75,13 +75,13 @@ fn line(log: &Log<'_>, known: &Names<'_>, is_alone: bool) -> Result<(String, boo
             }
             continue;
         }
-        let is_ours = known.delay.as_ref() == Some(name) || known.facts.counters.contains(name);
+        let is_ours = known.delay.as_ref() == Some(name) || known.facts.known.has(name);
         if is_ours && !log.formats {
             return Err(name.clone());
         }
         if known.delay.as_ref() == Some(name) {
             lets.push(format!("let {name} = retry.delay(); "));
-        } else if known.facts.counters.contains(name) {
+        } else if known.facts.known.has(name) {
             if is_computed_with(log, name) {
                 return Err(name.clone());
             }

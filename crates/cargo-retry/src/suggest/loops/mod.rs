@@ -71,7 +71,8 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         tried.and_then(|place| Some(turn::before(parts.body, place, asked.as_ref()?.operation)));
     let turn = turn.unwrap_or_default();
     let failure = parts.failure(&facts, asked.as_ref(), around.sleeping);
-    let mut keys = parts.keys(&facts, &failure, around);
+    let tried = asked.as_ref().map(|it| it.operation);
+    let mut keys = parts.keys(&facts, &failure, tried, around);
     if let (None, Some(callee)) = (sleep, callee) {
         keys.missing.push(format!(
             "`base`: the loop waits in `{callee}`; write its delay as `base` or `backoff`, and take it out of there"
@@ -158,7 +159,12 @@ impl Loop<'_> {
     fn counts(&mut self, facts: &Facts, keys: &mut Keys) {
         let mut used = self.operation.map(names).unwrap_or_default();
         used.extend(self.before.iter().flat_map(names));
-        if let Some(name) = facts.counters.iter().find(|it| used.contains(*it)) {
+        if let Some(name) = facts
+            .known
+            .counters()
+            .into_iter()
+            .find(|it| used.contains(it))
+        {
             self.is_plain = false;
             keys.missing.push(format!(
                 "the number of the attempt: what is tried uses `{name}`; with `context = attempt` that is `attempt.number()`, from 1"

@@ -41,14 +41,11 @@ impl<'a> Parts<'a> {
     }
 
     pub(super) fn facts(&self) -> Facts {
-        let mut facts = self
-            .condition
-            .map_or_else(Facts::default, Facts::of_condition);
-        if let Some((name, Expr::Range(_))) = self.turns {
-            facts.counters.extend(patterns::name(name));
-        }
-        facts.visit_block(self.body);
-        facts
+        let turn = match self.turns {
+            Some((name, Expr::Range(_))) => patterns::name(name),
+            _ => None,
+        };
+        Facts::of(self.body, self.condition, turn)
     }
 
     pub(super) fn is_counted(&self, facts: &Facts) -> bool {
@@ -131,14 +128,14 @@ impl<'a> Parts<'a> {
             walk.rest(rest.unwrap_or(&self.body.stmts), error);
         }
         let mut own = self.declared();
-        own.extend(facts.set.difference(&facts.counters).cloned());
+        own.extend(facts.set.difference(&facts.known.counters()).cloned());
         walk.finished(&own)
     }
 
     /// The time that the condition of a `while` gives it.
     pub(super) fn time(&self, facts: &Facts) -> Option<Time<'a>> {
         let none = BTreeSet::new();
-        Condition::of(self.condition?, &facts.counters, &none).time
+        Condition::of(self.condition?, &facts.known, &none).time
     }
 
     /// What the loop declares.
@@ -151,7 +148,13 @@ impl<'a> Parts<'a> {
         bound.all()
     }
 
-    pub(super) fn keys(&self, facts: &Facts, failure: &Failure<'a>, around: &Around<'_>) -> Keys {
+    pub(super) fn keys(
+        &self,
+        facts: &Facts,
+        failure: &Failure<'a>,
+        tried: Option<&Expr>,
+        around: &Around<'_>,
+    ) -> Keys {
         let declared = self.declared();
         let mut own = declared.clone();
         own.extend(facts.set.iter().cloned());
@@ -162,6 +165,7 @@ impl<'a> Parts<'a> {
         let named = |name: &str| (around.named)(name);
         let outside = Outside {
             own: &own,
+            declared: &declared,
             named: &named,
         };
         let start = |name: &str| match &range {
@@ -169,24 +173,28 @@ impl<'a> Parts<'a> {
             _ => outside.start(name),
         };
         let delay = match &facts.sleep {
-            Some(Expr::Path(path)) => path.path.get_ident().map(ToString::to_string),
+            Some(Expr::Path(path)) if !facts.is_millis => {
+                path.path.get_ident().map(ToString::to_string)
+            }
             _ => None,
         };
+        let mut changing = declared.clone();
+        changing.extend(facts.assignments.iter().map(|(name, _)| name.clone()));
         let known = Names {
             facts,
-            own: &declared,
+            own: &changing,
             delay,
             start: &start,
         };
         let after = hooks::retry_after(failure, &known);
         let sleep = failure.own_delay().or(facts.sleep.as_ref());
         let sleep = sleep.filter(|_| !failure.always_asked());
-        let turns = self.turns.map(|(_, turns)| turns);
         let mut keys = policy::keys(
-            turns,
+            self.turns,
             facts,
             sleep,
             self.time(facts).or(failure.time),
+            tried,
             &outside,
         );
         on(failure, &mut keys);

@@ -2,18 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use syn::Expr;
+use syn::spanned::Spanned as _;
+use syn::{BinOp, Expr, Pat};
 
 use super::conditions::Time;
-use super::facts::Facts;
-use super::names;
+use super::facts::{Facts, Limit, Step};
+use super::{names, patterns};
 use crate::code::written;
-use crate::suggest::keys::{Keys, duration, integer, literal_duration, operand};
+use crate::suggest::keys::{Keys, duration, float, integer, literal_duration, millis, operand};
 
 /// What is known around the loop.
 pub(super) struct Outside<'o> {
     /// What the loop declares or sets.
     pub(super) own: &'o BTreeSet<String>,
+    /// What it declares.
+    pub(super) declared: &'o BTreeSet<String>,
     /// What a variable is set to before.
     pub(super) named: &'o dyn Fn(&str) -> Option<Expr>,
 }
@@ -30,10 +33,11 @@ impl Outside<'_> {
 }
 
 pub(super) fn keys(
-    turns: Option<&Expr>,
+    turns: Option<(&Pat, &Expr)>,
     facts: &Facts,
     sleep: Option<&Expr>,
     time: Option<Time<'_>>,
+    tried: Option<&Expr>,
     outside: &Outside<'_>,
 ) -> Keys {
     let mut keys = Keys {
@@ -53,11 +57,21 @@ pub(super) fn keys(
         }
         None => false,
     };
-    attempts(turns, facts, has_deadline, outside, &mut keys);
+    let count = Count {
+        turns,
+        facts,
+        outside,
+        tried: tried.map(|it| it.span().byte_range().start),
+    };
+    count.attempts(has_deadline, &mut keys);
     if let Some(sleep) = sleep {
         delays(facts, sleep, outside, &mut keys);
     }
-    if facts.jitter || facts.grows {
+    if facts.jitter
+        || facts.grows
+        || keys.factor.is_some()
+        || (sleep.is_some() && keys.base.is_none())
+    {
         keys.jitter = None;
     }
     keys.accept();
@@ -74,110 +88,318 @@ pub(super) fn keys(
     keys
 }
 
-/// `max`.
-fn attempts(
-    turns: Option<&Expr>,
-    facts: &Facts,
-    has_deadline: bool,
-    outside: &Outside<'_>,
-    keys: &mut Keys,
-) {
-    let sequence = "`max`: the loop is over a sequence: write its length as `max`; if its elements are delays, `backoff` takes a closure from the number of the retry to its delay";
-    match turns.map(count) {
-        Some(Some(max)) => return keys.max = Some(max),
-        None if facts.is_sequence && facts.limit.is_none() => {}
-        Some(None) => {}
-        None => return counted(facts, has_deadline, outside, keys),
-    }
-    keys.missing.push(sequence.to_owned());
+/// A number that is written down, or one more or less than a name.
+#[derive(Clone, PartialEq)]
+struct Number {
+    name: Option<String>,
+    more: i64,
 }
 
-/// `max` of a loop that counts for itself.
-fn counted(facts: &Facts, has_deadline: bool, outside: &Outside<'_>, keys: &mut Keys) {
-    let Some(limit) = &facts.limit else {
+impl Number {
+    fn of(expr: &Expr) -> Self {
+        let number = |expr: &Expr| integer(expr).and_then(|it| i64::try_from(it).ok());
+        if let Some(more) = number(expr) {
+            return Self { name: None, more };
+        }
+        match expr {
+            Expr::Paren(it) => return Self::of(&it.expr),
+            Expr::Binary(it) => {
+                let more = match it.op {
+                    BinOp::Add(_) => number(&it.right),
+                    BinOp::Sub(_) => number(&it.right).map(i64::saturating_neg),
+                    _ => None,
+                };
+                if let Some(more) = more {
+                    return Self::of(&it.left).and(more);
+                }
+            }
+            _ => {}
+        }
+        Self {
+            name: Some(operand(expr)),
+            more: 0,
+        }
+    }
+
+    fn and(mut self, more: i64) -> Self {
+        self.more = self.more.saturating_add(more);
+        self
+    }
+
+    /// Attempts are at least one.
+    fn text(&self) -> Option<String> {
+        match &self.name {
+            None => (self.more > 0).then(|| self.more.to_string()),
+            Some(name) if self.more == 0 => {
+                let inner = name.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+                Some(inner.unwrap_or(name).to_owned())
+            }
+            Some(name) if self.more > 0 => Some(format!("{name} + {}", self.more)),
+            Some(name) => Some(format!("{name} - {}", self.more.saturating_abs())),
+        }
+    }
+}
+
+/// How often a loop tries.
+struct Count<'c> {
+    turns: Option<(&'c Pat, &'c Expr)>,
+    facts: &'c Facts,
+    outside: &'c Outside<'c>,
+    /// Where in the file the attempt stands.
+    tried: Option<usize>,
+}
+
+impl Count<'_> {
+    /// `max`.
+    fn attempts(&self, has_deadline: bool, keys: &mut Keys) {
+        let facts = self.facts;
+        for what in &facts.compared {
+            keys.missing.push(format!(
+                "what the loop does only where `{what}`: it asks for the number of the attempt, `retry.attempt()` in a hook"
+            ));
+        }
+        let (own, known) = (self.turns.map(|(_, it)| range(it)), keys.missing.len());
+        if let Some(None) = own {
+            keys.missing.push("`max`: the loop is over a sequence: write its length as `max`; if its elements are delays, `backoff` takes a closure from the number of the retry to its delay".to_owned());
+        }
+        let mut limits: Vec<Number> = Vec::new();
+        for limit in &facts.limits {
+            match self.number(limit) {
+                Some(number) if limits.contains(&number) => {}
+                Some(number) => limits.push(number),
+                None => keys.missing.push(format!(
+                    "`max`: the loop compares with `{}`: write it as `max`, plus one if it counts retries",
+                    written(&limit.with)
+                )),
+            }
+        }
         if let Some(left) = &facts.left {
             keys.missing.push(format!(
                 "what `{left}` begins with: write it as `max`, plus one if it counts retries"
             ));
+        }
+        if facts.is_sequence && facts.limits.is_empty() && !matches!(own, Some(Some(_))) {
+            keys.missing.push("`max`: a sequence of delays ends the loop: write its length plus one as `max`; `backoff` takes a closure from the number of the retry to its delay".to_owned());
+        }
+        if keys.missing.len() > known {
             return;
         }
-        keys.unlimited();
-        if !has_deadline {
-            keys.unknown.push("what ends the loop when nothing succeeds: it compares no count, so `max` is `\"unlimited\"`; write a number or a `deadline`".to_owned());
-        }
-        return;
-    };
-    let start = outside.start(&limit.counter);
-    let more = limit.more.checked_sub(start.unwrap_or_default());
-    let text = written(&limit.with);
-    keys.max = match (integer(&limit.with), more) {
-        (Some(number), _) => {
-            let all = number.saturating_add(limit.more);
-            Some(all.saturating_sub(start.unwrap_or_default()).to_string())
-        }
-        (None, Some(0)) if outside.has(&limit.with) => Some(text.clone()),
-        (None, Some(more)) if outside.has(&limit.with) => {
-            Some(format!("{} + {more}", operand(&limit.with)))
-        }
-        _ => None,
-    };
-    match (&keys.max, start) {
-        (Some(_), Some(_)) => {}
-        (Some(max), None) if *max == text || !text.chars().all(|it| it.is_ascii_digit()) => {
-            keys.unknown.push(format!(
-                "the loop compares with `{text}`: `max` is right where its counter begins with 0"
+        let all: Vec<_> = limits.iter().cloned().chain(own.flatten()).collect();
+        let Some(first) = all.first() else {
+            keys.unlimited();
+            if !has_deadline {
+                keys.unknown.push("what ends the loop when nothing succeeds: it compares no count, so `max` is `\"unlimited\"`; write a number or a `deadline`".to_owned());
+            }
+            return;
+        };
+        let is_one = limits.len() <= 1 && all.iter().all(|it| it.name == first.name);
+        let least = all.iter().map(|it| it.more).min().filter(|_| is_one);
+        let number = least.map(|more| Number {
+            name: first.name.clone(),
+            more,
+        });
+        keys.max = number.and_then(|it| it.text());
+        if keys.max.is_none() {
+            let texts: Vec<_> = facts.limits.iter().map(|it| written(&it.with)).collect();
+            keys.missing.push(format!(
+                "`max`: the loop compares with `{}`: say how many attempts that is",
+                texts.join("` and with `")
             ));
+        } else if let Some(limit) = facts.limits.first()
+            && self.start(&limit.counter).is_none()
+        {
+            keys.unknown.push(match &first.name {
+                None => "what the counter begins with: `max` is right where that is 0".to_owned(),
+                Some(_) => format!(
+                    "the loop compares with `{}`: `max` is right where its counter begins with 0",
+                    written(&limit.with)
+                ),
+            });
         }
-        (Some(_), None) => keys
-            .unknown
-            .push("what the counter begins with: `max` is right where that is 0".to_owned()),
-        (None, _) => keys.missing.push(format!(
-            "`max`: the loop compares with `{text}`: write it as `max`, plus one if it counts retries"
-        )),
+    }
+
+    /// Of the attempts that a limit allows.
+    fn number(&self, limit: &Limit) -> Option<Number> {
+        let mut set = self.facts.assignments.iter();
+        let is_reset = set.any(|(name, step)| match step {
+            Step::Value(value) => *name == limit.counter && !names(value).contains(name),
+            Step::Factor(_) => *name == limit.counter,
+            Step::Other => false,
+        });
+        if is_reset || !self.outside.has(&limit.with) {
+            return None;
+        }
+        // What is asked before the attempt is asked once more.
+        let is_before = self.tried.is_some_and(|tried| limit.at < tried);
+        let start = i64::try_from(self.start(&limit.counter).unwrap_or_default()).ok()?;
+        let more = limit.more.saturating_sub(i64::from(is_before));
+        Some(Number::of(&limit.with).and(more.saturating_sub(start)))
+    }
+
+    /// What a counter begins with.
+    fn start(&self, counter: &str) -> Option<u64> {
+        match self.turns {
+            Some((name, Expr::Range(range)))
+                if patterns::name(name).as_deref() == Some(counter) =>
+            {
+                range.start.as_deref().map_or(Some(0), integer)
+            }
+            _ => self.outside.start(counter),
+        }
     }
 }
 
-/// `base` and `backoff`.
+/// `base`, `backoff`, `factor` and `cap`.
 fn delays(facts: &Facts, sleep: &Expr, outside: &Outside<'_>, keys: &mut Keys) {
-    let first = match sleep {
-        Expr::Path(path) => path
-            .path
-            .get_ident()
-            .and_then(|it| (outside.named)(&it.to_string())),
-        _ => None,
-    };
-    let is_fixed = !facts.grows && outside.has(sleep);
-    keys.base = literal_duration(sleep)
-        .or_else(|| literal_duration(&first?))
-        .or_else(|| is_fixed.then(|| duration(sleep)));
-    if keys.base.is_none() && facts.grows {
-        keys.unknown.push(format!(
-            "the first delay of `{}`: write it as `base`, and its bound as `cap`",
+    let delay = Delay::of(sleep, facts, outside, 0);
+    let Some(delay) = delay.filter(|_| !facts.is_millis || !facts.grows) else {
+        keys.missing.push(format!(
+            "`base`, how long the loop sleeps: `{}`; write its first delay as `base`, with `factor` and `cap` if it grows, or as a closure at `backoff`",
             written(sleep)
         ));
-    } else if keys.base.is_none() {
-        keys.unknown.push(format!(
-            "how long `{}` is: write it as `base`",
-            duration(sleep)
-        ));
-    }
-    if is_fixed && keys.base.is_some() {
-        keys.backoff = Some("fixed");
+        return;
+    };
+    keys.base = Some(if facts.is_millis {
+        millis(sleep)
+    } else {
+        delay.base
+    });
+    keys.cap = delay.cap;
+    match delay.factor {
+        Some(factor) => keys.factor = Some(factor),
+        None => keys.backoff = Some("fixed"),
     }
 }
 
-/// How many turns `0..n` are.
-fn count(range: &Expr) -> Option<String> {
-    let Expr::Range(range) = range else {
+/// How long a loop sleeps.
+struct Delay {
+    base: String,
+    factor: Option<String>,
+    cap: Option<String>,
+}
+
+impl Delay {
+    fn of(sleep: &Expr, facts: &Facts, outside: &Outside<'_>, depth: u32) -> Option<Self> {
+        let fixed = |base: String| Self {
+            base,
+            factor: None,
+            cap: None,
+        };
+        if let Some((inner, cap)) = least(sleep) {
+            let mut delay = Self::of(inner, facts, outside, depth)?;
+            if delay.cap.is_some() || delay.factor.is_none() || !outside.has(cap) {
+                return None;
+            }
+            delay.cap = Some(duration(cap));
+            return Some(delay);
+        }
+        if let Some(text) = literal_duration(sleep) {
+            return Some(fixed(text));
+        }
+        let Some(name) = variable(sleep) else {
+            let is_fixed = outside.has(sleep) && !facts.jitter;
+            return is_fixed.then(|| fixed(duration(sleep)));
+        };
+        let first = (outside.named)(&name);
+        let set = facts.assignments.iter().filter(|(it, _)| *it == name);
+        match set.map(|(_, step)| step).collect::<Vec<_>>().as_slice() {
+            [] if outside.has(sleep) => {
+                let known = first.as_ref().and_then(literal_duration);
+                Some(fixed(known.unwrap_or(name)))
+            }
+            [] if depth < DEEPEST => Self::of(&first?, facts, outside, depth.saturating_add(1)),
+            [step] if !outside.declared.contains(&name) => {
+                let (factor, cap) = match step {
+                    Step::Factor(factor) => (number(factor)?, None),
+                    Step::Value(value) => growth(value, &name)?,
+                    Step::Other => return None,
+                };
+                if cap.is_some_and(|it| !outside.has(it)) {
+                    return None;
+                }
+                Some(Self {
+                    base: first.as_ref().and_then(literal_duration).unwrap_or(name),
+                    factor: Some(factor),
+                    cap: cap.map(duration),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Names lead to names.
+const DEEPEST: u32 = 4;
+
+fn variable(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Path(it) => it.path.get_ident().map(ToString::to_string),
+        Expr::Paren(it) => variable(&it.expr),
+        _ => None,
+    }
+}
+
+/// `a.min(b)`, `min(a, b)`.
+fn least(expr: &Expr) -> Option<(&Expr, &Expr)> {
+    match expr {
+        Expr::Paren(it) => least(&it.expr),
+        Expr::MethodCall(it) if it.method == "min" => Some((&it.receiver, it.args.first()?)),
+        Expr::Call(it) => {
+            let Expr::Path(function) = &*it.func else {
+                return None;
+            };
+            let is_min = function.path.segments.last()?.ident == "min";
+            let mut arguments = it.args.iter();
+            let (one, other) = (arguments.next()?, arguments.next()?);
+            is_min.then_some((one, other))
+        }
+        _ => None,
+    }
+}
+
+/// The factor and the cap of `(name * 2).min(cap)`.
+fn growth<'e>(value: &'e Expr, name: &str) -> Option<(String, Option<&'e Expr>)> {
+    if let Some((inner, cap)) = least(value) {
+        let (inner, cap) = if names(inner).contains(name) {
+            (inner, cap)
+        } else {
+            (cap, inner)
+        };
+        let (factor, None) = growth(inner, name)? else {
+            return None;
+        };
+        return Some((factor, Some(cap)));
+    }
+    let is_it = |expr: &Expr| variable(expr).as_deref() == Some(name);
+    let factor = match value {
+        Expr::Paren(it) => return growth(&it.expr, name),
+        Expr::Binary(it) => match it.op {
+            BinOp::Mul(_) if is_it(&it.left) => number(&it.right)?,
+            BinOp::Mul(_) if is_it(&it.right) => number(&it.left)?,
+            BinOp::Add(_) if is_it(&it.left) && is_it(&it.right) => "2.0".to_owned(),
+            _ => return None,
+        },
+        Expr::MethodCall(it) if is_it(&it.receiver) => match it.method.to_string().as_str() {
+            "saturating_mul" | "mul_f64" | "mul_f32" => number(it.args.first()?)?,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((factor, None))
+}
+
+/// A factor that is written down.
+fn number(expr: &Expr) -> Option<String> {
+    matches!(expr, Expr::Lit(_)).then(|| float(expr))
+}
+
+/// How many turns `0..n` are; nothing where that is not known.
+fn range(turns: &Expr) -> Option<Number> {
+    let Expr::Range(range) = turns else {
         return None;
     };
     let start = range.start.as_deref().map_or(Some(0), integer)?;
     let end = range.end.as_deref()?;
-    let more = u64::from(matches!(range.limits, syn::RangeLimits::Closed(_)));
-    Some(match (integer(end), start, more) {
-        (Some(end), ..) => end.saturating_sub(start).saturating_add(more).to_string(),
-        (None, 0, 0) | (None, 1, 1) => written(end),
-        (None, 0, 1) => format!("{} + 1", written(end)),
-        (None, ..) => return None,
-    })
+    let more = i64::from(matches!(range.limits, syn::RangeLimits::Closed(_)));
+    Some(Number::of(end).and(more.saturating_sub(i64::try_from(start).ok()?)))
 }

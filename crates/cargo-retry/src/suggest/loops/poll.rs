@@ -30,6 +30,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
     let parts = Parts::of(expr)?;
     let facts = parts.facts();
     let sleep = facts.sleep.as_ref()?;
+    let times = &facts.known.times;
     let ifs = || {
         let statements = parts.body.stmts.iter().enumerate();
         statements.filter_map(|(place, it)| match it {
@@ -37,21 +38,23 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
             _ => None,
         })
     };
-    let over = ifs().find(|(_, it)| elapsed(&it.cond).is_some());
+    let over = ifs().find(|(_, it)| elapsed(&it.cond, times).is_some());
     let time = match (parts.time(&facts), over) {
         (Some(time), _) => time,
-        (None, Some((_, it))) => elapsed(&it.cond)?,
+        (None, Some((_, it))) => elapsed(&it.cond, times)?,
         (None, None) => return None,
     };
     let (place, it) =
-        ifs().find(|(_, it)| elapsed(&it.cond).is_none() && it.else_branch.is_none())?;
-    let mut own = parts.declared();
+        ifs().find(|(_, it)| elapsed(&it.cond, times).is_none() && it.else_branch.is_none())?;
+    let declared = parts.declared();
+    let mut own = declared.clone();
     own.extend(facts.set.iter().cloned());
     let outside = Outside {
         own: &own,
+        declared: &declared,
         named: around.named,
     };
-    let mut keys = policy::keys(None, &facts, Some(sleep), Some(time), &outside);
+    let mut keys = policy::keys(None, &facts, Some(sleep), Some(time), None, &outside);
     let (value, pattern) = question(it);
     if pattern.is_none() {
         keys.hooks.push("until = |is_so| *is_so".to_owned());

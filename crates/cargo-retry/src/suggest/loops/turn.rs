@@ -28,12 +28,11 @@ pub(super) fn before<'a>(body: &'a Block, place: usize, operation: &Expr) -> Tur
     for statement in body.stmts.iter().take(place).rev() {
         let mut exit = Exit::default();
         exit.visit_stmt(statement);
-        let mut facts = Facts::default();
-        facts.visit_stmt(statement);
+        let facts = Facts::of_statement(statement);
         let turns_away = exit.leaves || exit.fails || facts.sleep.is_some();
         let is_wanted = match statement {
             Stmt::Local(local) => !names(&local.pat).is_disjoint(&wanted),
-            _ => !turns_away && !facts.is_counted,
+            _ => !turns_away && facts.known.counters().is_empty(),
         };
         if is_wanted && !turns_away {
             wanted.extend(names(statement));

@@ -11,7 +11,7 @@ use syn::visit::Visit as _;
 use syn::{Arm, Block, Expr, Pat, Stmt};
 
 use super::conditions::{Condition, Join};
-use super::facts::{Exit, Facts, always_leaves, goes_on};
+use super::facts::{Exit, Facts, Known, always_leaves, goes_on};
 use super::failure::{Case, Failure, Log, Scope};
 use super::names;
 use super::patterns::{Of, of_result};
@@ -33,8 +33,8 @@ pub(super) struct Walk<'a, 'n> {
     between: Failure<'a>,
     /// The label of the loop.
     label: Option<String>,
-    /// What counts attempts.
-    counters: &'n BTreeSet<String>,
+    /// What the loop counts.
+    known: &'n Known,
     /// What may be set without doing anything else: the delays and the counts.
     settable: BTreeSet<String>,
     /// What the variables of the failure are set to.
@@ -51,12 +51,12 @@ impl<'a, 'n> Walk<'a, 'n> {
     ) -> Self {
         let delay = facts.sleep.as_ref();
         let mut settable = delay.map(names).unwrap_or_default();
-        settable.extend(facts.counters.iter().cloned());
+        settable.extend(facts.known.counters());
         Self {
             failure: Failure::default(),
             between: Failure::default(),
             label: label.map(ToString::to_string),
-            counters: &facts.counters,
+            known: &facts.known,
             settable,
             variables: Vec::new(),
             sleeping,
@@ -180,7 +180,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             self.case(scope, end);
             return end;
         };
-        let condition = Condition::of(&it.guard, self.counters, &scope.bound);
+        let condition = Condition::of(&it.guard, self.known, &scope.bound);
         self.limited(&condition);
         let scope = if condition.is_limit() {
             scope
@@ -209,6 +209,9 @@ impl<'a, 'n> Walk<'a, 'n> {
 
     fn limited(&mut self, condition: &Condition<'a>) {
         self.failure.time = condition.time.or(self.failure.time);
+        if let Some(it) = condition.uncounted {
+            self.unclear(it);
+        }
     }
 
     fn unclear(&mut self, condition: &Expr) {
