@@ -63,7 +63,7 @@ impl Parts<'_> {
             .map(|moved| self.called(moved));
         let checks: Vec<_> = values.into_iter().chain(calls).collect();
         let lent = self.lent_by_answer();
-        let moved = (!checks.is_empty()).then(|| {
+        let kept = (!checks.is_empty()).then(|| {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
                     use #krate::__private::{MovedValue as _, ReborrowedValue as _};
@@ -71,7 +71,7 @@ impl Parts<'_> {
                 }
             }
         });
-        (moved.is_some() || lent.is_some()).then(|| ours!(#moved #lent))
+        (kept.is_some() || lent.is_some()).then(|| ours!(#kept #lent))
     }
 
     /// Whether a value of `place` is there for the next attempt, by its type.

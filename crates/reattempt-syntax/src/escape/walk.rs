@@ -314,10 +314,12 @@ impl<'a> Walk<'a> {
             return None;
         };
         let name = path.path.get_ident()?;
-        let index = self.locals.iter().position(|(local, _)| *local == name)?;
+        let found = self.locals.iter().find(|(local, _)| *local == name);
+        let (_, value) = *found?;
         self.answer = None;
         // Each once: it may be made of itself.
-        Some(self.locals.swap_remove(index).1)
+        self.locals.retain(|(local, _)| *local != name);
+        Some(value)
     }
 
     /// The borrowed parameter that a place is a part of, if nothing but the parameter itself is dereferenced.
