@@ -62,7 +62,7 @@ impl Parts<'_> {
             .filter(by_call)
             .map(|moved| self.called(moved));
         let checks: Vec<_> = values.into_iter().chain(calls).collect();
-        let lent = self.lent_by_answer();
+        let borrow = self.answer_borrow();
         let kept = (!checks.is_empty()).then(|| {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
@@ -71,7 +71,7 @@ impl Parts<'_> {
                 }
             }
         });
-        (kept.is_some() || lent.is_some()).then(|| ours!(#kept #lent))
+        (kept.is_some() || borrow.is_some()).then(|| ours!(#kept #borrow))
     }
 
     /// Whether a value of `place` is there for the next attempt, by its type.
@@ -192,7 +192,7 @@ impl Parts<'_> {
     pub(super) fn lends_nothing(&self, closure: TokenStream) -> TokenStream {
         match &self.model.escape {
             Some(escape) if matches!(escape.proof, Proof::Body) => {
-                let check = self.lent(escape, &ours!(&body));
+                let check = self.borrow_check(escape, &ours!(&body));
                 ours!({ let body = #closure; { #check } body })
             }
             _ => closure,
@@ -200,7 +200,7 @@ impl Parts<'_> {
     }
 
     /// Never runs: what the answer borrows is no unique borrow.
-    fn lent_by_answer(&self) -> Option<TokenStream> {
+    fn answer_borrow(&self) -> Option<TokenStream> {
         let krate = &self.krate;
         let escape = self.model.escape.as_ref()?;
         let check = match &escape.proof {
@@ -208,10 +208,10 @@ impl Parts<'_> {
             Proof::Receiver => {
                 let name = &escape.name;
                 let kept = ours! {{
-                    use #krate::__private::MayBeLent as _;
-                    #krate::__private::Moved(&#name).lent_by_answer()
+                    use #krate::__private::MayLeave as _;
+                    #krate::__private::Moved(&#name).may_leave_attempt()
                 }};
-                self.lent(escape, &kept)
+                self.borrow_check(escape, &kept)
             }
             Proof::Answer(answer, others) => {
                 // The answer is that of a future, so that it may borrow, and `?` leaves no closure.
@@ -237,7 +237,7 @@ impl Parts<'_> {
                     )*
                     #krate::__private::ignore(async { #answer })
                 });
-                self.lent(escape, &closure)
+                self.borrow_check(escape, &closure)
             }
         };
         // What follows could not borrow the same.
@@ -249,11 +249,11 @@ impl Parts<'_> {
         })
     }
 
-    /// Refuses what is lent: a closure that needs a unique borrow, or a type that is one.
-    fn lent(&self, escape: &Escape, subject: &TokenStream) -> TokenStream {
+    /// Refuses a closure that needs a unique borrow, or a type that is one.
+    fn borrow_check(&self, escape: &Escape, subject: &TokenStream) -> TokenStream {
         let (message, note) = (in_format(&escape.message()), RuleId::S12.footer());
         let krate = &self.krate;
-        let check = quote_spanned!(at(escape.span())=> LendsNothing::check(&lent););
+        let check = quote_spanned!(at(escape.span())=> LendsNothing::check(&borrow););
         let implemented = if matches!(escape.proof, Proof::Receiver) {
             ours!(impl LendsNothing<()> for #krate::__private::Kept {})
         } else {
@@ -262,13 +262,13 @@ impl Parts<'_> {
             )
         };
         ours! {
-            #[diagnostic::on_unimplemented(message = #message, label = "lent here", note = #note)]
+            #[diagnostic::on_unimplemented(message = #message, label = "borrowed here", note = #note)]
             trait LendsNothing<R> {
                 fn check(&self) {}
             }
             #[diagnostic::do_not_recommend]
             #implemented
-            let lent = #subject;
+            let borrow = #subject;
             #check
         }
     }

@@ -75,6 +75,6 @@ pub use reattempt_overload::budget::RefundBudget as DefaultBudget;
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{
-    CopyOf, HasCopies, Kept, Lacked, MayBeLent, Moved, MovedValue, ReborrowedValue, UniqueValue,
+    CopyOf, HasCopies, Kept, Lacked, MayLeave, Moved, MovedValue, ReborrowedValue, UniqueValue,
     ValueOf, WrongValue, attempts, ignore, taken_apart, type_of, waits_with,
 };

@@ -103,21 +103,21 @@ pub trait MovedValue: Sized {
 impl<T> MovedValue for &Moved<'_, T> {}
 
 impl<T: ?Sized> Moved<'_, &mut T> {
-    /// Tells whether an answer may hold the value: a mutable reference would leave the attempt.
+    /// Tells whether the value may leave the attempt in its answer: the next attempt needs a mutable reference.
     #[inline(always)]
-    pub const fn lent_by_answer(self) -> Lacked {
+    pub const fn may_leave_attempt(self) -> Lacked {
         Lacked
     }
 }
 
-/// Any other value, which an answer may hold.
-pub trait MayBeLent: Sized {
-    fn lent_by_answer(self) -> Kept {
+/// Any other value, which may.
+pub trait MayLeave: Sized {
+    fn may_leave_attempt(self) -> Kept {
         Kept
     }
 }
 
-impl<T> MayBeLent for Moved<'_, T> {}
+impl<T> MayLeave for Moved<'_, T> {}
 
 impl Kept {
     /// Returns what is known of the next parameter.

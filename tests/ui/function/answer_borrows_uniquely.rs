@@ -41,6 +41,22 @@ impl Client {
     }
 
     #[retry(max = 3, on(_))]
+    fn by_a_variable(&mut self) -> Result<Page<'_>, String> {
+        let bytes = &mut self.0;
+        Ok(Page { bytes })
+    }
+
+    #[retry(max = 3, on(_))]
+    async fn space<'b>(&mut self, space: &'b mut Vec<u8>) -> Result<&'b [u8], String> {
+        self.fill(space).await
+    }
+
+    async fn fill<'b>(&mut self, space: &'b mut Vec<u8>) -> Result<&'b [u8], String> {
+        self.1 += 1;
+        Ok(space)
+    }
+
+    #[retry(max = 3, on(_))]
     async fn later(&mut self) -> Result<&mut [u8], String> {
         Ok(&mut self.0)
     }
@@ -59,6 +75,8 @@ fn main() {
     let _ = client.itself();
     let _ = client.by_a_method(1);
     let _ = client.in_a_struct();
+    let _ = client.by_a_variable();
+    let _ = client.space(&mut Vec::new());
     let _ = client.later();
     let _ = scratch(&mut Vec::new());
 }

@@ -256,6 +256,24 @@ fn a_count_is_what_the_loop_counts() {
         let (found, printed) = only(&format!("suggest-count-{number}"), body);
         assert!(printed.contains(code), "{found}");
     }
+    for (number, (body, code)) in [
+        // Parentheses that do not belong together.
+        ("let mut tries = 0; loop { tries += 1; match ask() { Ok(it) => return Ok(it), Err(e) if tries >= (a + b).min(c) => return Err(e), Err(_) => sleep(PAUSE) } }", "max = (a + b).min(c),"),
+        ("let mut tries = 0; loop { match ask() { Ok(it) => return Ok(it), Err(e) if tries >= a - b => return Err(e), Err(_) => { tries += 1; sleep(PAUSE) } } }", "max = (a - b) + 1,"),
+        // Asked before the attempt.
+        ("let mut tries = 0; loop { if tries > 10 { return Err(over()); } match ask() { Ok(it) => return Ok(it), Err(_) => { tries += 1; sleep(PAUSE) } } }", "max = 11,"),
+        ("let mut pause = Duration::from_millis(50); for _ in 0..3 { match ask() { Ok(it) => return Ok(it), Err(_) => { sleep(pause); pause *= 3; } } } panic!()", "base = \"50ms\", factor = 3.0,"),
+        ("let mut pause = Duration::from_millis(50); for _ in 0..3 { match ask() { Ok(it) => return Ok(it), Err(_) => { sleep(pause); pause = (pause * 2).min(Duration::from_secs(2)); } } } panic!()", "base = \"50ms\", cap = \"2s\","),
+        // A time by what it is, and no time by a part of its name.
+        ("let start = now(); loop { match ask() { Ok(it) => return Ok(it), Err(e) => { let spent = start.elapsed(); if spent > MOST { return Err(e); } sleep(PAUSE) } } }", "deadline = MOST,"),
+        ("for _ in 0..3 { match ask() { Ok(it) => return Ok(it), Err(e) if deadline_kind == 3 => return Err(e), Err(_) => sleep(PAUSE) } } panic!()", "on = |_| deadline_kind != 3,"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, printed) = only(&format!("suggest-number-{number}"), body);
+        assert!(printed.contains(code), "{code}: {printed} {found}");
+    }
     // What the counter begins with is not seen: no number is printed.
     let (found, code) = only(
         "suggest-count-down",

@@ -1,7 +1,8 @@
 //! Answers that hold a unique borrow of a parameter: the next attempt would need the same borrow.
 //!
 //! The signature shows which parameters an answer may borrow, the body which of them it certainly does. Where only types
-//! tell, the compiler is asked whether an attempt needs a unique borrow at all.
+//! tell, the compiler is asked: of the answer alone, in front of the body, if it names no variable of the body; else of the
+//! whole body, which is a closure in a sync function.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -67,11 +68,11 @@ pub fn find(
     if let Some(found) = certain {
         return Some(found.proven_by(Proof::Certain));
     }
-    // A `&mut` that the answer holds, wherever the body has it from.
-    if let (Some(lender), Some(place)) = (held.only_lender(&borrowed), success)
-        && names(body, &lender.name)
+    // A `&mut` in the answer comes from this parameter, even where no expression shows it.
+    if let (Some(source), Some(place)) = (held.only_source(&borrowed), success)
+        && names(body, &source.name)
     {
-        found.push(Found::somewhere(lender, place));
+        found.push(Found::in_answer(source, place));
     }
     let asked = Asked {
         signature,
@@ -123,7 +124,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn of(&self, found: &Found) -> Option<Escape> {
-        if found.is_receiver {
+        if found.how == How::ByType {
             return Some(found.proven_by(Proof::Receiver));
         }
         let lifetime = found.lifetime.as_ref();
@@ -143,7 +144,7 @@ impl Asked<'_> {
         if is_alone && !self.asynchronous {
             return Some(found.proven_by(Proof::Body));
         }
-        // Whoever asks for `&'a mut` scratch space, and hands all of it on, lends it uniquely.
+        // A function that takes `&'a mut` scratch space and passes all of it on borrows it uniquely.
         found.is_scratch().then(|| found.proven_by(Proof::Certain))
     }
 
@@ -158,8 +159,8 @@ impl Asked<'_> {
                     _ => return None,
                 },
             };
-            let is_lender = self.borrowed.iter().any(|it| it.name == other);
-            if other == *name || is_lender || !names(answer, &other) {
+            let is_borrowed = self.borrowed.iter().any(|it| it.name == other);
+            if other == *name || is_borrowed || !names(answer, &other) {
                 continue;
             }
             match input {
@@ -220,16 +221,16 @@ impl Held {
     }
 
     /// The only parameter that a `&mut` in the answer can come from.
-    fn only_lender<'b>(&self, borrowed: &'b [Borrowed]) -> Option<&'b Borrowed> {
+    fn only_source<'b>(&self, borrowed: &'b [Borrowed]) -> Option<&'b Borrowed> {
         let [lifetime] = &*self.unique else {
             return None;
         };
-        let mut lenders = borrowed.iter().filter(|it| match lifetime {
+        let mut sources = borrowed.iter().filter(|it| match lifetime {
             Some(named) => it.lifetime.as_ref() == Some(named),
             None => !it.is_receiver_by_value,
         });
-        let lender = lenders.next()?;
-        lenders.next().is_none().then_some(lender)
+        let source = sources.next()?;
+        sources.next().is_none().then_some(source)
     }
 }
 
@@ -289,7 +290,7 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
         ReceiverKind::Typed(_, ty) => matches!(&**ty, Type::Reference(_)),
         _ => false,
     });
-    let lent = |name: Ident, lifetime: Option<&Lifetime>, may_be_elided: bool| {
+    let borrow = |name: Ident, lifetime: Option<&Lifetime>, may_be_elided: bool| {
         let is_named = held.names(lifetime);
         (is_named || held.is_elided && may_be_elided).then(|| Borrowed {
             name,
@@ -317,13 +318,13 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
                 }
                 _ => return None,
             };
-            lent(name, lifetime, true)
+            borrow(name, lifetime, true)
         }
         FnArg::Typed(typed) => match (&*typed.pat, &*typed.ty) {
             (Pat::Ident(name), Type::Reference(it))
                 if it.mutability.is_some() && name.by_ref.is_none() =>
             {
-                lent(name.ident.clone(), it.lifetime.as_ref(), !is_borrowed)
+                borrow(name.ident.clone(), it.lifetime.as_ref(), !is_borrowed)
             }
             _ => None,
         },

@@ -85,6 +85,8 @@ pub(super) enum How {
     Uniquely,
     /// As an argument that is the parameter itself.
     AsArgument,
+    /// As `self`, which is a reference by its type or none.
+    ByType,
     /// In another way, which may be a shared one.
     Perhaps,
 }
@@ -94,8 +96,6 @@ pub(super) struct Found {
     pub(super) name: Ident,
     pub(super) place: TokenStream,
     pub(super) how: How,
-    /// Whether it is `self`, which may be a reference by its type.
-    pub(super) is_receiver: bool,
     /// The whole answer, if its type is that of the function.
     pub(super) answer: Option<TokenStream>,
     /// The lifetime of the parameter, if the answer names it.
@@ -103,19 +103,18 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// One that an answer certainly holds, if the parameter is what lends it.
-    pub(super) fn somewhere(lender: &Borrowed, place: TokenStream) -> Self {
+    /// A borrow of a parameter that the type of an answer shows.
+    pub(super) fn in_answer(source: &Borrowed, place: TokenStream) -> Self {
         Self {
-            name: lender.name.clone(),
+            name: source.name.clone(),
             place,
             how: How::Perhaps,
-            is_receiver: false,
             answer: None,
-            lifetime: lender.lifetime.clone().filter(|_| lender.is_named),
+            lifetime: source.lifetime.clone().filter(|_| source.is_named),
         }
     }
 
-    /// Whether it is space that the caller lends to the answer.
+    /// Whether it is scratch space of the caller.
     pub(super) fn is_scratch(&self) -> bool {
         self.lifetime.is_some() && self.how == How::AsArgument && self.name != "self"
     }
@@ -294,17 +293,15 @@ impl<'a> Walk<'a> {
         let Some(parameter) = self.root(place) else {
             return;
         };
-        let is_receiver = parameter.is_receiver_by_value;
-        if is_receiver && !matches!(place, Expr::Path(_)) {
-            return;
-        }
+        let how = match (parameter.is_receiver_by_value, place) {
+            (false, _) => how,
+            (true, Expr::Path(_)) => How::ByType,
+            (true, _) => return,
+        };
         self.found.push(Found {
-            name: parameter.name.clone(),
-            place: borrow.to_token_stream(),
-            how: if is_receiver { How::Perhaps } else { how },
-            is_receiver,
+            how,
             answer: self.answer.clone(),
-            lifetime: parameter.lifetime.clone().filter(|_| parameter.is_named),
+            ..Found::in_answer(parameter, borrow.to_token_stream())
         });
     }
 

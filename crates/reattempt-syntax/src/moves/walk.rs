@@ -63,6 +63,7 @@ impl<'o> Walk<'o> {
             Expr::Path(path) if path.attrs.is_empty() => {
                 let name = path.path.get_ident()?;
                 let found = self.owned.iter().find(|owned| owned.name == *name);
+                let found = found.filter(|owned| owned.way != Way::Reborrowed);
                 found.map(|owned| (*owned, false))
             }
             Expr::Field(field) => self.root(&field.base).map(|(owned, _)| (owned, true)),
@@ -72,8 +73,21 @@ impl<'o> Walk<'o> {
         }
     }
 
+    /// The parameter that an expression is, if that is a `&mut`: only what does not expect one moves it.
+    fn reference(&self, expr: &Expr) -> Option<&'o Owned> {
+        let Expr::Path(path) = expr else {
+            return None;
+        };
+        let mut references = (self.owned.iter()).filter(|owned| owned.way == Way::Reborrowed);
+        let found = references.find(|owned| path.path.is_ident(&owned.name));
+        found.copied()
+    }
+
     /// An expression of which the value is taken.
     fn value(&mut self, expr: &Expr) {
+        if let Some(owned) = self.reference(expr) {
+            return self.perhaps_moved(owned, expr.to_token_stream(), By::Other);
+        }
         match self.root(expr) {
             Some((owned, is_field)) if !is_field || owned.has_own_fields() => {
                 self.moved(owned, expr);
@@ -103,10 +117,6 @@ impl<'o> Walk<'o> {
     }
 
     fn moved(&mut self, owned: &Owned, expr: &Expr) {
-        if owned.way == Way::Reborrowed {
-            // Where a `&mut` is expected it is not moved.
-            return self.perhaps_moved(owned, quote::quote!(#expr), By::Other);
-        }
         let found = self.found_at(owned, quote::quote!(#expr), By::Value);
         // What is compiled only sometimes may not be what moves.
         if self.is_conditional {
@@ -138,7 +148,6 @@ impl<'o> Walk<'o> {
     /// A value that is taken apart by a pattern.
     fn taken_apart(&mut self, expr: &Expr, patterns: &[&Pat]) {
         match self.root(expr) {
-            Some((owned, _)) if owned.way == Way::Reborrowed => {}
             Some((owned, _)) => {
                 let by = patterns.iter().find_map(|pattern| bound_by(bare(pattern)));
                 // What is compiled only sometimes cannot be asked of its type.
@@ -152,9 +161,6 @@ impl<'o> Walk<'o> {
 
     /// A call of a method of a parameter.
     fn method(&mut self, owned: &Owned, is_field: bool, call: &ExprMethodCall) {
-        if owned.way == Way::Reborrowed {
-            return;
-        }
         let method = call.method.to_string();
         let receiver = &call.receiver;
         let is_own = !is_field || owned.has_own_fields();
@@ -211,7 +217,6 @@ impl<'o> Walk<'o> {
             }
             Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
                 match self.root(&unary.expr) {
-                    Some((owned, _)) if owned.way == Way::Reborrowed => {}
                     Some((owned, _)) => self.perhaps_moved(owned, quote::quote!(#expr), By::Other),
                     None => self.visit_expr(&unary.expr),
                 }
@@ -371,9 +376,9 @@ impl<'ast> Visit<'ast> for Walk<'_> {
             Expr::Path(_) => {
                 // A closure or a block that is `move` takes all of what it names.
                 if self.moved_into > 0
-                    && let Some((owned, _)) = self.root(expr)
+                    && (self.root(expr).is_some() || self.reference(expr).is_some())
                 {
-                    self.moved(owned, expr);
+                    self.value(expr);
                 }
             }
             Expr::Field(_) if self.root(expr).is_some() => {}

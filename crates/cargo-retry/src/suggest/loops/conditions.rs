@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use syn::{BinOp, Expr, UnOp};
 
-use super::facts::{Known, has_word};
+use super::counters::Counters;
+use super::facts::has_word;
 use super::names;
 use super::patterns::shown;
 use super::render::{mentioned, negated, rendered};
@@ -60,10 +61,10 @@ pub(super) struct Condition<'a> {
 }
 
 impl<'a> Condition<'a> {
-    /// Of `condition`; `known` is what the loop counts, `errors` are names of the error.
-    pub(super) fn of(condition: &'a Expr, known: &Known, errors: &BTreeSet<String>) -> Self {
+    /// Of `condition`; `counters` is what the loop counts, `errors` are names of the error.
+    pub(super) fn of(condition: &'a Expr, counters: &Counters, errors: &BTreeSet<String>) -> Self {
         let join = match condition {
-            Expr::Paren(it) => return Self::of(&it.expr, known, errors),
+            Expr::Paren(it) => return Self::of(&it.expr, counters, errors),
             Expr::Binary(it) if matches!(it.op, BinOp::Or(_)) => Join::Or,
             Expr::Unary(it) if matches!(it.op, UnOp::Not(_)) => match unparenthesized(&it.expr) {
                 Expr::Binary(it) if matches!(it.op, BinOp::Or(_)) => Join::And,
@@ -78,9 +79,9 @@ impl<'a> Condition<'a> {
         for (part, is_not) in all {
             if !names(part).is_disjoint(errors) {
                 found.push((part, is_not));
-            } else if let Some(limit) = elapsed(part, &known.times) {
+            } else if let Some(limit) = elapsed(part, &counters.times) {
                 (has_limit, time) = (true, time.or(Some(limit)));
-            } else if is_count(part, known) {
+            } else if is_count(part, counters) {
                 has_limit = true;
             } else {
                 uncounted = uncounted.or_else(|| counts_elsewhere(part).then_some(part));
@@ -202,7 +203,7 @@ const fn is_comparison(op: BinOp) -> bool {
 }
 
 /// A comparison of what a loop counts.
-pub(super) struct Count<'a> {
+pub(super) struct Comparison<'a> {
     pub(super) counter: String,
     /// What it adds to the counter.
     pub(super) added: i64,
@@ -212,23 +213,26 @@ pub(super) struct Count<'a> {
 }
 
 /// `attempts >= most`, `most < attempts`, if the loop counts that.
-pub(super) fn count<'a>(it: &'a syn::ExprBinary, known: &Known) -> Option<Count<'a>> {
+pub(super) fn comparison<'a>(
+    it: &'a syn::ExprBinary,
+    counters: &Counters,
+) -> Option<Comparison<'a>> {
     if !is_comparison(it.op) {
         return None;
     }
     let is_beyond = matches!(it.op, BinOp::Gt(_) | BinOp::Le(_));
     let is_within = matches!(it.op, BinOp::Lt(_) | BinOp::Ge(_));
-    if let Some((counter, added)) = counter(&it.left, known) {
+    if let Some((counter, added)) = counter(&it.left, counters) {
         let with = &*it.right;
-        return Some(Count {
+        return Some(Comparison {
             counter,
             added,
             with,
             is_beyond,
         });
     }
-    let (counter, added) = counter(&it.right, known)?;
-    Some(Count {
+    let (counter, added) = counter(&it.right, counters)?;
+    Some(Comparison {
         counter,
         added,
         with: &it.left,
@@ -237,16 +241,16 @@ pub(super) fn count<'a>(it: &'a syn::ExprBinary, known: &Known) -> Option<Count<
 }
 
 /// The counter, and what is added to it.
-fn counter(side: &Expr, known: &Known) -> Option<(String, i64)> {
+fn counter(side: &Expr, counters: &Counters) -> Option<(String, i64)> {
     match side {
-        Expr::Paren(it) => counter(&it.expr, known),
-        Expr::Cast(it) => counter(&it.expr, known),
+        Expr::Paren(it) => counter(&it.expr, counters),
+        Expr::Cast(it) => counter(&it.expr, counters),
         Expr::Path(_) | Expr::Field(_) | Expr::Unary(_) => {
             let name = written(side);
-            known.has(&name).then_some((name, 0))
+            counters.has(&name).then_some((name, 0))
         }
         Expr::Binary(it) => {
-            let (name, added) = counter(&it.left, known)?;
+            let (name, added) = counter(&it.left, counters)?;
             let number = i64::try_from(integer(&it.right)?).ok()?;
             match it.op {
                 BinOp::Add(_) => Some((name, added.checked_add(number)?)),
@@ -259,13 +263,13 @@ fn counter(side: &Expr, known: &Known) -> Option<(String, i64)> {
 }
 
 /// Whether a number of attempts is compared.
-fn is_count(part: &Expr, known: &Known) -> bool {
+fn is_count(part: &Expr, counters: &Counters) -> bool {
     match part {
-        Expr::Paren(it) => is_count(&it.expr, known),
+        Expr::Paren(it) => is_count(&it.expr, counters),
         Expr::Binary(it) if matches!(it.op, BinOp::And(_) | BinOp::Or(_)) => {
-            is_count(&it.left, known) && is_count(&it.right, known)
+            is_count(&it.left, counters) && is_count(&it.right, counters)
         }
-        Expr::Binary(it) => count(it, known).is_some(),
+        Expr::Binary(it) => comparison(it, counters).is_some(),
         _ => false,
     }
 }
@@ -313,8 +317,9 @@ pub(super) fn elapsed<'a>(part: &'a Expr, times: &BTreeSet<String>) -> Option<Ti
         return Some(Time::Length(&it.left));
     }
     let all = names(part);
-    let is_time = all.contains("now")
-        || (all.iter())
-            .any(|it| !times.is_disjoint(&all) || has_word(it, &["elapsed", "deadline"]));
+    let is_time = !times.is_disjoint(&all)
+        || ["elapsed", "now", "deadline"]
+            .iter()
+            .any(|it| all.contains(*it));
     is_time.then_some(Time::Other)
 }

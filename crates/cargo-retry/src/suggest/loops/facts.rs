@@ -7,6 +7,7 @@ use syn::visit::Visit;
 use syn::{BinOp, Block, Expr};
 
 use super::conditions;
+use super::counters::{Counters, steps};
 use crate::code::written;
 use crate::suggest::keys::integer;
 
@@ -121,7 +122,7 @@ pub(super) struct Facts {
     pub(super) left: Option<String>,
     /// Other comparisons of what it counts.
     pub(super) compared: Vec<String>,
-    pub(super) known: Known,
+    pub(super) counters: Counters,
     /// Where in the file each attempt is counted.
     pub(super) counted_at: Vec<(String, usize)>,
     /// What is set, whole or in part.
@@ -165,10 +166,10 @@ impl Facts {
     /// Of the body of a loop, with its condition if it is a `while`, and the number of its turn.
     pub(super) fn of(body: &Block, condition: Option<&Expr>, turn: Option<String>) -> Self {
         let mut facts = Self {
-            known: Known::of(body),
+            counters: Counters::of(body),
             ..Self::default()
         };
-        facts.known.up.extend(turn);
+        facts.counters.up.extend(turn);
         if let Some(condition) = condition {
             facts.decides = true;
             facts.visit_expr(condition);
@@ -180,7 +181,7 @@ impl Facts {
 
     pub(super) fn of_statement(statement: &syn::Stmt) -> Self {
         let mut facts = Self::default();
-        facts.known.visit_stmt(statement);
+        facts.counters.visit_stmt(statement);
         facts.visit_stmt(statement);
         facts
     }
@@ -200,13 +201,13 @@ impl Facts {
 
     /// A number of attempts is compared.
     fn compares(&mut self, it: &syn::ExprBinary) {
-        let Some(count) = conditions::count(it, &self.known) else {
+        let Some(count) = conditions::comparison(it, &self.counters) else {
             return;
         };
         if !self.decides {
             return self.compared.push(written(it));
         }
-        if self.known.down.contains(&count.counter) {
+        if self.counters.down.contains(&count.counter) {
             self.left = Some(count.counter);
             return;
         }
@@ -371,88 +372,6 @@ impl Facts {
 /// Whether a way through it ends the turn.
 fn turns(expr: &Expr) -> bool {
     exits(expr) || goes_on(expr) || always_leaves(expr)
-}
-
-/// What a loop counts, by one, and which of its variables are times.
-#[derive(Default)]
-pub(super) struct Known {
-    pub(super) up: BTreeSet<String>,
-    pub(super) down: BTreeSet<String>,
-    pub(super) times: BTreeSet<String>,
-}
-
-impl Known {
-    fn of(body: &Block) -> Self {
-        let mut known = Self::default();
-        known.visit_block(body);
-        known
-    }
-
-    pub(super) fn counters(&self) -> BTreeSet<String> {
-        self.up.union(&self.down).cloned().collect()
-    }
-
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.up.contains(name) || self.down.contains(name)
-    }
-}
-
-impl<'ast> Visit<'ast> for Known {
-    fn visit_local(&mut self, it: &'ast syn::Local) {
-        if let Some(init) = &it.init
-            && let Some(name) = super::patterns::name(&it.pat)
-        {
-            let is_time = matches!(&*init.expr, Expr::MethodCall(it) if it.method == "elapsed" && it.args.is_empty());
-            if is_time {
-                self.times.insert(name);
-            }
-        }
-        syn::visit::visit_local(self, it);
-    }
-
-    fn visit_expr_assign(&mut self, it: &'ast syn::ExprAssign) {
-        match steps(&it.left, &it.right) {
-            Some(true) => _ = self.up.insert(written(&it.left)),
-            Some(false) => _ = self.down.insert(written(&it.left)),
-            None => {}
-        }
-        syn::visit::visit_expr_assign(self, it);
-    }
-
-    fn visit_expr_binary(&mut self, it: &'ast syn::ExprBinary) {
-        if integer(&it.right) == Some(1) {
-            match it.op {
-                BinOp::AddAssign(_) => _ = self.up.insert(written(&it.left)),
-                BinOp::SubAssign(_) => _ = self.down.insert(written(&it.left)),
-                _ => {}
-            }
-        }
-        syn::visit::visit_expr_binary(self, it);
-    }
-
-    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
-    fn visit_item(&mut self, _: &'ast syn::Item) {}
-}
-
-/// `n = n + 1`, `n = n.saturating_add(1)`: whether that is up.
-fn steps(left: &Expr, right: &Expr) -> Option<bool> {
-    let (from, by, is_up) = match conditions::unparenthesized(right) {
-        Expr::Binary(it) => match it.op {
-            BinOp::Add(_) => (&it.left, &*it.right, true),
-            BinOp::Sub(_) => (&it.left, &*it.right, false),
-            _ => return None,
-        },
-        Expr::MethodCall(it) => {
-            let is_up = match it.method.to_string().as_str() {
-                "saturating_add" | "wrapping_add" => true,
-                "saturating_sub" | "wrapping_sub" => false,
-                _ => return None,
-            };
-            (&it.receiver, it.args.first()?, is_up)
-        }
-        _ => return None,
-    };
-    (written(from) == written(left) && integer(by) == Some(1)).then_some(is_up)
 }
 
 /// `+=` and the like.

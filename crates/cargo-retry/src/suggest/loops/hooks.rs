@@ -75,13 +75,13 @@ fn line(log: &Log<'_>, known: &Names<'_>, is_alone: bool) -> Result<(String, boo
             }
             continue;
         }
-        let is_ours = known.delay.as_ref() == Some(name) || known.facts.known.has(name);
+        let is_ours = known.delay.as_ref() == Some(name) || known.facts.counters.has(name);
         if is_ours && !log.formats {
             return Err(name.clone());
         }
         if known.delay.as_ref() == Some(name) {
             lets.push(format!("let {name} = retry.delay(); "));
-        } else if known.facts.known.has(name) {
+        } else if known.facts.counters.has(name) {
             if is_computed_with(log, name) {
                 return Err(name.clone());
             }

@@ -2,6 +2,7 @@
 
 mod cases;
 mod conditions;
+mod counters;
 mod facts;
 mod failure;
 mod hooks;
@@ -160,8 +161,8 @@ impl Loop<'_> {
         let mut used = self.operation.map(names).unwrap_or_default();
         used.extend(self.before.iter().flat_map(names));
         if let Some(name) = facts
-            .known
-            .counters()
+            .counters
+            .all()
             .into_iter()
             .find(|it| used.contains(it))
         {

@@ -128,14 +128,14 @@ impl<'a> Parts<'a> {
             walk.rest(rest.unwrap_or(&self.body.stmts), error);
         }
         let mut own = self.declared();
-        own.extend(facts.set.difference(&facts.known.counters()).cloned());
+        own.extend(facts.set.difference(&facts.counters.all()).cloned());
         walk.finished(&own)
     }
 
     /// The time that the condition of a `while` gives it.
     pub(super) fn time(&self, facts: &Facts) -> Option<Time<'a>> {
         let none = BTreeSet::new();
-        Condition::of(self.condition?, &facts.known, &none).time
+        Condition::of(self.condition?, &facts.counters, &none).time
     }
 
     /// What the loop declares.

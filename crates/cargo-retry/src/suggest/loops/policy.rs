@@ -57,13 +57,13 @@ pub(super) fn keys(
         }
         None => false,
     };
-    let count = Count {
+    let count = Attempts {
         turns,
         facts,
         outside,
         tried: tried.map(|it| it.span().byte_range().start),
     };
-    count.attempts(has_deadline, &mut keys);
+    count.write(has_deadline, &mut keys);
     if let Some(sleep) = sleep {
         delays(facts, sleep, outside, &mut keys);
     }
@@ -88,18 +88,18 @@ pub(super) fn keys(
     keys
 }
 
-/// A number that is written down, or one more or less than a name.
-#[derive(Clone, PartialEq)]
-struct Number {
-    name: Option<String>,
+/// A number that is written down, or one more or less than an expression.
+#[derive(Clone, Copy, PartialEq)]
+struct Number<'e> {
+    expr: Option<&'e Expr>,
     more: i64,
 }
 
-impl Number {
-    fn of(expr: &Expr) -> Self {
+impl<'e> Number<'e> {
+    fn of(expr: &'e Expr) -> Self {
         let number = |expr: &Expr| integer(expr).and_then(|it| i64::try_from(it).ok());
         if let Some(more) = number(expr) {
-            return Self { name: None, more };
+            return Self { expr: None, more };
         }
         match expr {
             Expr::Paren(it) => return Self::of(&it.expr),
@@ -116,7 +116,7 @@ impl Number {
             _ => {}
         }
         Self {
-            name: Some(operand(expr)),
+            expr: Some(expr),
             more: 0,
         }
     }
@@ -128,20 +128,21 @@ impl Number {
 
     /// Attempts are at least one.
     fn text(&self) -> Option<String> {
-        match &self.name {
+        match self.expr {
             None => (self.more > 0).then(|| self.more.to_string()),
-            Some(name) if self.more == 0 => {
-                let inner = name.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
-                Some(inner.unwrap_or(name).to_owned())
-            }
-            Some(name) if self.more > 0 => Some(format!("{name} + {}", self.more)),
-            Some(name) => Some(format!("{name} - {}", self.more.saturating_abs())),
+            Some(expr) if self.more == 0 => Some(written(expr)),
+            Some(expr) if self.more > 0 => Some(format!("{} + {}", operand(expr), self.more)),
+            Some(expr) => Some(format!(
+                "{} - {}",
+                operand(expr),
+                self.more.saturating_abs()
+            )),
         }
     }
 }
 
 /// How often a loop tries.
-struct Count<'c> {
+struct Attempts<'c> {
     turns: Option<(&'c Pat, &'c Expr)>,
     facts: &'c Facts,
     outside: &'c Outside<'c>,
@@ -149,9 +150,9 @@ struct Count<'c> {
     tried: Option<usize>,
 }
 
-impl Count<'_> {
+impl<'c> Attempts<'c> {
     /// `max`.
-    fn attempts(&self, has_deadline: bool, keys: &mut Keys) {
+    fn write(&self, has_deadline: bool, keys: &mut Keys) {
         let facts = self.facts;
         for what in &facts.compared {
             keys.missing.push(format!(
@@ -162,7 +163,7 @@ impl Count<'_> {
         if let Some(None) = own {
             keys.missing.push("`max`: the loop is over a sequence: write its length as `max`; if its elements are delays, `backoff` takes a closure from the number of the retry to its delay".to_owned());
         }
-        let mut limits: Vec<Number> = Vec::new();
+        let mut limits: Vec<Number<'_>> = Vec::new();
         for limit in &facts.limits {
             match self.number(limit) {
                 Some(number) if limits.contains(&number) => {}
@@ -184,7 +185,7 @@ impl Count<'_> {
         if keys.missing.len() > known {
             return;
         }
-        let all: Vec<_> = limits.iter().cloned().chain(own.flatten()).collect();
+        let all: Vec<_> = limits.iter().copied().chain(own.flatten()).collect();
         let Some(first) = all.first() else {
             keys.unlimited();
             if !has_deadline {
@@ -192,10 +193,10 @@ impl Count<'_> {
             }
             return;
         };
-        let is_one = limits.len() <= 1 && all.iter().all(|it| it.name == first.name);
+        let is_one = limits.len() <= 1 && all.iter().all(|it| it.expr == first.expr);
         let least = all.iter().map(|it| it.more).min().filter(|_| is_one);
         let number = least.map(|more| Number {
-            name: first.name.clone(),
+            expr: first.expr,
             more,
         });
         keys.max = number.and_then(|it| it.text());
@@ -208,7 +209,7 @@ impl Count<'_> {
         } else if let Some(limit) = facts.limits.first()
             && self.start(&limit.counter).is_none()
         {
-            keys.unknown.push(match &first.name {
+            keys.unknown.push(match first.expr {
                 None => "what the counter begins with: `max` is right where that is 0".to_owned(),
                 Some(_) => format!(
                     "the loop compares with `{}`: `max` is right where its counter begins with 0",
@@ -219,7 +220,7 @@ impl Count<'_> {
     }
 
     /// Of the attempts that a limit allows.
-    fn number(&self, limit: &Limit) -> Option<Number> {
+    fn number(&self, limit: &'c Limit) -> Option<Number<'c>> {
         let mut set = self.facts.assignments.iter();
         let is_reset = set.any(|(name, step)| match step {
             Step::Value(value) => *name == limit.counter && !names(value).contains(name),
@@ -251,7 +252,7 @@ impl Count<'_> {
 
 /// `base`, `backoff`, `factor` and `cap`.
 fn delays(facts: &Facts, sleep: &Expr, outside: &Outside<'_>, keys: &mut Keys) {
-    let delay = Delay::of(sleep, facts, outside, 0);
+    let delay = Wait::of(sleep, facts, outside, 0);
     let Some(delay) = delay.filter(|_| !facts.is_millis || !facts.grows) else {
         keys.missing.push(format!(
             "`base`, how long the loop sleeps: `{}`; write its first delay as `base`, with `factor` and `cap` if it grows, or as a closure at `backoff`",
@@ -272,13 +273,13 @@ fn delays(facts: &Facts, sleep: &Expr, outside: &Outside<'_>, keys: &mut Keys) {
 }
 
 /// How long a loop sleeps.
-struct Delay {
+struct Wait {
     base: String,
     factor: Option<String>,
     cap: Option<String>,
 }
 
-impl Delay {
+impl Wait {
     fn of(sleep: &Expr, facts: &Facts, outside: &Outside<'_>, depth: u32) -> Option<Self> {
         let fixed = |base: String| Self {
             base,
@@ -394,7 +395,7 @@ fn number(expr: &Expr) -> Option<String> {
 }
 
 /// How many turns `0..n` are; nothing where that is not known.
-fn range(turns: &Expr) -> Option<Number> {
+fn range(turns: &Expr) -> Option<Number<'_>> {
     let Expr::Range(range) = turns else {
         return None;
     };

@@ -30,7 +30,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
     let parts = Parts::of(expr)?;
     let facts = parts.facts();
     let sleep = facts.sleep.as_ref()?;
-    let times = &facts.known.times;
+    let times = &facts.counters.times;
     let ifs = || {
         let statements = parts.body.stmts.iter().enumerate();
         statements.filter_map(|(place, it)| match it {

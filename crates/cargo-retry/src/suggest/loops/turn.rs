@@ -32,7 +32,7 @@ pub(super) fn before<'a>(body: &'a Block, place: usize, operation: &Expr) -> Tur
         let turns_away = exit.leaves || exit.fails || facts.sleep.is_some();
         let is_wanted = match statement {
             Stmt::Local(local) => !names(&local.pat).is_disjoint(&wanted),
-            _ => !turns_away && facts.known.counters().is_empty(),
+            _ => !turns_away && facts.counters.all().is_empty(),
         };
         if is_wanted && !turns_away {
             wanted.extend(names(statement));

@@ -11,7 +11,8 @@ use syn::visit::Visit as _;
 use syn::{Arm, Block, Expr, Pat, Stmt};
 
 use super::conditions::{Condition, Join};
-use super::facts::{Exit, Facts, Known, always_leaves, goes_on};
+use super::counters::Counters;
+use super::facts::{Exit, Facts, always_leaves, goes_on};
 use super::failure::{Case, Failure, Log, Scope};
 use super::names;
 use super::patterns::{Of, of_result};
@@ -34,7 +35,7 @@ pub(super) struct Walk<'a, 'n> {
     /// The label of the loop.
     label: Option<String>,
     /// What the loop counts.
-    known: &'n Known,
+    counters: &'n Counters,
     /// What may be set without doing anything else: the delays and the counts.
     settable: BTreeSet<String>,
     /// What the variables of the failure are set to.
@@ -51,12 +52,12 @@ impl<'a, 'n> Walk<'a, 'n> {
     ) -> Self {
         let delay = facts.sleep.as_ref();
         let mut settable = delay.map(names).unwrap_or_default();
-        settable.extend(facts.known.counters());
+        settable.extend(facts.counters.all());
         Self {
             failure: Failure::default(),
             between: Failure::default(),
             label: label.map(ToString::to_string),
-            known: &facts.known,
+            counters: &facts.counters,
             settable,
             variables: Vec::new(),
             sleeping,
@@ -180,7 +181,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             self.case(scope, end);
             return end;
         };
-        let condition = Condition::of(&it.guard, self.known, &scope.bound);
+        let condition = Condition::of(&it.guard, self.counters, &scope.bound);
         self.limited(&condition);
         let scope = if condition.is_limit() {
             scope

@@ -7,7 +7,7 @@ use syn::{Arm, Expr, ExprIf, ExprMatch, Pat};
 use super::effects::is_error;
 use super::{End, Walk};
 use crate::suggest::loops::conditions::{Condition, Guard, Join, is_sequence};
-use crate::suggest::loops::facts::Known;
+use crate::suggest::loops::counters::Counters;
 use crate::suggest::loops::failure::{Case, Scope};
 use crate::suggest::loops::names;
 use crate::suggest::loops::patterns::{Bound, is_any, name, shown};
@@ -16,7 +16,7 @@ use crate::suggest::loops::render::rendered;
 impl<'a> Walk<'a, '_> {
     /// Where an `if` goes, and whether that is for a limit.
     pub(super) fn condition(&mut self, it: &'a ExprIf, scope: &Scope<'a>) -> (End, bool) {
-        let condition = Condition::of(&it.cond, self.known, &scope.bound);
+        let condition = Condition::of(&it.cond, self.counters, &scope.bound);
         self.limited(&condition);
         let other = it.else_branch.as_ref().map(|(_, it)| &**it);
         let is_sequence = condition.binding().is_some_and(|it| is_sequence(&it.expr));
@@ -124,7 +124,7 @@ impl<'a> Walk<'a, '_> {
             } else if is_any(pattern) {
                 scope.clone()
             } else {
-                scope.with(matched(&asked, arm, self.known))
+                scope.with(matched(&asked, arm, self.counters))
             };
             let way = if is_of_error || is_any(pattern) {
                 self.arm(arm, inner)
@@ -144,13 +144,13 @@ impl<'a> Walk<'a, '_> {
 }
 
 /// `matches!(error.kind(), pattern if guard)`.
-fn matched(asked: &str, arm: &Arm, known: &Known) -> Guard {
+fn matched(asked: &str, arm: &Arm, counters: &Counters) -> Guard {
     let (pattern, guard) = match &arm.pat {
         Pat::Guard(it) => (&*it.pat, Some(&*it.guard)),
         pattern => (pattern, None),
     };
     let bound = Bound::of(pattern).all();
-    let guard = guard.map(|it| Condition::of(it, known, &bound));
+    let guard = guard.map(|it| Condition::of(it, counters, &bound));
     let guard = guard.filter(|it| !it.is_limit());
     let guard = guard.map(|it| it.guard(&BTreeSet::new()));
     let mut names = names(&arm.pat);

@@ -103,6 +103,12 @@ fn read<R: Read>(reader: &mut R) -> Result<usize, Error> {
     fill(reader, &mut bytes)
 }
 
+/// A file is read through a reference.
+#[retry]
+fn shared(file: std::fs::File) -> Result<usize, Error> {
+    (&file).read(&mut [])
+}
+
 fn fill<R: Read>(reader: &mut R, bytes: &mut Vec<u8>) -> Result<usize, Error> {
     reader.read_to_end(bytes)
 }
@@ -136,6 +142,7 @@ async fn main() -> Result<(), Error> {
     assert_eq!(outer.of_another(&[1])?, [1]);
     assert_eq!(Shared::of_self(&mut 3)?.inner, &3);
     assert_eq!(read(&mut std::io::empty())?, 0);
+    shared(std::fs::File::open(std::env::current_exe()?)?)?;
     assert_eq!((&outer).sequence()?.calls, 3);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Answers that a call makes of a `&mut` parameter: the compiler knows whether it borrows it by `&mut`.
 
-use std::io::Error;
+use std::io::{Error, Read, Take};
 
 use reattempt::retry;
 
@@ -22,11 +22,6 @@ impl Inner {
     async fn next_later(&mut self, index: u32) -> Result<&str, Error> {
         self.next(index)
     }
-
-    async fn fill<'b>(&mut self, space: &'b mut Vec<u8>) -> Result<&'b [u8], Error> {
-        space.push(1);
-        Ok(space)
-    }
 }
 
 struct Part<'a, R> {
@@ -35,6 +30,34 @@ struct Part<'a, R> {
 
 fn part<R>(inner: &mut R) -> Result<Part<'_, R>, Error> {
     Ok(Part { inner })
+}
+
+enum Writer {
+    Open(Inner),
+    Closed,
+}
+
+impl Writer {
+    #[retry]
+    fn by_a_pattern(&mut self) -> Result<&mut Inner, Error> {
+        match self {
+            Self::Open(inner) => Ok(inner),
+            Self::Closed => Err(Error::other("closed")),
+        }
+    }
+}
+
+#[retry]
+fn by_a_function_of_the_body<R>(inner: &mut R) -> Result<Part<'_, R>, Error> {
+    fn whole<R>(inner: &mut R) -> Result<Part<'_, R>, Error> {
+        Ok(Part { inner })
+    }
+    whole(inner)
+}
+
+#[retry]
+fn by_name<'a, R: Read>(reader: &'a mut R) -> Result<Take<&'a mut R>, Error> {
+    Ok(reader.take(3))
 }
 
 struct Outer {
@@ -96,5 +119,9 @@ fn main() {
     let _ = outer.beside_an_owned_value(String::new());
     let _ = outer.by_a_function().map(|it| it.inner.reads);
     let _ = Part::of_self(&mut outer);
-    let _ = outer.inner.fill(&mut Vec::new());
+    let _ = by_a_function_of_the_body(&mut outer);
+    let _ = by_name(&mut std::io::empty());
+    let mut writer = Writer::Closed;
+    let _ = writer.by_a_pattern().map(|it| it.reads);
+    let _ = Writer::Open(outer.inner);
 }
