@@ -55,8 +55,20 @@ pub const KEYS: &[&str] = &{
 /// What differs where others count retries.
 const FIRST_COUNTS: &str = ", which counts the first attempt too";
 
+/// How a policy has no end.
+const NO_END: &str = ", and `max = \"unlimited\"` never gives up";
+
 /// What decides by a status.
 const STATUS: &str = ", and the errors of `reattempt::http` know which statuses are worth a retry";
+
+/// Where the verdict of an answer belongs.
+const ANSWERS: &str = ", a function that says which values are final";
+
+/// Where others hold the numbers of a backoff in one value.
+const NUMBERS: &str = ", and its numbers are keys of their own: `base`, `factor`, `cap`";
+
+/// A jitter that others switch on.
+const SWITCH: &str = ", and `jitter = \"full\"` is the default";
 
 /// What differs from a rate limiter.
 const NO_RATE: &str = ", which has no fixed rate: it follows what the service accepts";
@@ -148,26 +160,95 @@ const FOREIGN: &[(&str, &str, &str)] = &[
         ", and `Hedge::after(...).max(2)` says how many",
     ),
     ("recover", "fallback", ""),
+    ("take", "max", FIRST_COUNTS),
+    ("max_retry_attempts", "max", FIRST_COUNTS),
+    ("max_tries", "max", ""),
+    ("forever", "max", NO_END),
+    ("infinite", "max", NO_END),
+    ("without_max_times", "max", NO_END),
+    ("min_timeout", "base", ""),
+    ("min_backoff", "base", ""),
+    ("initial_backoff", "base", ""),
+    ("base_delay", "base", ""),
+    ("start_delay", "base", ""),
+    ("wait_fixed", "base", ""),
+    ("wait_duration", "base", ""),
+    ("retry_delay", "base", ""),
+    ("max_timeout", "cap", ""),
+    ("max_retry_delay", "cap", ""),
+    ("exponential_max_wait_duration", "cap", ""),
+    ("backoff_multiplier", "factor", ""),
+    ("exponential_backoff_multiplier", "factor", ""),
+    ("exponential_base", "factor", ""),
+    ("exp_base", "factor", ""),
+    ("backoff_type", "backoff", ""),
+    ("backoff_strategy", "backoff", NUMBERS),
+    ("wait_exponential", "backoff", NUMBERS),
+    ("enable_exponential_backoff", "backoff", NUMBERS),
+    ("randomize", "jitter", SWITCH),
+    ("use_jitter", "jitter", SWITCH),
+    ("enable_randomized_wait", "jitter", SWITCH),
+    ("wait_random", "jitter", SWITCH),
+    ("randomization_factor", "jitter", ""),
+    ("randomized_wait_factor", "jitter", ""),
+    ("jitter_factor", "jitter", ""),
+    ("retry", "on", ""),
+    ("retry_for", "on", ""),
+    ("retry_exceptions", "on", ""),
+    ("retry_if_exception", "on", ""),
+    ("retry_if_exception_type", "on", ""),
+    ("retry_on_exception", "on", ""),
+    ("retryable", "on", ""),
+    ("should_retry", "on", ""),
+    ("should_handle", "on", ""),
+    ("handle", "on", ""),
+    ("include", "on", ""),
+    ("retryable_status_codes", "on", STATUS),
+    ("no_retry_for", "except", ""),
+    ("ignore_exceptions", "except", ""),
+    ("exclude", "except", ""),
+    ("giveup", "except", ""),
+    ("retry_if_result", "until", ANSWERS),
+    ("retry_on_result", "until", ANSWERS),
+    ("retry_on_result_predicate", "until", ANSWERS),
+    ("before_sleep", "on_retry", ""),
+    ("on_failed_attempt", "on_retry", ""),
+    ("on_backoff", "on_retry", ""),
+    ("fallback_method", "fallback", ""),
+    ("retry_error_callback", "fallback", ""),
+    ("max_duration", "deadline", ""),
+    ("max_retry_time", "deadline", ""),
+    ("max_time", "deadline", ""),
+    ("total_delay", "deadline", ""),
 ];
 
 /// What others call `word`: our name of it, and what differs.
 pub fn foreign(word: &str) -> Option<(&'static str, &'static str)> {
-    let (_, ours, remark) = FOREIGN.iter().find(|(theirs, ..)| *theirs == word)?;
+    let word = plain(word);
+    let (_, ours, remark) = FOREIGN.iter().find(|(theirs, ..)| plain(theirs) == word)?;
     Some((ours, remark))
+}
+
+/// A key without what languages and builders do to it: `maxDelay`, `max-delay` and `with_max_delay` are one.
+fn plain(word: &str) -> String {
+    let lower = word.to_lowercase();
+    let name = lower.strip_prefix("with_").unwrap_or(&lower);
+    name.replace(['_', '-'], "")
 }
 
 /// What to say about a key that `keys` does not have, with this value if it has one.
 pub fn unknown(word: &str, value: Option<&str>, keys: &[&str]) -> String {
     let lower = word.to_lowercase();
-    if lower != word && keys.contains(&&*lower) {
-        return format!("unknown key `{word}`; keys are written in lower case, `{lower}`");
+    let same = keys.iter().find(|key| plain(key) == plain(word));
+    if let Some(key) = same.filter(|_| lower != word) {
+        return format!("unknown key `{word}`; keys are written in lower case, `{key}`");
     }
     let ours = |theirs: &str| foreign(theirs).filter(|(ours, _)| keys.contains(ours));
     let convert = |ours, remark| match value.and_then(|value| converted(ours, remark, value)) {
         Some(code) => format!("; write `{code}`"),
         None => String::new(),
     };
-    if let Some((ours, remark)) = ours(&lower) {
+    if let Some((ours, remark)) = ours(word).or(same.map(|key| (*key, ""))) {
         let code = convert(ours, remark);
         return format!("unknown key `{word}`; it is called `{ours}` here{remark}{code}");
     }
@@ -193,6 +274,10 @@ pub fn unknown(word: &str, value: Option<&str>, keys: &[&str]) -> String {
 /// How the value of a key of another library is written here, if that is known: a count of retries is one less than one
 /// of attempts.
 fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
+    // What is listed in parentheses is so here.
+    if matches!(ours, "on" | "except") && value.starts_with('(') {
+        return Some(format!("{ours}{value}"));
+    }
     let value = match Key::from_name(ours)?.kind() {
         Kind::Attempts => {
             let count: u32 = value.parse().ok()?;
@@ -200,7 +285,7 @@ fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
             count.checked_add(first)?.to_string()
         }
         Kind::Time if value.starts_with('"') => value.to_owned(),
-        Kind::Factor if value.parse::<f64>().is_ok() => value.to_owned(),
+        Kind::Factor | Kind::Jitter if value.parse::<f64>().is_ok() => value.to_owned(),
         _ => return None,
     };
     Some(format!("{ours} = {value}"))
@@ -257,6 +342,15 @@ mod tests {
             // Seconds, or milliseconds.
             ("max_delay", "5", None),
             ("max_retries", "4294967295", None),
+            (
+                "retry_for",
+                "(Fault::Busy)",
+                Some("write `on(Fault::Busy)`"),
+            ),
+            ("takes", "4", Some("write `max = 5`")),
+            ("randomization_factor", "0.5", Some("write `jitter = 0.5`")),
+            ("maxAttempts", "3", Some("write `max = 3`")),
+            ("with_max_delay", "\"5s\"", Some("write `cap = \"5s\"`")),
             ("retry_if", "is_transient", None),
             ("colour", "3", None),
         ] {
@@ -281,6 +375,19 @@ mod tests {
             unknown("MAX", None, KEYS),
             "unknown key `MAX`; keys are written in lower case, `max`"
         );
+        for (word, said) in [
+            ("fastFirst", "keys are written in lower case, `fast_first`"),
+            ("with_jitter", "it is called `jitter` here"),
+            (
+                "forever",
+                "it is called `max` here, and `max = \"unlimited\"` never gives up",
+            ),
+        ] {
+            assert_eq!(
+                unknown(word, None, KEYS),
+                format!("unknown key `{word}`; {said}")
+            );
+        }
         assert_eq!(
             unknown("Max_Elapsed", None, KEYS),
             "unknown key `Max_Elapsed`; it is called `deadline` here"

@@ -68,10 +68,29 @@ impl Word for Attempts {
     }
 }
 
+/// What people write for a time without a limit.
+const NO_LIMIT: &[&str] = &[
+    "none",
+    "never",
+    "off",
+    "infinite",
+    "infinity",
+    "inf",
+    "unlimited",
+    "forever",
+    "max",
+];
+
 impl Word for Duration {
     const EXAMPLE: &'static str = "a duration; write `\"250ms\"`";
 
     fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        if NO_LIMIT.contains(&&*text.trim().to_lowercase()) {
+            let message = format!(
+                "`\"{text}\"` is no duration; drop the key, or write the longest, `\"24h\"`"
+            );
+            return Some(Err(ParseError::new(RuleId::R2, message)));
+        }
         let read = duration::parse(text);
         Some(read.map_err(|fault| {
             let rule = match fault {

@@ -237,7 +237,7 @@ pub fn parse(tokens: TokenStream, faults: &mut Diagnostics) -> Args {
         }
         return Args::default();
     }
-    if let Some(slip) = slips::chain(&tokens).or_else(|| slips::hyphens(&tokens)) {
+    if let Some(slip) = slips::policy_alone(&tokens).or_else(|| slips::hyphens(&tokens)) {
         faults.add(slip);
         return Args::default();
     }
@@ -313,6 +313,7 @@ pub fn items(input: ParseStream<'_>) -> syn::Result<Vec<NestedMeta>> {
 /// Sorts out what is no key, then lets darling fill in the rest.
 pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnostics) -> Args {
     let mut seen: Vec<String> = Vec::new();
+    let beside: Vec<_> = items.iter().filter_map(key_of).collect();
     let mut good = Vec::new();
     for item in items {
         if let Some(slip) = slips::policy(&item) {
@@ -327,24 +328,22 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnosti
                 continue;
             }
             NestedMeta::Lit(lit) => {
-                faults.push(
-                    lit.span(),
-                    RuleId::Syntax,
-                    "expected `key = value`; write `max = 3`",
-                );
+                faults.push(lit.span(), RuleId::Syntax, slips::value_alone(lit));
                 continue;
             }
         };
-        let word = path.get_ident().map(|ident| ident.unraw().to_string());
+        let word = key_of(&item);
         let word = word.unwrap_or_else(|| quote::quote!(#path).to_string().replace(' ', ""));
         if !keys::is_one_of(&word, keys::KEYS) {
             let value = match &item {
                 NestedMeta::Meta(Meta::NameValue(pair)) => {
                     Some(written(&pair.value.to_token_stream()))
                 }
+                NestedMeta::Meta(Meta::List(list)) => Some(format!("({})", written(&list.tokens))),
                 _ => None,
             };
-            faults.push(span, RuleId::R15, keys::unknown(&word, value.as_deref()));
+            let text = keys::unknown(&word, value.as_deref(), &beside);
+            faults.push(span, RuleId::R15, text);
         } else if !keys::is_one_of(&word, known) {
             faults.push(
                 span,
@@ -362,6 +361,12 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnosti
             );
         } else if let Some(slip) = slips::of(&word, &item) {
             faults.add(slip);
+            // What is judged by whether these stand there.
+            if matches!(&*word, "verify" | "until")
+                && matches!(item, NestedMeta::Meta(Meta::NameValue(_)))
+            {
+                good.push(item);
+            }
             seen.push(word);
         } else {
             seen.push(word);
@@ -376,6 +381,15 @@ pub fn from_items(items: Vec<NestedMeta>, known: &[&str], faults: &mut Diagnosti
     })
 }
 
+/// The key of an item, where it is a word.
+fn key_of(item: &NestedMeta) -> Option<String> {
+    let NestedMeta::Meta(meta) = item else {
+        return None;
+    };
+    let word = meta.path().get_ident()?;
+    Some(word.unraw().to_string())
+}
+
 /// The value of `key = value`, or why there is none.
 fn value(meta: &Meta, example: &str) -> Result<Expr, Diagnostic> {
     match meta {
@@ -385,10 +399,7 @@ fn value(meta: &Meta, example: &str) -> Result<Expr, Diagnostic> {
 }
 
 fn needs_value(meta: &Meta, example: &str) -> Diagnostic {
-    let example = match meta {
-        Meta::List(list) if !list.tokens.is_empty() => written(&list.tokens),
-        _ => example.to_owned(),
-    };
+    let example = slips::in_parentheses(meta).unwrap_or_else(|| example.to_owned());
     let word = meta
         .path()
         .get_ident()
@@ -432,11 +443,9 @@ impl<T: Literal> FromMeta for Value<T> {
             _ => {
                 let path = meta.path();
                 let word = quote::quote!(#path);
-                let example = match meta {
-                    Meta::List(list) if !list.tokens.is_empty() => {
-                        format!("; write `{word} = {}`", written(&list.tokens))
-                    }
-                    _ => format!(", {}", T::EXAMPLE),
+                let example = match slips::in_parentheses(meta) {
+                    Some(value) => format!("; write `{word} = {value}`"),
+                    None => format!(", {}", T::EXAMPLE),
                 };
                 Given::Wrong(Diagnostic::new(
                     Place::of(meta),

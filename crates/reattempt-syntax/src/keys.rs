@@ -19,8 +19,20 @@ pub fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.contains(&word)
 }
 
-/// What to say about a key that does not exist, with this value if it has one.
-pub fn unknown(word: &str, value: Option<&str>) -> String {
+/// What to say about a key that does not exist, with this value if it has one, beside the keys that stand there.
+pub fn unknown(word: &str, value: Option<&str>, beside: &[String]) -> String {
+    if let Some((ours, _)) = words::foreign(word)
+        && beside.iter().any(|key| key == ours)
+    {
+        return format!(
+            "unknown key `{word}`; it is called `{ours}` here, and `{ours}` stands here already; drop `{word}`"
+        );
+    }
+    if matches!(word, "enabled" | "enable" | "disabled") {
+        return format!(
+            "unknown key `{word}`; a configuration file has the key `enabled` for each operation and for all, and code has `max = 1`"
+        );
+    }
     if word == "never" {
         return "`never` stands alone: it takes the function out of every policy; drop it or the other keys".to_owned();
     }

@@ -18,7 +18,7 @@ use super::parts::Parts;
 use reattempt_syntax::escape::{self, Escape, Proof};
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::at;
-use reattempt_syntax::moves::{self, By, Move, Moves};
+use reattempt_syntax::moves::{self, By, Move, Moves, Way};
 use retry_runtime::rules::RuleId;
 
 impl Parts<'_> {
@@ -66,7 +66,7 @@ impl Parts<'_> {
         let kept = (!checks.is_empty()).then(|| {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
-                    use #krate::__private::{MovedValue as _, ReborrowedValue as _};
+                    use #krate::__private::{MovedUnique as _, MovedValue as _, ReborrowedValue as _};
                     #({ #checks })*
                 }
             }
@@ -83,7 +83,12 @@ impl Parts<'_> {
     /// Refuses a `subject` that is lacked.
     fn copied(&self, moved: &Move, names: &[&Move], subject: &TokenStream) -> TokenStream {
         let (krate, message) = (&self.krate, self.message(names, false));
-        let check = quote_spanned!(at(moved.span())=> CopiedForEachAttempt::check(&{ #subject }););
+        let there = self.model.krate_at(moved.span());
+        let check = quote_spanned! {at(moved.span())=>
+            let kept = { #subject };
+            CopiedForEachAttempt::check(&kept);
+            #there::__private::CopiedOrKept::check(&kept);
+        };
         ours! {
             #message
             trait CopiedForEachAttempt {
@@ -91,14 +96,23 @@ impl Parts<'_> {
             }
             #[diagnostic::do_not_recommend]
             impl CopiedForEachAttempt for #krate::__private::Kept {}
+            #[diagnostic::do_not_recommend]
+            impl CopiedForEachAttempt for #krate::__private::Unique {}
             #check
         }
     }
 
     /// What the types say of a move, if they alone can tell.
     fn is_kept_by(&self, moved: &Move) -> Option<TokenStream> {
-        let (krate, place) = (&self.krate, &moved.place);
+        let (krate, place, name) = (&self.krate, &moved.place, &moved.name);
         match &moved.by {
+            By::Value if moved.way == Way::Clone => {
+                let kept = self.is_kept(place);
+                let there = self.model.krate_at(place.span());
+                Some(quote_spanned! {at(place.span())=>
+                    #kept.or(#there::__private::Moved(&#name).or_its_copies())
+                })
+            }
             By::Value => Some(self.is_kept(place)),
             By::Pattern(pattern, bound) => {
                 let kept = self.is_kept(&ours!((#(#bound,)*)));

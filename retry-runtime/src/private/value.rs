@@ -76,6 +76,10 @@ pub struct Kept;
 #[derive(Debug, Clone, Copy)]
 pub struct Lacked;
 
+/// What it lacks, and what has no copies.
+#[derive(Debug, Clone, Copy)]
+pub struct Unique;
+
 impl<T: Copy> Moved<'_, T> {
     /// Tells whether the next attempt has the value.
     #[inline(always)]
@@ -102,6 +106,36 @@ pub trait MovedValue: Sized {
 
 impl<T> MovedValue for &Moved<'_, T> {}
 
+impl<T: Clone> Moved<'_, T> {
+    /// Tells what the next attempt lacks of a value that it lacks.
+    #[inline(always)]
+    pub const fn or_its_copies(self) -> Lacked {
+        Lacked
+    }
+}
+
+/// Any other value: found by one more reference.
+pub trait MovedUnique: Sized {
+    fn or_its_copies(self) -> Unique {
+        Unique
+    }
+}
+
+impl<T> MovedUnique for &Moved<'_, T> {}
+
+/// What `clone(..)` can give to the next attempt, or what it has.
+#[diagnostic::on_unimplemented(
+    message = "the body moves this parameter, whose type is not `Clone`, and the next attempt needs it; implement `Clone` and write `clone(..)` in the attribute, borrow the parameter, or retry only what stands before the move with `retry_block!`",
+    label = "moved here",
+    note = "rule S6: https://reattempt.github.io/reattempt/errors.html#s6"
+)]
+pub trait CopiedOrKept {
+    fn check(&self) {}
+}
+
+impl CopiedOrKept for Kept {}
+impl CopiedOrKept for Lacked {}
+
 impl<T: ?Sized> Moved<'_, &mut T> {
     /// Tells whether the value may leave the attempt in its answer: the next attempt needs a mutable reference.
     #[inline(always)]
@@ -120,6 +154,13 @@ pub trait MayLeave: Sized {
 impl<T> MayLeave for Moved<'_, T> {}
 
 impl Kept {
+    /// Returns this: it needs no copies.
+    #[inline(always)]
+    #[must_use]
+    pub fn or<C>(self, _: C) -> Self {
+        self
+    }
+
     /// Returns what is known of the next parameter.
     #[inline(always)]
     pub fn and<N>(self, next: N) -> N {
@@ -134,6 +175,12 @@ impl Kept {
 }
 
 impl Lacked {
+    /// Returns what is known of copies.
+    #[inline(always)]
+    pub fn or<C>(self, copies: C) -> C {
+        copies
+    }
+
     /// Returns this.
     #[inline(always)]
     #[must_use]
@@ -141,6 +188,14 @@ impl Lacked {
         self
     }
 
+    /// Returns `Kept`: an error about this parameter has been reported.
+    #[inline(always)]
+    pub fn or_report<N>(self, _: N) -> Kept {
+        Kept
+    }
+}
+
+impl Unique {
     /// Returns `Kept`: an error about this parameter has been reported.
     #[inline(always)]
     pub fn or_report<N>(self, _: N) -> Kept {

@@ -59,6 +59,51 @@ functions! {
     [exceptions = Fault::Busy]
     [skip]
     [rate_limit = 10]
+    [..POLICY]
+    [max = 3, ..POLICY]
+    [ExponentialBuilder::default().with_max_times(3)]
+    [on = is_busy()]
+    [on(_), except = Fault::is_busy()]
+    [until = is_done(), on(_)]
+    [on = !is_busy]
+    [on(_), except = !is_busy]
+    [until = !is_done, on(_)]
+    [on = not(Fault::Closed)]
+    [on = matches!(_, Fault::Busy)]
+    [until = matches!(_, 3), on(_)]
+    [on = Some(|error| true)]
+    [on = io::Error]
+    [on = chain(std::io::Error)]
+    [on(Ok(_))]
+    [on("busy")]
+    [on = || true]
+    [on = |error, attempt| true]
+    [on(_), backoff = |attempt, delay| delay * 2]
+    [on(_), fallback = || Ok(3)]
+    [on(_), before_retry = async { login().await }]
+    [on(_), fallback(3)]
+    [on(_), retry_after = Duration::from_secs(5)]
+    [on(_), retry_after = Duration::SECOND]
+    [on(_), map_err = Into::into]
+    [on(_), map_err = |error: RetryError<Fault>, attempt| error]
+    [on(_), clone("order")]
+    [on(_), clone(mut order)]
+    [on(_), backoff(delay = "1s", multiplier = 2.0)]
+    [on(_), telemetry(retry = "info")]
+    [on(_), breaker(window = 20)]
+    [on(_), name = fetch]
+    [on(_), deadline = "none"]
+    [max = 3, max_attempts = 5, on(_)]
+    [enabled = false, on(_)]
+    [retry_for(Fault::Busy)]
+    [no_retry_for(Fault::Closed)]
+    [wait_exponential(multiplier = 1, max = 10)]
+    [randomize = true]
+    [forever = true]
+    [take = 4]
+    [with_max_delay = "5s"]
+    [maxAttempts = 5]
+    [fastFirst = true]
 }
 
 impl Client {
@@ -68,6 +113,16 @@ impl Client {
     }
 
     fn refresh(&self) {}
+
+    #[retry(idempotent = false, on(_), verify = self.find())]
+    fn charge(&self) -> Result<u32, Fault> {
+        Ok(1)
+    }
+
+    #[retry(on(_), context = order)]
+    fn order(&self, order: u32) -> Result<u32, Fault> {
+        Ok(order)
+    }
 }
 
 async fn block() {

@@ -79,6 +79,34 @@ impl Outer {
     }
 
     #[retry]
+    fn of_a_part_beside_another(&mut self) -> Result<&str, Error> {
+        self.inner.reads += 1;
+        Ok(&self.inner.names[0])
+    }
+
+    #[retry]
+    fn owned_by_a_conversion(&mut self) -> Result<Cow<'_, str>, Error> {
+        self.inner.next().map(|name| Cow::Owned(name.to_owned()))
+    }
+
+    #[retry]
+    fn free(&mut self) -> Result<&mut u32, Error> {
+        self.calls += 1;
+        Ok(Box::leak(Box::new(self.calls)))
+    }
+
+    #[retry]
+    async fn of_a_chain(&mut self) -> Result<&str, Error> {
+        self.inner.name_later(0).await.map(str::trim)
+    }
+
+    #[retry]
+    async fn opaque_and_owned(&mut self) -> Result<impl Iterator<Item = u32> + use<>, Error> {
+        self.calls += 1;
+        Ok([self.calls].into_iter())
+    }
+
+    #[retry]
     fn of_another<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Error> {
         self.calls += 1;
         Ok(bytes)
@@ -139,10 +167,15 @@ async fn main() -> Result<(), Error> {
     assert_eq!(outer.of_a_type_that_the_answer_gives()?, (0, "a"));
     outer.never_an_answer().unwrap_err();
     assert_eq!(outer.beside_an_owned_value(String::new())?, "a");
+    assert_eq!(outer.of_a_part_beside_another()?, "a");
+    assert_eq!(outer.owned_by_a_conversion()?, "a");
+    assert_eq!(*outer.free()?, 3);
+    assert_eq!(outer.of_a_chain().await?, "a");
+    assert_eq!(outer.opaque_and_owned().await?.next(), Some(4));
     assert_eq!(outer.of_another(&[1])?, [1]);
     assert_eq!(Shared::of_self(&mut 3)?.inner, &3);
     assert_eq!(read(&mut std::io::empty())?, 0);
     shared(std::fs::File::open(std::env::current_exe()?)?)?;
-    assert_eq!((&outer).sequence()?.calls, 3);
+    assert_eq!((&outer).sequence()?.calls, 5);
     Ok(())
 }

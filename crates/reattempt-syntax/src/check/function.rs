@@ -151,6 +151,26 @@ fn kind_of_error(key: &str, filter: Option<&Filter>, answer: &Answer, faults: &m
     }
 }
 
+/// `context = order` on a function with a parameter `order`, which the body means.
+pub(super) fn hidden_parameter(
+    name: &Ident,
+    parameters: &[(Ident, bool)],
+    faults: &mut Diagnostics,
+) {
+    if parameters.iter().any(|(parameter, _)| parameter == name) {
+        let other = if name == "attempt" {
+            "current"
+        } else {
+            "attempt"
+        };
+        faults.push(
+            name.span(),
+            RuleId::S9,
+            format!("`context = {name}` would hide the parameter `{name}`; choose another name, such as `context = {other}`"),
+        );
+    }
+}
+
 /// One policy a function: the second attribute would retry the first.
 fn second_attribute(function: &Function, faults: &mut Diagnostics) {
     for attribute in function

@@ -150,6 +150,14 @@ pub(super) fn gates(args: &Args) -> impl Iterator<Item = (&'static str, proc_mac
         .filter_map(|(key, _, code)| code.as_ref().map(|code| (key, code.key)))
 }
 
+/// What is said of a breaker that is written in the attribute.
+pub(crate) fn no_static(key: &str, kind: &str) -> String {
+    let upper = kind.to_uppercase();
+    format!(
+        "`{key}` must be shared by all calls of a service, so it cannot be a literal; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
+    )
+}
+
 /// `breaker = 5`: nothing to share.
 pub(super) fn no_gate(args: &Args, faults: &mut Diagnostics) {
     for (key, kind, code) in gate_types(args) {
@@ -158,13 +166,7 @@ pub(super) fn no_gate(args: &Args, faults: &mut Diagnostics) {
         };
         let upper = kind.to_uppercase();
         if let Expr::Lit(literal) = given {
-            faults.push(
-                literal.span(),
-                RuleId::Type,
-                format!(
-                    "`{key}` must be shared by all calls of a service, so it cannot be a literal; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
-                ),
-            );
+            faults.push(literal.span(), RuleId::Type, no_static(key, kind));
         } else if constant::builds(given, kind) {
             faults.push(
                 Place::of(given),

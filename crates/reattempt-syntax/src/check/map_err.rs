@@ -7,6 +7,7 @@ use syn::{Expr, Pat};
 use super::function::async_closure;
 use crate::args::Code;
 use crate::diagnostics::Diagnostics;
+use crate::item::text;
 use crate::model::Mapper;
 
 /// The function, and the type of its parameter, which is the only place where the error of the body is written.
@@ -33,6 +34,15 @@ fn read(code: Expr, faults: &mut Diagnostics) -> Option<Mapper> {
             });
         }
         Expr::Closure(ref closure) => match closure.inputs.first() {
+            Some(Pat::Type(typed)) if closure.inputs.len() > 1 => {
+                let ty = text(&typed.ty);
+                faults.push(
+                    closure.inputs.span(),
+                    RuleId::S9,
+                    format!("the function of `map_err` has one parameter, the error; write `map_err = |error: {ty}| ...`"),
+                );
+                return None;
+            }
             Some(Pat::Type(typed)) if closure.inputs.len() == 1 => {
                 let parameter = Some((*typed.ty).clone());
                 return Some(Mapper { code, parameter });

@@ -13,6 +13,7 @@ mod running;
 mod strategy;
 mod together;
 
+pub(crate) use limits::no_static;
 pub use named::is_policy_name;
 use proc_macro2::{Span, TokenStream};
 use retry_runtime::rules::{Key, Keys, Kind, Rule, RuleId};
@@ -284,7 +285,10 @@ fn policy(
         on_retry: args
             .on_retry
             .and_then(|code| hook(code, parameters, faults)),
-        context: args.context.and_then(|binding| keep(binding.0, faults)),
+        context: args
+            .context
+            .and_then(|binding| keep(binding.0, faults))
+            .inspect(|name| function::hidden_parameter(name, parameters, faults)),
         progress: None,
         clone: Vec::new(),
         keys: Vec::new(),

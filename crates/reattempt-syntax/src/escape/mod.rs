@@ -1,8 +1,8 @@
 //! Answers that hold a unique borrow of a parameter: the next attempt would need the same borrow.
 //!
 //! The signature shows which parameters an answer may borrow, the body which of them it certainly does. Where only types
-//! tell, the compiler is asked: of the answer alone, in front of the body, if it names no variable of the body; else of the
-//! whole body, which is a closure in a sync function.
+//! tell, the compiler is asked: of the whole body, which is a closure in a sync function; else of the answer alone, in front
+//! of the body, if it names no variable of the body.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -56,7 +56,7 @@ pub fn find(
     let statements = Block::parse_within.parse2(body.clone()).ok()?;
     let bound = Bound::by(&statements);
     borrowed.retain(|it| !bound.has(&it.name));
-    let mut walk = Walk::new(&borrowed, &bound, &statements, held.is_unique());
+    let mut walk = Walk::new(&borrowed, &bound, &statements, &held);
     walk.answer_of(&statements);
     for statement in &statements {
         walk.visit_stmt(statement);
@@ -68,11 +68,19 @@ pub fn find(
     if let Some(found) = certain {
         return Some(found.proven_by(Proof::Certain));
     }
-    // A `&mut` in the answer comes from this parameter, even where no expression shows it.
+    // A reference in the answer comes from this parameter, even where no expression shows it.
     if let (Some(source), Some(place)) = (held.only_source(&borrowed), success)
         && names(body, &source.name)
     {
-        found.push(Found::in_answer(source, place));
+        let known = found.iter().find(|it| it.name == source.name);
+        let place = known.map_or(place, |it| it.place.clone());
+        let shown = Found::in_answer(source, place);
+        // Only what has no lifetime could be something else.
+        let may_be_free = has_word(body, "unsafe") || has_word(body, "leak");
+        if held.is_unique() && !may_be_free {
+            return Some(shown.proven_by(Proof::Certain));
+        }
+        found.push(shown);
     }
     let asked = Asked {
         signature,
@@ -131,18 +139,18 @@ impl Asked<'_> {
         if lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime)) {
             return None;
         }
+        // Another parameter that is changed would answer for this one.
+        let is_alone = is_alone(self.signature, found, self.borrowed)
+            && (found.is_scratch() || are_one(&found.name, self.body));
+        if is_alone && !self.asynchronous {
+            return Some(found.proven_by(Proof::Body));
+        }
         let answer = found.answer.as_ref();
         if let Some(answer) = answer.filter(|answer| self.bound.leaves_alone(answer))
             && let Some(others) = self.others_in(&found.name, answer)
         {
             let proof = Proof::Answer(answer.clone(), others);
             return Some(found.proven_by(proof));
-        }
-        // Another parameter that is changed would answer for this one.
-        let is_alone = is_alone(self.signature, found, self.borrowed)
-            && (found.is_scratch() || are_one(&found.name, self.body));
-        if is_alone && !self.asynchronous {
-            return Some(found.proven_by(Proof::Body));
         }
         // A function that takes `&'a mut` scratch space and passes all of it on borrows it uniquely.
         found.is_scratch().then(|| found.proven_by(Proof::Certain))
@@ -191,6 +199,12 @@ struct Held {
     is_self: bool,
     /// Whether it is a type that a trait gives, such as `Self::Compound`.
     is_of_trait: bool,
+    /// Whether it is an `impl Trait` that names what it borrows.
+    is_opaque: bool,
+    /// Whether it is a `Cow`, which may own what it holds.
+    may_be_owned: bool,
+    /// The lifetimes at a `&` which is the answer; none where it is elided.
+    shared: Option<Option<Ident>>,
     /// The lifetimes of the function.
     own: Vec<Ident>,
 }
@@ -204,6 +218,9 @@ impl Held {
             unique: Vec::new(),
             is_self: false,
             is_of_trait: false,
+            is_opaque: false,
+            may_be_owned: false,
+            shared: shared_success(answer),
             own: own.map(|it| it.lifetime.ident.clone()).collect(),
         };
         held.visit_type(answer);
@@ -220,10 +237,11 @@ impl Held {
         })
     }
 
-    /// The only parameter that a `&mut` in the answer can come from.
+    /// The only parameter that a reference in the answer can come from.
     fn only_source<'b>(&self, borrowed: &'b [Borrowed]) -> Option<&'b Borrowed> {
-        let [lifetime] = &*self.unique else {
-            return None;
+        let lifetime = match (&*self.unique, &self.shared) {
+            ([lifetime], _) | ([], Some(lifetime)) => lifetime,
+            _ => return None,
         };
         let mut sources = borrowed.iter().filter(|it| match lifetime {
             Some(named) => it.lifetime.as_ref() == Some(named),
@@ -255,6 +273,7 @@ impl<'ast> Visit<'ast> for Held {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         // What they are in most traits holds no borrow.
         const OWNED: &[&str] = &["Err", "Error", "Item", "Ok", "Output", "Response", "Value"];
+        self.may_be_owned |= path.segments.last().is_some_and(|last| last.ident == "Cow");
         let mut segments = path.segments.iter();
         if segments.next().is_some_and(|first| first.ident == "Self") {
             match segments.next() {
@@ -265,6 +284,19 @@ impl<'ast> Visit<'ast> for Held {
         visit::visit_path(self, path);
     }
 
+    fn visit_type_impl_trait(&mut self, ty: &'ast syn::TypeImplTrait) {
+        self.is_opaque |= ty.bounds.iter().any(|bound| match bound {
+            syn::TypeParamBound::Lifetime(lifetime) => lifetime.ident != "static",
+            syn::TypeParamBound::PreciseCapture(captured) => {
+                let is_lifetime =
+                    |it: &syn::CapturedParam| matches!(it, syn::CapturedParam::Lifetime(_));
+                captured.params.iter().any(is_lifetime)
+            }
+            _ => false,
+        });
+        visit::visit_type_impl_trait(self, ty);
+    }
+
     // What a function takes has lifetimes of its own.
     fn visit_parenthesized_generic_arguments(
         &mut self,
@@ -272,6 +304,26 @@ impl<'ast> Visit<'ast> for Held {
     ) {
     }
     fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
+}
+
+/// The lifetime of the reference that is the success of an answer; none where it is elided.
+fn shared_success(answer: &Type) -> Option<Option<Ident>> {
+    let Type::Path(path) = answer else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    let Some(syn::GenericArgument::Type(Type::Reference(success))) = arguments.args.first() else {
+        return None;
+    };
+    let is_static = success
+        .lifetime
+        .as_ref()
+        .is_some_and(|it| it.ident == "static");
+    let named = success.lifetime.as_ref().map(|it| it.ident.clone());
+    (success.mutability.is_none() && !is_static).then(|| named.filter(|name| name != "_"))
 }
 
 /// A parameter that is a unique reference, or a `self` that may be one, and that the answer may hold.
@@ -336,32 +388,37 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
 fn are_one(name: &Ident, body: &TokenStream) -> bool {
     let mut uses = Vec::new();
     parts_of(name, body, &mut uses);
-    uses.contains(&None) || uses.iter().all(|it| Some(it) == uses.first())
+    let largest = uses.iter().min_by_key(|it| it.len());
+    largest.is_none_or(|largest| uses.iter().all(|it| it.starts_with(largest)))
 }
 
-/// The first field of each use of a parameter; none where it is used as a whole.
-fn parts_of(name: &Ident, tokens: &TokenStream, uses: &mut Vec<Option<String>>) {
+/// The fields of each use of a parameter; none where it is used as a whole.
+fn parts_of(name: &Ident, tokens: &TokenStream, uses: &mut Vec<Vec<String>>) {
     let tokens: Vec<_> = tokens.clone().into_iter().collect();
     for (index, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Group(group) => parts_of(name, &group.stream(), uses),
             TokenTree::Ident(found) if found == name => {
-                let field = match tokens.get(index.saturating_add(1)..).unwrap_or_default() {
-                    [_, TokenTree::Ident(_), TokenTree::Group(call), ..]
-                        if call.delimiter() == Delimiter::Parenthesis =>
-                    {
-                        None
-                    }
-                    [TokenTree::Punct(dot), field, ..] if dot.as_char() == '.' => {
-                        Some(field.to_string())
-                    }
-                    _ => None,
-                };
-                uses.push(field);
+                let after = tokens.get(index.saturating_add(1)..).unwrap_or_default();
+                uses.push(fields(after));
             }
             _ => {}
         }
     }
+}
+
+/// The fields that are named in front of a call.
+fn fields(mut tokens: &[TokenTree]) -> Vec<String> {
+    let mut fields = Vec::new();
+    while let [TokenTree::Punct(dot), field, rest @ ..] = tokens {
+        let is_call = matches!((field, rest), (TokenTree::Ident(_), [TokenTree::Group(call), ..]) if call.delimiter() == Delimiter::Parenthesis);
+        if dot.as_char() != '.' || is_call {
+            break;
+        }
+        fields.push(field.to_string());
+        tokens = rest;
+    }
+    fields
 }
 
 /// Whether nothing but its parameter, and those that are borrowed beside it, can be what an attempt changes.

@@ -6,8 +6,9 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprReturn, Item, Local, Pat, Stmt, Token};
 
-use super::{Borrowed, Escape, Proof};
+use super::{Borrowed, Escape, Held, Proof};
 use crate::item::names;
+use crate::tokens::is_camel_case;
 
 /// The names that a body binds: they may hide a parameter.
 pub(super) struct Bound(Vec<Ident>);
@@ -133,8 +134,8 @@ pub(super) struct Walk<'a> {
     borrowed: &'a [Borrowed],
     /// The variables that are bound once, where the body begins.
     locals: Vec<(&'a Ident, &'a Expr)>,
-    /// Whether the answer holds a `&mut`.
-    unique: bool,
+    /// What the answer holds.
+    held: &'a Held,
     /// The answer around this place.
     answer: Option<TokenStream>,
     pub(super) found: Vec<Found>,
@@ -160,7 +161,7 @@ impl<'a> Walk<'a> {
         borrowed: &'a [Borrowed],
         bound: &Bound,
         statements: &'a [Stmt],
-        unique: bool,
+        held: &'a Held,
     ) -> Self {
         let is_bound_once = |name: &Ident| bound.0.iter().filter(|it| *it == name).count() == 1;
         let locals = statements.iter().filter_map(|statement| match statement {
@@ -170,7 +171,7 @@ impl<'a> Walk<'a> {
         Self {
             borrowed,
             locals: locals.collect(),
-            unique,
+            held,
             answer: None,
             found: Vec::new(),
             success: None,
@@ -225,11 +226,13 @@ impl<'a> Walk<'a> {
             Expr::Paren(paren) => self.value(&paren.expr),
             Expr::Try(tried) => self.value(&tried.expr),
             Expr::Await(awaited) => self.value(&awaited.base),
-            Expr::MethodCall(call) if passes_on(&call.method.to_string()) => {
+            Expr::MethodCall(call)
+                if passes_on(&call.method.to_string(), self.held.may_be_owned) =>
+            {
                 self.value(&call.receiver);
             }
             Expr::MethodCall(call)
-                if self.unique
+                if self.held.is_unique()
                     && call.method.to_string().ends_with("_mut")
                     && self.root(&call.receiver).is_some() =>
             {
@@ -237,12 +240,22 @@ impl<'a> Walk<'a> {
             }
             Expr::MethodCall(call) => {
                 self.arguments(expr, &call.args);
-                self.found(&call.receiver, expr, How::Perhaps);
+                let start = if self.held.may_be_owned {
+                    &call.receiver
+                } else {
+                    start_of_chain(&call.receiver)
+                };
+                self.found(start, expr, How::Perhaps);
             }
-            Expr::Call(call) => self.arguments(expr, &call.args),
+            Expr::Call(call) => {
+                self.arguments(expr, &call.args);
+                if is_constructor(&call.func) {
+                    self.part(expr);
+                }
+            }
             Expr::Path(_) if self.root(expr).is_some() => {
                 // Where a shared reference is expected this is one.
-                let how = if self.unique {
+                let how = if self.held.is_unique() {
                     How::Uniquely
                 } else {
                     How::Perhaps
@@ -267,6 +280,10 @@ impl<'a> Walk<'a> {
             Expr::Reference(borrow) if borrow.mutability.is_some() => {
                 self.found(&borrow.expr, expr, How::Uniquely);
             }
+            Expr::Reference(borrow) => self.found(&borrow.expr, expr, How::Perhaps),
+            Expr::Call(call) if is_constructor(&call.func) => {
+                call.args.iter().for_each(|it| self.part(it));
+            }
             Expr::Path(_) => match self.local(expr) {
                 Some(value) => self.part(value),
                 None => self.found(expr, expr, How::Perhaps),
@@ -281,8 +298,15 @@ impl<'a> Walk<'a> {
             match argument {
                 Expr::Path(_) => self.found(argument, call, How::AsArgument),
                 Expr::Reference(borrow) if borrow.mutability.is_some() => {
-                    self.found(&borrow.expr, call, How::Perhaps);
+                    // What is known of an `impl Trait` is what it borrows.
+                    let how = if self.held.is_opaque {
+                        How::Uniquely
+                    } else {
+                        How::Perhaps
+                    };
+                    self.found(&borrow.expr, call, how);
                 }
+                Expr::Call(part) if is_constructor(&part.func) => self.part(argument),
                 _ => {}
             }
         }
@@ -338,11 +362,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether a method hands on the success of its receiver.
-fn passes_on(method: &str) -> bool {
+/// Whether a method hands on the success of its receiver, or what is made of it.
+fn passes_on(method: &str, may_be_owned: bool) -> bool {
     const NAMES: &[&str] = &[
+        "and_then",
         "context",
         "expect",
+        "map",
         "map_err",
         "ok_or",
         "ok_or_else",
@@ -350,7 +376,32 @@ fn passes_on(method: &str) -> bool {
         "unwrap",
         "with_context",
     ];
-    NAMES.contains(&method)
+    // A `Cow` may be made of what another one borrows.
+    NAMES.contains(&method) && !(may_be_owned && matches!(method, "and_then" | "map"))
+}
+
+/// What the first method of a chain is called on.
+fn start_of_chain(receiver: &Expr) -> &Expr {
+    match receiver {
+        Expr::MethodCall(call) => start_of_chain(&call.receiver),
+        Expr::Await(awaited) => start_of_chain(&awaited.base),
+        Expr::Try(tried) => start_of_chain(&tried.expr),
+        Expr::Field(field) if !is_place(&field.base) => start_of_chain(&field.base),
+        _ => receiver,
+    }
+}
+
+fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Field(field) => is_place(&field.base),
+        Expr::MethodCall(_) | Expr::Await(_) | Expr::Try(_) => false,
+        _ => true,
+    }
+}
+
+/// Whether a call makes a tuple struct or a variant of its arguments.
+fn is_constructor(function: &Expr) -> bool {
+    matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(|last| is_camel_case(&last.ident)))
 }
 
 /// The variable of a statement such as `let x = ..;`, and its value.

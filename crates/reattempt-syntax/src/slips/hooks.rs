@@ -2,9 +2,31 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
-use syn::{Expr, ExprClosure};
+use syn::parse::Parser as _;
+use syn::{Expr, ExprClosure, Pat, UnOp};
 
-use crate::tokens::written;
+use crate::item::closure_of;
+use crate::tokens::{names_errors, written};
+
+/// Keys whose function has one parameter, and what that is.
+const PARAMETERS: &[(&str, &str, &str)] = &[
+    ("on", "error", "the error"),
+    ("except", "error", "the error"),
+    ("until", "value", "the value"),
+    ("retry_after", "error", "the error"),
+    ("fallback", "error", "the last error"),
+    ("verify", "error", "the error"),
+    ("backoff", "retry", "the number of the retry, from 1"),
+];
+
+/// What is wrong with `fallback = || ..`, `backoff = |attempt, delay| ..`.
+pub(super) fn parameters(key: &str, value: &Expr) -> Option<String> {
+    let (_, name, what) = PARAMETERS.iter().find(|(word, ..)| *word == key)?;
+    let closure = closure_of(value)?;
+    (closure.inputs.len() != 1).then(|| {
+        format!("the function of `{key}` has one parameter, {what}; write `{key} = |{name}| ...`")
+    })
+}
 
 /// Keys whose function may be async.
 const ASYNC: &[&str] = &["before_retry", "fallback", "verify"];
@@ -12,7 +34,64 @@ const ASYNC: &[&str] = &["before_retry", "fallback", "verify"];
 /// `on_retry = println!("again")`, `until = async |it| ..`, `before_retry = |_| login().await`.
 pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
     let may_be_async = ASYNC.contains(&key);
+    let asks = ["on", "except", "until"].contains(&key);
     match value {
+        // Of a method's answer alone is it clear that it is no function: `retry_if(...)` may return one.
+        Expr::Call(call) if asks && call.args.is_empty() && is_question(&call.func) => {
+            let function = written(&call.func.to_token_stream());
+            Some(format!(
+                "`{key}` takes the function itself; write `{key} = {function}`"
+            ))
+        }
+        Expr::Call(call) if is_word(&call.func, "Some") => {
+            let closure = call.args.first().and_then(closure_of)?;
+            let parameters = written(&closure.inputs.to_token_stream());
+            let body = written(&closure.body.to_token_stream());
+            Some(format!(
+                "`{key}` takes the function itself; write `{key} = |{parameters}| {body}`"
+            ))
+        }
+        Expr::Call(call) if asks && is_word(&call.func, "not") => {
+            let errors = call.args.to_token_stream();
+            let pattern = Pat::parse_multi.parse2(errors.clone()).ok()?;
+            names_errors(&pattern)
+                .then(|| negated(key, &format!("({})", written(&errors)), &written(&errors)))
+        }
+        Expr::Unary(not) if asks && matches!(not.op, UnOp::Not(_)) => {
+            let function = written(&not.expr.to_token_stream());
+            let is_path = matches!(&*not.expr, Expr::Path(_));
+            (is_path || matches!(&*not.expr, Expr::Macro(_))).then(|| {
+                negated(
+                    key,
+                    &format!(" = {function}"),
+                    &format!("{function}(value)"),
+                )
+            })
+        }
+        Expr::Macro(mac) if asks && mac.mac.path.is_ident("matches") => {
+            let tokens = mac.mac.tokens.clone();
+            let is_comma =
+                |it: &TokenTree| matches!(it, TokenTree::Punct(sign) if sign.as_char() == ',');
+            let pattern: TokenStream = tokens
+                .into_iter()
+                .skip_while(|it| !is_comma(it))
+                .skip(1)
+                .collect();
+            let pattern = written(&pattern);
+            Some(if key == "until" {
+                format!(
+                    "`until` takes a function; write `until = |value| matches!(value, {pattern})`"
+                )
+            } else {
+                format!("a pattern stands in parentheses; write `{key}({pattern})`")
+            })
+        }
+        Expr::Async(block) if may_be_async => {
+            let body = written(&block.block.to_token_stream());
+            Some(format!(
+                "`{key}` takes a function; write `{key} = async |_| {body}`"
+            ))
+        }
         Expr::Macro(mac) => {
             let name = &mac.mac.path.segments.last()?.ident;
             let prints = [
@@ -24,7 +103,7 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
                 .any(|it| name == it)
                 .then(|| format!("`{key}` takes a function; write `{key} = |_| {said}`"))
         }
-        Expr::MethodCall(call) if key.ends_with("_retry") => {
+        Expr::MethodCall(call) if may_be_async || key == "on_retry" => {
             let of_self = matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self"));
             of_self.then(|| format!("`{key}` takes a function; write `{key} = |_| {said}`"))
         }
@@ -50,6 +129,30 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// How an opposite is written; `answer` is what `until` negates.
+fn negated(key: &str, errors: &str, answer: &str) -> String {
+    let fix = match key {
+        "on" => format!("except{errors}"),
+        "except" => format!("on{errors}"),
+        _ => format!("until = |value| !{answer}"),
+    };
+    format!("a function has no opposite; write `{fix}`")
+}
+
+/// `is_transient`: the name of a function that asks about a value.
+fn is_question(function: &Expr) -> bool {
+    let Expr::Path(path) = function else {
+        return false;
+    };
+    let name = path.path.segments.last().map(|it| it.ident.to_string());
+    let asks = ["is_", "has_", "can_", "should_"];
+    name.is_some_and(|name| asks.iter().any(|start| name.starts_with(start)))
+}
+
+fn is_word(function: &Expr, word: &str) -> bool {
+    matches!(function, Expr::Path(path) if path.path.is_ident(word))
 }
 
 /// Whether the body of a closure awaits itself, not in an async block of its own.

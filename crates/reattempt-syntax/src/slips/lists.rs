@@ -4,9 +4,10 @@ use darling::ast::NestedMeta;
 use quote::ToTokens as _;
 use retry_runtime::rules::RuleId;
 use syn::parse::Parser as _;
-use syn::{Expr, Meta, MetaList, Pat};
+use syn::{Expr, Ident, Meta, MetaList, Pat};
 
 use super::bare_value;
+use crate::check::no_static;
 use crate::diagnostics::{Diagnostic, Place};
 use crate::tokens::{names_errors, written};
 
@@ -15,20 +16,12 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
     let said = written(&list.tokens);
     let fault = |rule, text: String| Some(Diagnostic::new(Place::of(&list.tokens), rule, text));
     match key {
-        "policy"
-            if NestedMeta::parse_meta_list(list.tokens.clone()).is_ok_and(|items| {
-                items
-                    .iter()
-                    .any(|item| matches!(item, NestedMeta::Meta(Meta::NameValue(_))))
-            }) =>
-        {
-            fault(
-                RuleId::Syntax,
-                format!(
-                    "the keys of a policy stand by themselves; write `{said}` without `policy(...)`"
-                ),
-            )
-        }
+        "policy" if has_keys(list) => fault(
+            RuleId::Syntax,
+            format!(
+                "the keys of a policy stand by themselves; write `{said}` without `policy(...)`"
+            ),
+        ),
         "until" => fault(
             RuleId::S9,
             bare_value(key, &syn::parse2(list.tokens.clone()).ok()?)?,
@@ -44,11 +37,19 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
             match &pattern {
                 Pat::Path(path) if is_error_type(&path.path) => fault(
                     RuleId::S9,
-                    format!("`{said}` is a type, and `{key}(...)` takes a pattern; for an error inside of another write `{key} = reattempt::chain![{said}]`"),
+                    super::inside(key, &said),
                 ),
                 Pat::TupleStruct(result) if result.path.is_ident("Err") && names_errors(result.elems.first()?) => fault(
                     RuleId::S9,
                     format!("`{key}` looks at the error itself; write `{key}({})`", written(&result.elems.to_token_stream())),
+                ),
+                Pat::TupleStruct(result) if result.path.is_ident("Ok") => fault(
+                    RuleId::S9,
+                    format!("`{key}` looks at the error, and `until` at the value; write `until = |value| ...`, which says when it is final"),
+                ),
+                Pat::Lit(text) if matches!(text.lit, syn::Lit::Str(_)) => fault(
+                    RuleId::S9,
+                    format!("a pattern of a text fits no error; write `{key} = |error| *error == {said}`"),
                 ),
                 Pat::Ident(name) if name.ident == "None" => fault(
                     RuleId::S9,
@@ -58,17 +59,18 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
             }
         }
         "clone" => {
-            let is_reference = list.tokens.to_string().starts_with('&');
-            let names: Option<Vec<_>> = is_reference.then(|| {
-                said.split(',')
-                    .map(|name| {
-                        name.trim()
-                            .trim_start_matches('&')
-                            .trim_start_matches("mut ")
-                            .to_owned()
-                    })
-                    .collect()
-            });
+            let plain: Vec<_> = said
+                .split(',')
+                .map(|name| {
+                    let name = name.trim().trim_start_matches('&');
+                    name.trim_start_matches("mut ").trim_matches('"').to_owned()
+                })
+                .collect();
+            let is_plain = plain
+                .iter()
+                .all(|name| syn::parse_str::<Ident>(name).is_ok());
+            let is_name = |name: &str| syn::parse_str::<Ident>(name.trim()).is_ok();
+            let names = (is_plain && !said.split(',').all(is_name)).then_some(plain);
             match names {
                 Some(names) => fault(
                     RuleId::S7,
@@ -86,12 +88,30 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                 None => None,
             }
         }
-        _ => None,
+        "breaker" | "bulkhead" | "throttle" if has_keys(list) => {
+            let (first, rest) = key.split_at_checked(1)?;
+            fault(RuleId::Type, no_static(key, &(first.to_uppercase() + rest)))
+        }
+        // Alone it is spelled in its own way, as a number is.
+        _ => {
+            let value = syn::parse2(list.tokens.clone()).ok()?;
+            let text = super::value_of(key, &value)?;
+            fault(super::rule_of(key), text)
+        }
     }
 }
 
+/// Whether `key = value` stands in parentheses.
+fn has_keys(list: &MetaList) -> bool {
+    NestedMeta::parse_meta_list(list.tokens.clone()).is_ok_and(|items| {
+        items
+            .iter()
+            .any(|item| matches!(item, NestedMeta::Meta(Meta::NameValue(_))))
+    })
+}
+
 /// `io::Error`: modules in front of a type that is called so.
-fn is_error_type(path: &syn::Path) -> bool {
+pub(super) fn is_error_type(path: &syn::Path) -> bool {
     let mut segments = path.segments.iter().rev();
     let is_error = segments.next().is_some_and(|last| last.ident == "Error");
     is_error

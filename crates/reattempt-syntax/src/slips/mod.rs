@@ -5,7 +5,10 @@ use darling::ast::NestedMeta;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use reattempt_parse as keys;
+use reattempt_parse::Word;
+use retry_runtime::Backoff;
 use retry_runtime::rules::RuleId;
+use std::time::Duration;
 use syn::parse::Parser as _;
 use syn::{Expr, Meta, Pat};
 
@@ -17,7 +20,7 @@ use hooks::hook;
 use lists::listed;
 
 use crate::diagnostics::{Diagnostic, Place};
-use crate::tokens::{names_errors, written};
+use crate::tokens::{is_camel_case, names_errors, written};
 
 /// Keys that take a function.
 const HOOKS: &[&str] = &[
@@ -36,12 +39,7 @@ pub fn of(key: &str, item: &NestedMeta) -> Option<Diagnostic> {
     match item {
         NestedMeta::Meta(Meta::NameValue(pair)) => {
             let text = beyond_the_comma(key, &pair.value).or_else(|| value_of(key, &pair.value))?;
-            let rule = if HOOKS.contains(&key) {
-                RuleId::S9
-            } else {
-                RuleId::Syntax
-            };
-            Some(Diagnostic::new(Place::of(&pair.value), rule, text))
+            Some(Diagnostic::new(Place::of(&pair.value), rule_of(key), text))
         }
         NestedMeta::Meta(Meta::List(list)) => listed(key, list),
         NestedMeta::NameValueInvalidExpr(pair) => {
@@ -61,6 +59,14 @@ pub fn of(key: &str, item: &NestedMeta) -> Option<Diagnostic> {
     }
 }
 
+fn rule_of(key: &str) -> RuleId {
+    if HOOKS.contains(&key) {
+        RuleId::S9
+    } else {
+        RuleId::Syntax
+    }
+}
+
 /// What is wrong with what is no key: the policy itself.
 pub fn policy(item: &NestedMeta) -> Option<Diagnostic> {
     let NestedMeta::Meta(Meta::Path(path)) = item else {
@@ -76,23 +82,86 @@ pub fn policy(item: &NestedMeta) -> Option<Diagnostic> {
     })
 }
 
-/// The same of `Policy::new().max(5)`, which is no key.
-pub fn chain(tokens: &TokenStream) -> Option<Diagnostic> {
+/// The same of `Policy::new().max(5)` and `..POLICY`, which are no keys.
+pub fn policy_alone(tokens: &TokenStream) -> Option<Diagnostic> {
     let is_comma =
         |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ',');
-    let first: TokenStream = tokens
-        .clone()
+    let all: Vec<_> = tokens.clone().into_iter().collect();
+    let mut items = all
+        .split(is_comma)
+        .map(|item| -> TokenStream { item.iter().cloned().collect() });
+    let first = items.next()?;
+    let rest_of = |item: &TokenStream| match syn::parse2(item.clone()) {
+        Ok(Expr::Range(range)) if range.start.is_none() => range.end,
+        _ => None,
+    };
+    if let Some((item, policy)) = [first.clone()]
         .into_iter()
-        .take_while(|token| !is_comma(token))
-        .collect();
-    let value: Expr = syn::parse2(first.clone()).ok()?;
-    starts_with_policy(&value).then(|| {
+        .chain(items)
+        .find_map(|item| Some((item.clone(), rest_of(&item)?)))
+    {
         let text = format!(
+            "a policy is the value of a key, and keys beside it replace its own; write `policy = {}`",
+            written(&policy.to_token_stream())
+        );
+        return Some(Diagnostic::new(Place::of(&item), RuleId::Syntax, text));
+    }
+    let value: Expr = syn::parse2(first.clone()).ok()?;
+    let text = if starts_with_policy(&value) {
+        format!(
             "a policy is the value of a key; write `policy = {}`",
             written(&first)
-        );
-        Diagnostic::new(Place::of(&first), RuleId::Syntax, text)
-    })
+        )
+    } else if builds_foreign(&value) {
+        "the builder of another library is no policy; write its values as keys, such as `max = 3, base = \"100ms\"`".to_owned()
+    } else {
+        return None;
+    };
+    Some(Diagnostic::new(Place::of(&first), RuleId::Syntax, text))
+}
+
+/// What to write for a literal that has no key.
+pub fn value_alone(lit: &syn::Lit) -> String {
+    let fix = match lit {
+        syn::Lit::Str(text) => {
+            let value = text.value();
+            let key = if <Duration as Word>::from_text(&value).is_some_and(|it| it.is_ok()) {
+                "deadline"
+            } else if <Backoff as Word>::from_text(&value).is_some_and(|it| it.is_ok()) {
+                "backoff"
+            } else {
+                "policy"
+            };
+            format!("{key} = {value:?}")
+        }
+        syn::Lit::Float(number) => format!("jitter = {number}"),
+        syn::Lit::Int(number) if number.base10_parse::<u32>().is_ok_and(|max| max > 0) => {
+            format!("max = {number}")
+        }
+        _ => "max = 3".to_owned(),
+    };
+    format!("expected `key = value`; write `{fix}`")
+}
+
+/// What stands in parentheses behind a key, where it is the value that belongs behind `=`.
+pub fn in_parentheses(meta: &Meta) -> Option<String> {
+    let Meta::List(list) = meta else {
+        return None;
+    };
+    let value: Expr = syn::parse2(list.tokens.clone()).ok()?;
+    (!matches!(value, Expr::Assign(_))).then(|| written(&list.tokens))
+}
+
+/// `ExponentialBuilder::default()`.
+fn builds_foreign(value: &Expr) -> bool {
+    match value {
+        Expr::MethodCall(call) => builds_foreign(&call.receiver),
+        Expr::Call(call) => matches!(&*call.func, Expr::Path(path) if {
+            let before = path.path.segments.iter().rev().nth(1);
+            before.is_some_and(|ty| is_camel_case(&ty.ident))
+        }),
+        _ => false,
+    }
 }
 
 fn starts_with_policy(value: &Expr) -> bool {
@@ -130,24 +199,32 @@ fn beyond_the_comma(key: &str, value: &Expr) -> Option<String> {
 fn value_of(key: &str, value: &Expr) -> Option<String> {
     let said = written(&value.to_token_stream());
     match key {
-        "name" => name(value),
+        "name" => name(value, &said),
         "policy" => inherited(value, &said),
         "timer" => is_word(value, &["tokio", "smol", "std", "async_std"])
             .then(|| format!("features choose the timer, and `timer` takes a value that implements `Timer`; drop `timer = {said}`")),
         "context" => is_word(value, &["self"])
             .then(|| "`self` is that of the method; write `context = attempt`".to_owned()),
         "backoff" => shape(value),
+        "map_err" if is_conversion(value) => Some(
+            "`map_err` has to name the error of an attempt, which a conversion leaves open; write `map_err = |error: reattempt::RetryError<E>| error.into()`, with that error for `E`".to_owned(),
+        ),
         "fallback" if is_answer(value) => Some(format!("`fallback` takes a function; write `fallback = |_| {said}`")),
         "on" | "except" => alternatives(key, value),
         "until" => bare_value(key, value),
+        "retry_after" if is_duration(value) => Some(format!("`retry_after` takes a function that asks the error; write `retry_after = |_| Some({said})`")),
         _ => None,
     }
+    .or_else(|| hooks::parameters(key, value))
     .or_else(|| HOOKS.contains(&key).then(|| hook(key, value, &said)).flatten())
 }
 
 /// `name = format!("call-{x}")`, `name = service::charge`.
-fn name(value: &Expr) -> Option<String> {
+fn name(value: &Expr, said: &str) -> Option<String> {
     match value {
+        Expr::Path(path) if path.path.get_ident().is_some() && !said.contains(char::is_uppercase) => {
+            Some(format!("a name is a text; write `name = \"{said}\"`"))
+        }
         Expr::Macro(mac) if mac.mac.path.is_ident("format") => Some(
             "a name is the same for all calls; write a text, `name = \"orders.send\"`, and what differs from call to call as `detail = ...`".to_owned(),
         ),
@@ -205,9 +282,41 @@ fn shape(value: &Expr) -> Option<String> {
     ))
 }
 
+/// `map_err = Into::into`.
+fn is_conversion(value: &Expr) -> bool {
+    let Expr::Path(path) = value else {
+        return false;
+    };
+    let words: Vec<_> = path
+        .path
+        .segments
+        .iter()
+        .map(|it| it.ident.to_string())
+        .collect();
+    matches!(&*words, [.., of, by] if (of == "Into" && by == "into") || (of == "From" && by == "from"))
+}
+
+/// `Duration::from_secs(5)`.
+fn is_duration(value: &Expr) -> bool {
+    let path = match value {
+        Expr::Call(call) => &*call.func,
+        path => path,
+    };
+    matches!(path, Expr::Path(path) if path.path.segments.iter().rev().nth(1).is_some_and(|it| it.ident == "Duration"))
+}
+
 /// `on = [Fault::Busy, Fault::Closed]`.
 fn alternatives(key: &str, value: &Expr) -> Option<String> {
     let elements = match value {
+        Expr::Path(path) if lists::is_error_type(&path.path) => {
+            return Some(inside(key, &written(&path.to_token_stream())));
+        }
+        Expr::Call(call) if is_word(&call.func, &["chain"]) => {
+            let types = written(&call.args.to_token_stream());
+            return Some(format!(
+                "`chain!` is a macro; write `{key} = reattempt::chain![{types}]`"
+            ));
+        }
         Expr::Array(array) => &array.elems,
         Expr::Tuple(tuple) if !tuple.elems.is_empty() => &tuple.elems,
         _ => return None,
@@ -220,6 +329,13 @@ fn alternatives(key: &str, value: &Expr) -> Option<String> {
         "several errors are patterns separated by `|`; write `{key}({})`",
         patterns.join(" | ")
     ))
+}
+
+/// What is wrong with `on(io::Error)`, `on = io::Error`.
+fn inside(key: &str, ty: &str) -> String {
+    format!(
+        "`{ty}` is a type, and `{key}(...)` takes a pattern; for an error inside of another write `{key} = reattempt::chain![{ty}]`"
+    )
 }
 
 /// What is wrong with `until = Status::Done`, which is a value and no function.
