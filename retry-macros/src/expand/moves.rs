@@ -83,12 +83,25 @@ impl Parts<'_> {
     /// Refuses a `subject` that is lacked.
     fn copied(&self, moved: &Move, names: &[&Move], subject: &TokenStream) -> TokenStream {
         let (krate, message) = (&self.krate, self.message(names, false));
-        let there = self.model.krate_at(moved.span());
-        let check = quote_spanned! {at(moved.span())=>
-            let kept = { #subject };
-            CopiedForEachAttempt::check(&kept);
-            #there::__private::CopiedOrKept::check(&kept);
-        };
+        let check = quote_spanned!(at(moved.span())=> CopiedForEachAttempt::check(&kept););
+        // Without copies there is another fix.
+        let unique = has_copies_or_not(moved).then(|| {
+            let message = self.attribute(&moves::message_of_unique(moved));
+            let check = quote_spanned!(at(moved.span())=> CopiedOrUnique::check(&kept););
+            ours! {
+                #message
+                trait CopiedOrUnique {
+                    fn check(&self) {}
+                }
+                #[diagnostic::do_not_recommend]
+                impl CopiedOrUnique for #krate::__private::Kept {}
+                #[diagnostic::do_not_recommend]
+                impl CopiedOrUnique for #krate::__private::Lacked {}
+                #[diagnostic::do_not_recommend]
+                impl CopiedForEachAttempt for #krate::__private::Unique {}
+                #check
+            }
+        });
         ours! {
             #message
             trait CopiedForEachAttempt {
@@ -96,9 +109,9 @@ impl Parts<'_> {
             }
             #[diagnostic::do_not_recommend]
             impl CopiedForEachAttempt for #krate::__private::Kept {}
-            #[diagnostic::do_not_recommend]
-            impl CopiedForEachAttempt for #krate::__private::Unique {}
+            let kept = { #subject };
             #check
+            #unique
         }
     }
 
@@ -106,7 +119,7 @@ impl Parts<'_> {
     fn is_kept_by(&self, moved: &Move) -> Option<TokenStream> {
         let (krate, place, name) = (&self.krate, &moved.place, &moved.name);
         match &moved.by {
-            By::Value if moved.way == Way::Clone => {
+            By::Value if has_copies_or_not(moved) => {
                 let kept = self.is_kept(place);
                 let there = self.model.krate_at(place.span());
                 Some(quote_spanned! {at(place.span())=>
@@ -291,11 +304,18 @@ impl Parts<'_> {
     fn message(&self, moved: &[&Move], some: bool) -> TokenStream {
         let cloned = self.model.clone.iter().map(|(name, _)| name.to_string());
         let cloned: Vec<_> = cloned.collect();
-        let message = moves::message(moved, &cloned, self.model.set_by, some);
-        let message = in_format(&message);
-        let note = RuleId::S6.footer();
+        self.attribute(&moves::message(moved, &cloned, self.model.set_by, some))
+    }
+
+    fn attribute(&self, message: &str) -> TokenStream {
+        let (message, note) = (in_format(message), RuleId::S6.footer());
         ours!(#[diagnostic::on_unimplemented(message = #message, label = "moved here", note = #note)])
     }
+}
+
+/// Whether the type of a parameter tells whether it can be cloned.
+fn has_copies_or_not(moved: &Move) -> bool {
+    moved.way == Way::Clone && matches!(moved.by, By::Value)
 }
 
 /// Braces would be a parameter of the trait that a message is about.

@@ -200,7 +200,7 @@ fn values_in_other_words() {
     );
     says(
         "abort_on(Shop::A)",
-        "unknown key `abort_on`; it is called `except` here [R15]",
+        "unknown key `abort_on`; it is called `except` here; write `except(Shop::A)` [R15]",
     );
 }
 

@@ -123,19 +123,6 @@ pub trait MovedUnique: Sized {
 
 impl<T> MovedUnique for &Moved<'_, T> {}
 
-/// What `clone(..)` can give to the next attempt, or what it has.
-#[diagnostic::on_unimplemented(
-    message = "the body moves this parameter, whose type is not `Clone`, and the next attempt needs it; implement `Clone` and write `clone(..)` in the attribute, borrow the parameter, or retry only what stands before the move with `retry_block!`",
-    label = "moved here",
-    note = "rule S6: https://reattempt.github.io/reattempt/errors.html#s6"
-)]
-pub trait CopiedOrKept {
-    fn check(&self) {}
-}
-
-impl CopiedOrKept for Kept {}
-impl CopiedOrKept for Lacked {}
-
 impl<T: ?Sized> Moved<'_, &mut T> {
     /// Tells whether the value may leave the attempt in its answer: the next attempt needs a mutable reference.
     #[inline(always)]

@@ -107,6 +107,17 @@ impl Outer {
     }
 
     #[retry]
+    fn of_a_type_of_a_reference(
+        &mut self,
+    ) -> Result<<&'static mut Outer as std::ops::Deref>::Target, Error>
+    where
+        <&'static mut Outer as std::ops::Deref>::Target: Sized,
+    {
+        self.calls += 1;
+        Err(Error::other("closed"))
+    }
+
+    #[retry]
     fn of_another<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Error> {
         self.calls += 1;
         Ok(bytes)
@@ -172,10 +183,11 @@ async fn main() -> Result<(), Error> {
     assert_eq!(*outer.free()?, 3);
     assert_eq!(outer.of_a_chain().await?, "a");
     assert_eq!(outer.opaque_and_owned().await?.next(), Some(4));
+    outer.of_a_type_of_a_reference().err().unwrap();
     assert_eq!(outer.of_another(&[1])?, [1]);
     assert_eq!(Shared::of_self(&mut 3)?.inner, &3);
     assert_eq!(read(&mut std::io::empty())?, 0);
     shared(std::fs::File::open(std::env::current_exe()?)?)?;
-    assert_eq!((&outer).sequence()?.calls, 5);
+    assert_eq!((&outer).sequence()?.calls, 6);
     Ok(())
 }

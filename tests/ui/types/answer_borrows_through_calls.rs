@@ -1,4 +1,4 @@
-//! Answers that several calls, a constructor or a statement make of a `&mut` parameter.
+//! Answers that several calls or a constructor make of a `&mut` parameter.
 
 use std::io::Error;
 
@@ -39,15 +39,10 @@ impl<'a> Stream<'a> {
     }
 }
 
-enum Bytes<'a> {
-    Copied(&'a [u8]),
-}
-
 #[derive(Default)]
 struct Reader {
     row: Row,
     bytes: Vec<u8>,
-    rows: Vec<Row>,
 }
 
 fn parse(bytes: &mut Vec<u8>) -> impl Iterator<Item = u8> + '_ {
@@ -55,10 +50,6 @@ fn parse(bytes: &mut Vec<u8>) -> impl Iterator<Item = u8> + '_ {
 }
 
 impl Reader {
-    fn row(&self) -> &Row {
-        &self.row
-    }
-
     fn advance(&mut self) -> Result<(), Error> {
         self.row = Row::default();
         Ok(())
@@ -74,12 +65,6 @@ impl Reader {
     }
 
     #[retry]
-    fn by_a_chain(&mut self) -> Result<&str, Error> {
-        self.advance()?;
-        Ok(self.row().text())
-    }
-
-    #[retry]
     async fn by_an_async_chain(&mut self) -> Result<Cell<'_>, Error> {
         self.rows().first().await
     }
@@ -92,23 +77,6 @@ impl Reader {
     #[retry]
     fn by_a_constructor(&mut self, size: u32) -> Result<Stream<'_>, Error> {
         Stream::new(Source::Borrowed(self), size)
-    }
-
-    #[retry]
-    fn by_a_variant(&mut self, length: usize) -> Result<Bytes<'_>, Error> {
-        self.bytes.resize(length, 0);
-        Ok(Bytes::Copied(&self.bytes[..]))
-    }
-
-    #[retry]
-    fn by_a_statement(&mut self, row: Row) -> Result<Vec<&mut Row>, Error> {
-        let mut found = Vec::new();
-        for it in &mut self.rows {
-            if it.text == row.text {
-                found.push(it);
-            }
-        }
-        Ok(found)
     }
 
     #[retry]

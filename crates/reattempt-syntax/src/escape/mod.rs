@@ -1,8 +1,8 @@
 //! Answers that hold a unique borrow of a parameter: the next attempt would need the same borrow.
 //!
 //! The signature shows which parameters an answer may borrow, the body which of them it certainly does. Where only types
-//! tell, the compiler is asked: of the whole body, which is a closure in a sync function; else of the answer alone, in front
-//! of the body, if it names no variable of the body.
+//! tell, the compiler is asked: of the answer alone, in front of the body, if it names no variable of the body; else of the
+//! whole body, which is a closure in a sync function.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -68,19 +68,13 @@ pub fn find(
     if let Some(found) = certain {
         return Some(found.proven_by(Proof::Certain));
     }
-    // A reference in the answer comes from this parameter, even where no expression shows it.
+    // A `&mut` in the answer comes from this parameter, even where no expression shows it, unless it has no lifetime.
+    let may_be_free = has_word(body, "unsafe") || has_word(body, "leak");
     if let (Some(source), Some(place)) = (held.only_source(&borrowed), success)
         && names(body, &source.name)
+        && !may_be_free
     {
-        let known = found.iter().find(|it| it.name == source.name);
-        let place = known.map_or(place, |it| it.place.clone());
-        let shown = Found::in_answer(source, place);
-        // Only what has no lifetime could be something else.
-        let may_be_free = has_word(body, "unsafe") || has_word(body, "leak");
-        if held.is_unique() && !may_be_free {
-            return Some(shown.proven_by(Proof::Certain));
-        }
-        found.push(shown);
+        found.push(Found::in_answer(source, place));
     }
     let asked = Asked {
         signature,
@@ -139,18 +133,18 @@ impl Asked<'_> {
         if lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime)) {
             return None;
         }
-        // Another parameter that is changed would answer for this one.
-        let is_alone = is_alone(self.signature, found, self.borrowed)
-            && (found.is_scratch() || are_one(&found.name, self.body));
-        if is_alone && !self.asynchronous {
-            return Some(found.proven_by(Proof::Body));
-        }
         let answer = found.answer.as_ref();
         if let Some(answer) = answer.filter(|answer| self.bound.leaves_alone(answer))
             && let Some(others) = self.others_in(&found.name, answer)
         {
             let proof = Proof::Answer(answer.clone(), others);
             return Some(found.proven_by(proof));
+        }
+        // Another parameter that is changed would answer for this one.
+        let is_alone = is_alone(self.signature, found, self.borrowed)
+            && (found.is_scratch() || are_one(&found.name, self.body));
+        if is_alone && !self.asynchronous {
+            return Some(found.proven_by(Proof::Body));
         }
         // A function that takes `&'a mut` scratch space and passes all of it on borrows it uniquely.
         found.is_scratch().then(|| found.proven_by(Proof::Certain))
@@ -203,8 +197,6 @@ struct Held {
     is_opaque: bool,
     /// Whether it is a `Cow`, which may own what it holds.
     may_be_owned: bool,
-    /// The lifetimes at a `&` which is the answer; none where it is elided.
-    shared: Option<Option<Ident>>,
     /// The lifetimes of the function.
     own: Vec<Ident>,
 }
@@ -220,7 +212,6 @@ impl Held {
             is_of_trait: false,
             is_opaque: false,
             may_be_owned: false,
-            shared: shared_success(answer),
             own: own.map(|it| it.lifetime.ident.clone()).collect(),
         };
         held.visit_type(answer);
@@ -237,11 +228,10 @@ impl Held {
         })
     }
 
-    /// The only parameter that a reference in the answer can come from.
+    /// The only parameter that a `&mut` in the answer can come from.
     fn only_source<'b>(&self, borrowed: &'b [Borrowed]) -> Option<&'b Borrowed> {
-        let lifetime = match (&*self.unique, &self.shared) {
-            ([lifetime], _) | ([], Some(lifetime)) => lifetime,
-            _ => return None,
+        let [lifetime] = &*self.unique else {
+            return None;
         };
         let mut sources = borrowed.iter().filter(|it| match lifetime {
             Some(named) => it.lifetime.as_ref() == Some(named),
@@ -297,6 +287,9 @@ impl<'ast> Visit<'ast> for Held {
         visit::visit_type_impl_trait(self, ty);
     }
 
+    // `<&mut Self as Trait>::Error` holds no such reference.
+    fn visit_qself(&mut self, _: &'ast syn::QSelf) {}
+
     // What a function takes has lifetimes of its own.
     fn visit_parenthesized_generic_arguments(
         &mut self,
@@ -304,26 +297,6 @@ impl<'ast> Visit<'ast> for Held {
     ) {
     }
     fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
-}
-
-/// The lifetime of the reference that is the success of an answer; none where it is elided.
-fn shared_success(answer: &Type) -> Option<Option<Ident>> {
-    let Type::Path(path) = answer else {
-        return None;
-    };
-    let last = path.path.segments.last()?;
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    let Some(syn::GenericArgument::Type(Type::Reference(success))) = arguments.args.first() else {
-        return None;
-    };
-    let is_static = success
-        .lifetime
-        .as_ref()
-        .is_some_and(|it| it.ident == "static");
-    let named = success.lifetime.as_ref().map(|it| it.ident.clone());
-    (success.mutability.is_none() && !is_static).then(|| named.filter(|name| name != "_"))
 }
 
 /// A parameter that is a unique reference, or a `self` that may be one, and that the answer may hold.

@@ -25,6 +25,20 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
     format!("the body moves {quoted}, and the next attempt needs {them}; {advice}")
 }
 
+/// What is said of a parameter that is moved, and whose type is not `Clone`.
+pub fn message_of_unique(moved: &Move) -> String {
+    let name = &moved.name;
+    let mut ways = vec![
+        format!("implement `Clone` for its type and write `clone({name})` in the attribute"),
+        format!("borrow `{name}`"),
+    ];
+    ways.extend(moved.follows_failure.then(|| BLOCK.to_owned()));
+    format!(
+        "the body moves `{name}`, which is not `Clone`, and the next attempt needs it; {}",
+        alternatives(&ways)
+    )
+}
+
 const BLOCK: &str = "retry only what stands before the move with `retry_block!`";
 
 fn advice(

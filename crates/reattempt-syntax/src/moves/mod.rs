@@ -14,7 +14,7 @@ use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::{Block, FnArg, GenericParam, Pat, ReceiverKind, Signature, Type, WherePredicate};
 
-pub use self::advice::message;
+pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
 pub use self::ways::{SetBy, Way};
 use crate::item::{has_word, names};
