@@ -20,6 +20,7 @@ mod drops;
 mod ends;
 mod hedge;
 mod keyed;
+mod lookup;
 mod order;
 mod points;
 mod rules;

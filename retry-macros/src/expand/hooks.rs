@@ -57,13 +57,25 @@ impl Parts<'_> {
             (TokenStream::new(), ambiguous)
         };
         let answered = self.succeeded(&ours!(answer));
+        // A lookup that asks the same service does not stand in line behind the attempt that it is about.
+        let (aside, back) = if self.model.is_gated() {
+            let (gates, timer) = (self.gates(), &self.timer);
+            (
+                ours!(let was_probe = #krate::__private::Gate::step_aside(#gates);),
+                ours!(#krate::__private::Gate::step_back(#gates, was_probe, #timer);),
+            )
+        } else {
+            (TokenStream::new(), TokenStream::new())
+        };
         ours! {
             let verdict = #verdict;
             #made
             let verdict = match #ambiguous {
                 ::core::option::Option::None => verdict,
                 ::core::option::Option::Some(doubt) => {
+                    #aside
                     let asked = #asked;
+                    #back
                     match #found {
                         ::core::result::Result::Ok(answer) => break #label #answered,
                         ::core::result::Result::Err(verdict) => verdict,

@@ -30,6 +30,15 @@ pub trait Gate {
     /// Records an attempt that has not ended the call with success.
     fn record(&mut self, _result: AttemptResult, _clock: &dyn Clock) {}
 
+    /// Gives back what a lookup after a failed attempt may need: its slot, and the permit of a probe. Returns
+    /// whether there was one.
+    fn step_aside(&mut self) -> bool {
+        false
+    }
+
+    /// Takes the permit of a probe again, if nobody has it, and the breaker has not changed: its failure is still to be recorded.
+    fn step_back(&mut self, _was_probe: bool, _clock: &dyn Clock) {}
+
     /// Asks whether a retry may follow. The machine asks this last, since only a retry that happens is paid for.
     ///
     /// # Errors
@@ -107,6 +116,16 @@ impl<G: Gate> Gate for Option<G> {
     fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
         if let Some(gate) = self {
             gate.record(result, clock);
+        }
+    }
+
+    fn step_aside(&mut self) -> bool {
+        self.as_mut().is_some_and(Gate::step_aside)
+    }
+
+    fn step_back(&mut self, was_probe: bool, clock: &dyn Clock) {
+        if let Some(gate) = self {
+            gate.step_back(was_probe, clock);
         }
     }
 
@@ -207,6 +226,15 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
         self.bulkhead.record(result, clock);
         self.throttle.record(result, clock);
         self.budget.record(result, clock);
+    }
+
+    fn step_aside(&mut self) -> bool {
+        self.bulkhead.step_aside();
+        self.breaker.step_aside()
+    }
+
+    fn step_back(&mut self, was_probe: bool, clock: &dyn Clock) {
+        self.breaker.step_back(was_probe, clock);
     }
 
     fn permit_retry(

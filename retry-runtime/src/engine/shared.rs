@@ -62,6 +62,21 @@ impl Gate for BreakerGate<'_> {
         self.pass = Pass::NOTHING;
     }
 
+    fn step_aside(&mut self) -> bool {
+        let is_probe = self.pass.is_probe();
+        if is_probe {
+            self.breaker.give_back(self.pass);
+            self.pass = self.pass.without_permit();
+        }
+        is_probe
+    }
+
+    fn step_back(&mut self, was_probe: bool, clock: &dyn Clock) {
+        if was_probe && let Ok(pass) = self.breaker.admit(&clock) {
+            self.pass = pass.since(self.pass);
+        }
+    }
+
     fn permit_retry(&mut self, _: AttemptResult, clock: &dyn Clock) -> Result<(), GiveUpReason> {
         if self.breaker.refuses_with_clock(&clock) {
             return Err(GiveUpReason::BreakerOpen);
@@ -121,6 +136,11 @@ impl Gate for BulkheadGate<'_> {
     /// Frees the slot: nobody holds one through a delay.
     fn record(&mut self, _: AttemptResult, _: &dyn Clock) {
         self.permit = None;
+    }
+
+    fn step_aside(&mut self) -> bool {
+        self.permit = None;
+        false
     }
 
     /// A copy runs beside the attempt, and takes a slot of its own until the attempt has ended.

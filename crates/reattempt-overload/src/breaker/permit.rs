@@ -26,18 +26,36 @@ impl Breaker {
 }
 
 impl Pass {
-    /// Settled: it counts nothing any more.
-    /// No permit.
+    /// No permit: it counts nothing.
     pub const NOTHING: Self = Self {
         permit: Seen::NOTHING,
         started: super::ORIGIN,
     };
 
-    /// Whether dropping it takes a probe with it.
+    /// Returns whether it is that of a probe: dropped without a result it has to be given back.
     #[inline(always)]
-    /// Returns whether it is that of a probe.
     pub const fn is_probe(self) -> bool {
         self.permit.is_probe()
+    }
+}
+
+impl Pass {
+    /// Returns what is left of it when the permit has been given back: when the attempt began.
+    #[must_use]
+    pub const fn without_permit(self) -> Self {
+        Self {
+            permit: Seen::NOTHING,
+            ..self
+        }
+    }
+
+    /// Returns it for an attempt that began as early as that of another one.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        Self {
+            started: earlier.started,
+            ..self
+        }
     }
 }
 
