@@ -141,21 +141,101 @@ fn what_cannot_be_watched() {
     assert!(error.is_refused() && error.faults().is_some());
     assert!(error.to_string().contains("R1"), "{error}");
     assert_eq!(format!("{error:?}"), error.to_string());
-    // A missing file and a missing folder are reported alike.
-    let missing = file.folder().join("missing.toml");
-    let error = config::watch(&missing).unwrap_err().to_string();
-    let fix = "; check the path and its permissions [file] (https://reattempt.github.io/reattempt/errors.html#file)";
-    let start = format!("{}: cannot ", missing.display());
-    assert!(error.starts_with(&start) && error.ends_with(fix), "{error}");
-    let missing = file.folder().join("nowhere/retry.toml");
-    let error = config::watch(&missing).unwrap_err();
-    assert!(!error.is_refused(), "{error}");
-    assert_eq!(format!("{error:?}"), error.to_string());
-    let error = error.to_string();
-    let start = format!(
-        "{}: cannot watch the folder of the file (",
-        missing.display()
-    );
-    assert!(error.starts_with(&start) && error.ends_with(fix), "{error}");
     assert!(config::current().is_none_or(|config| config.policy("watched").is_none()));
+}
+
+fn text(max: u32) -> String {
+    format!("[policies.watched]\nmax = {max}\n")
+}
+
+/// A service may start before the volume with its configuration is there.
+#[test]
+fn a_file_that_is_missing_is_waited_for() {
+    let _turn = turn();
+    for missing in ["retry.toml", "later/config/retry.toml"] {
+        let holder = File::new("");
+        let path = holder.folder().join("mounted").join(missing);
+        std::fs::create_dir(holder.folder().join("mounted")).unwrap();
+        let (events, added) = events();
+        let next = || events.recv_timeout(BOUND).unwrap();
+        let watching = config::watch(&path).unwrap();
+        let said = watching.last_error().unwrap().to_string();
+        let start = format!("{}: cannot ", path.display());
+        assert!(
+            said.starts_with(&start) && said.contains("[file]"),
+            "{said}"
+        );
+        assert_eq!(next(), format!("reload_refused: {said}"));
+        assert!(config::status().watched_since().is_some());
+
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text(2)).unwrap();
+        assert_eq!((next().as_str(), max()), ("reloaded", Some(2)));
+        assert!(watching.last_error().is_none());
+        drop(watching);
+        assert_eq!(config::status().watched_since(), None);
+        added.remove();
+    }
+}
+
+/// As Capistrano and Nix do it: the link that is turned is above the folder of the file.
+#[cfg(unix)]
+#[test]
+fn a_link_above_the_folder_is_followed() {
+    use std::os::unix::fs::symlink;
+
+    let _turn = turn();
+    let holder = File::new("");
+    let root = holder.folder().join("service");
+    for release in 1..4 {
+        let folder = root.join(format!("releases/{release}/config"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("retry.toml"), text(release + 1)).unwrap();
+    }
+    symlink("releases/1", root.join("current")).unwrap();
+    let (events, added) = events();
+    let next = || events.recv_timeout(BOUND).unwrap();
+    let watching = config::watch(root.join("current/config/retry.toml")).unwrap();
+    assert_eq!((next().as_str(), max()), ("reloaded", Some(2)));
+    for release in 2..4 {
+        symlink(format!("releases/{release}"), root.join("new")).unwrap();
+        std::fs::rename(root.join("new"), root.join("current")).unwrap();
+        assert_eq!((next().as_str(), max()), ("reloaded", Some(release + 1)));
+        let mode = config::status().watch_mode();
+        assert_eq!(mode, Some(config::WatchMode::Events));
+    }
+    drop(watching);
+    added.remove();
+}
+
+/// A deployment moves the folder and makes it anew, more than once.
+#[test]
+fn a_folder_that_is_made_anew_is_followed() {
+    let _turn = turn();
+    let holder = File::new("");
+    let folder = holder.folder().join("config");
+    let make = |max| {
+        let new = holder.folder().join(format!("new-{max}"));
+        std::fs::create_dir(&new).unwrap();
+        std::fs::write(new.join("retry.toml"), text(max)).unwrap();
+        if folder.exists() {
+            std::fs::rename(&folder, holder.folder().join(format!("old-{max}"))).unwrap();
+        }
+        std::fs::rename(&new, &folder).unwrap();
+    };
+    make(2);
+    let (events, added) = events();
+    // Between the two renames the file may be seen to be missing.
+    let next = || {
+        let said = std::iter::repeat_with(|| events.recv_timeout(BOUND).unwrap());
+        said.into_iter().find(|said| said == "reloaded").unwrap()
+    };
+    let watching = config::watch(folder.join("retry.toml")).unwrap();
+    assert_eq!((next().as_str(), max()), ("reloaded", Some(2)));
+    for max_now in 3..6 {
+        make(max_now);
+        assert_eq!((next().as_str(), max()), ("reloaded", Some(max_now)));
+    }
+    drop(watching);
+    added.remove();
 }

@@ -38,6 +38,8 @@ mod tests;
 mod variable;
 #[cfg(feature = "watch")]
 mod watch;
+#[cfg(feature = "watch")]
+mod way;
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -51,13 +53,15 @@ use retry_runtime::rules::RuleId;
 use span::Place;
 
 pub use diagnostic::{ConfigError, Diagnostic};
+#[cfg(feature = "watch")]
+pub use live::WatchMode;
 pub use live::{Status, current, load, policy, reload, status};
 pub use names::MissingPolicy;
 pub use schema::schema;
 #[doc(hidden)]
 pub use switch::{are_retries_on, resume_retries, stop_retries};
 #[cfg(feature = "watch")]
-pub use watch::{WatchError, WatchHandle, watch};
+pub use watch::{WatchError, WatchHandle, watch, watch_every};
 
 pub(crate) const ENABLED: &str = "enabled";
 pub(crate) const DEFAULT: &str = "default";

@@ -23,6 +23,19 @@ struct State {
     read: Option<Read>,
     loaded_at: Option<SystemTime>,
     last_error: Option<Arc<ConfigError>>,
+    #[cfg(feature = "watch")]
+    watch: Option<(SystemTime, WatchMode)>,
+}
+
+/// How changes of a watched file are noticed.
+#[cfg(feature = "watch")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WatchMode {
+    /// The system tells of them, and the file is looked at now and then.
+    Events,
+    /// The file is looked at now and then, because the system does not tell.
+    Polling,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -32,6 +45,8 @@ static STATE: Mutex<State> = Mutex::new(State {
     read: None,
     loaded_at: None,
     last_error: None,
+    #[cfg(feature = "watch")]
+    watch: None,
 });
 
 /// Held by whoever reads and installs, so that an older text never comes after a newer one.
@@ -150,6 +165,20 @@ pub(super) fn load_again(path: &Path) -> Result<(), ConfigError> {
     }
 }
 
+/// Keeps since when a file is watched, and how.
+#[cfg(feature = "watch")]
+pub(super) fn set_watch(watch: Option<(SystemTime, WatchMode)>) {
+    state().watch = watch;
+}
+
+/// Keeps how a file is watched from now on.
+#[cfg(feature = "watch")]
+pub(super) fn set_watch_mode(mode: WatchMode) {
+    if let Some(watch) = &mut state().watch {
+        watch.1 = mode;
+    }
+}
+
 /// What is loaded, if anything is.
 pub fn current() -> Option<Arc<Config>> {
     state().config.clone()
@@ -171,9 +200,23 @@ pub struct Status {
     missing: Vec<MissingPolicy>,
     unused: Vec<String>,
     ignored_timeouts: Vec<&'static str>,
+    #[cfg(feature = "watch")]
+    watch: Option<(SystemTime, WatchMode)>,
 }
 
 impl Status {
+    /// Returns since when a file is watched; `None` while none is.
+    #[cfg(feature = "watch")]
+    pub fn watched_since(&self) -> Option<SystemTime> {
+        self.watch.map(|(since, _)| since)
+    }
+
+    /// Returns how changes of the watched file are noticed; `None` while none is watched.
+    #[cfg(feature = "watch")]
+    pub fn watch_mode(&self) -> Option<WatchMode> {
+        self.watch.map(|(_, mode)| mode)
+    }
+
     /// When what holds now was loaded; `None` before anything was.
     pub const fn loaded_at(&self) -> Option<SystemTime> {
         self.loaded_at
@@ -221,6 +264,8 @@ pub fn status() -> Status {
         loaded_at: state.loaded_at,
         from: state.from.clone(),
         last_error: state.last_error.clone(),
+        #[cfg(feature = "watch")]
+        watch: state.watch,
     }
 }
 

@@ -1,18 +1,20 @@
-//! Reloading when the file changes. What is watched is the folder: editors and deployments put another file in
-//! its place, or turn a link.
+//! Reloading when the file changes. Watched is each folder on the way to the file: editors and deployments put another file
+//! in its place, turn a link above it, or move the folder and make it anew.
 
 use core::fmt;
+use std::collections::HashSet;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::ConfigError;
-use super::live;
+use super::live::{self, WatchMode};
+use super::way::Way;
 use retry_runtime::rules::RuleId;
 
 /// Nothing has been written for this long, so that whoever writes is done with it.
@@ -21,88 +23,157 @@ const QUIET: Duration = Duration::from_millis(50);
 /// A folder that is never quiet is read all the same.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How often it looks at the file, whatever the system tells.
+const LOOK: Duration = Duration::from_secs(60);
+
 /// Loads the file at `path`, and again whenever it changes, until the answer is dropped.
 ///
-/// A change is read when the file has been quiet for 50 ms. Files that are renamed over it are seen, and links that
-/// are turned, as Kubernetes does with config maps. Of a link into another folder the one that it points to when
-/// watching begins is watched, too. A reload that is refused changes nothing.
+/// A change is read when the file has been quiet for 50 ms. Files that are renamed over it are seen, links that are turned,
+/// as Kubernetes does with config maps, also above the folder of the file, and folders that are moved and made anew. Where
+/// the system tells of no change, as with some network volumes, the file is looked at once a minute. A reload that is
+/// refused changes nothing.
+///
+/// A file that is not there is waited for. Until then [`status`](super::status) and [`WatchHandle::last_error`] say that it
+/// is missing, and the keys in the code hold.
 ///
 /// # Errors
 ///
-/// [`WatchError::is_refused`] when the file has faults; otherwise the operating system does not let it be watched.
+/// [`WatchError::is_refused`] when the file has faults; otherwise the operating system gives no thread.
 pub fn watch(path: impl AsRef<Path>) -> Result<WatchHandle, WatchError> {
+    watch_every(path, LOOK)
+}
+
+/// As [`watch`], and looks at the file each `look`, which is one minute there.
+///
+/// # Errors
+///
+/// As [`watch`].
+pub fn watch_every(path: impl AsRef<Path>, look: Duration) -> Result<WatchHandle, WatchError> {
     let path = path.as_ref();
-    let (notify, changes) = channel();
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-        // Reading it is none.
-        let is_change = event.map_or(true, |event| !matches!(event.kind, EventKind::Access(_)));
-        if is_change {
-            // Nobody listens any more when this ends.
-            let _ = notify.send(());
-        }
-    })
-    .map_err(|error| unwatched(path, error))?;
+    let (tell, told) = channel();
     // Watched first: what changes while it is read is read again.
-    for folder in folders(path) {
-        watcher
-            .watch(&folder, RecursiveMode::NonRecursive)
-            .map_err(|error| unwatched(path, error))?;
-    }
-    live::load(path)?;
-    let last = Arc::new(Mutex::new(None));
+    let armed = Armed::at(path, &tell);
+    let last = match live::load(path) {
+        Ok(()) => None,
+        Err(faults) if path.exists() => return Err(WatchError(Why::Refused(faults))),
+        Err(faults) => Some(faults),
+    };
+    live::set_watch(Some((SystemTime::now(), armed.mode)));
+    let last = Arc::new(Mutex::new(last));
     let thread = {
-        let (file, last) = (path.to_owned(), Arc::clone(&last));
+        let following = Following {
+            path: path.to_owned(),
+            look,
+            tell: tell.clone(),
+            last: Arc::clone(&last),
+        };
         std::thread::Builder::new()
             .name("reattempt-config".to_owned())
-            .spawn(move || follow(&file, &changes, &last))
-            .map_err(|error| unwatched(path, notify::Error::io(error)))?
+            .spawn(move || following.run(armed, &told))
+            .map_err(|error| WatchError(Why::NoThread(path.to_owned(), error)))?
     };
     Ok(WatchHandle {
-        watcher: Some(watcher),
+        tell,
         thread: Some(thread),
         last,
     })
 }
 
-/// Where the file lies, and where what it points to does.
-fn folders(path: &Path) -> Vec<PathBuf> {
-    let of = |path: &Path| {
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        folder.unwrap_or(Path::new(".")).to_owned()
-    };
-    let mut folders = vec![of(path)];
-    if let Ok(target) = path.canonicalize() {
-        let folder = of(&target);
-        let is_known = folders
-            .iter()
-            .any(|known| known.canonicalize().is_ok_and(|known| known == folder));
-        if !is_known {
-            folders.push(folder);
-        }
-    }
-    folders
+/// What the thread is told.
+enum Told {
+    Changed,
+    Ended,
 }
 
-/// Until the watcher is dropped, which ends the channel.
-fn follow(path: &Path, changes: &Receiver<()>, last: &Mutex<Option<ConfigError>>) {
-    while changes.recv().is_ok() && settles(changes) {
+/// What tells of a change of one state of the file, and that state.
+struct Armed {
+    /// Dropped it tells no more.
+    _watcher: Option<RecommendedWatcher>,
+    mode: WatchMode,
+    way: Way,
+}
+
+impl Armed {
+    fn at(path: &Path, tell: &Sender<Told>) -> Self {
+        let way = Way::to(path);
+        let watcher = watcher(&way, tell);
+        let mode = match &watcher {
+            Some(_) => WatchMode::Events,
+            None => WatchMode::Polling,
+        };
+        Self {
+            _watcher: watcher,
+            mode,
+            way,
+        }
+    }
+}
+
+/// None, if the system does not tell of changes in the folder of the file.
+fn watcher(way: &Way, tell: &Sender<Told>) -> Option<RecommendedWatcher> {
+    let (entries, tell): (HashSet<PathBuf>, _) = (way.entries().collect(), tell.clone());
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        // Reading it is no change, and of the folders above it one entry matters.
+        let is_change = event.map_or(true, |event| {
+            let is_on_the_way = event.paths.iter().any(|path| entries.contains(path));
+            let matters = event.paths.is_empty() || is_on_the_way;
+            matters && !matches!(event.kind, EventKind::Access(_))
+        });
+        if is_change {
+            // Nobody listens any more when this ends.
+            let _ = tell.send(Told::Changed);
+        }
+    })
+    .ok()?;
+    let mut tells_of_last = false;
+    for folder in way.folders() {
+        let begun = watcher.watch(folder, RecursiveMode::NonRecursive);
+        tells_of_last = begun.is_ok();
+    }
+    tells_of_last.then_some(watcher)
+}
+
+/// The thread that reads the file again.
+struct Following {
+    path: PathBuf,
+    look: Duration,
+    tell: Sender<Told>,
+    last: Arc<Mutex<Option<ConfigError>>>,
+}
+
+impl Following {
+    fn run(self, mut armed: Armed, told: &Receiver<Told>) {
+        loop {
+            match told.recv_timeout(self.look) {
+                Ok(Told::Changed) if settles(told) => {}
+                Err(RecvTimeoutError::Timeout) if armed.way != Way::to(&self.path) => {}
+                Err(RecvTimeoutError::Timeout) => continue,
+                _ => return live::set_watch(None),
+            }
+            armed = Armed::at(&self.path, &self.tell);
+            live::set_watch_mode(armed.mode);
+            self.read();
+        }
+    }
+
+    fn read(&self) {
         // An observer that panics ends the report, not the watching: the policies hold by then.
-        let faults = match catch_unwind(|| live::load_again(path)) {
+        let faults = match catch_unwind(|| live::load_again(&self.path)) {
             Ok(came) => came.err(),
             Err(_) => live::status().last_error().cloned(),
         };
-        *last.lock().unwrap_or_else(PoisonError::into_inner) = faults;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = faults;
     }
 }
 
 /// Waits for the end of a write; `false` when nobody watches any more.
-fn settles(changes: &Receiver<()>) -> bool {
+fn settles(told: &Receiver<Told>) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
-        match changes.recv_timeout(QUIET) {
-            Ok(()) => {}
+        match told.recv_timeout(QUIET) {
+            Ok(Told::Changed) => {}
             Err(RecvTimeoutError::Timeout) => return true,
-            Err(RecvTimeoutError::Disconnected) => return false,
+            Ok(Told::Ended) | Err(RecvTimeoutError::Disconnected) => return false,
         }
     }
     true
@@ -111,7 +182,7 @@ fn settles(changes: &Receiver<()>) -> bool {
 /// A file that is watched; dropping this ends it.
 #[must_use = "dropped at once it watches nothing"]
 pub struct WatchHandle {
-    watcher: Option<RecommendedWatcher>,
+    tell: Sender<Told>,
     thread: Option<JoinHandle<()>>,
     last: Arc<Mutex<Option<ConfigError>>>,
 }
@@ -128,7 +199,7 @@ impl WatchHandle {
 
 impl Drop for WatchHandle {
     fn drop(&mut self) {
-        drop(self.watcher.take());
+        let _ = self.tell.send(Told::Ended);
         // Dropped by an observer, this is that thread.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != std::thread::current().id()
@@ -151,11 +222,7 @@ pub struct WatchError(Why);
 
 enum Why {
     Refused(ConfigError),
-    Unwatched(PathBuf, notify::Error),
-}
-
-fn unwatched(path: &Path, error: notify::Error) -> WatchError {
-    WatchError(Why::Unwatched(path.to_owned(), error))
+    NoThread(PathBuf, std::io::Error),
 }
 
 impl WatchError {
@@ -168,31 +235,23 @@ impl WatchError {
     pub const fn faults(&self) -> Option<&ConfigError> {
         match &self.0 {
             Why::Refused(faults) => Some(faults),
-            Why::Unwatched(..) => None,
+            Why::NoThread(..) => None,
         }
     }
 }
 
 impl fmt::Display for WatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (path, error) = match &self.0 {
-            Why::Refused(faults) => return fmt::Display::fmt(faults, f),
-            Why::Unwatched(path, error) => (path.display(), error),
-        };
-        write!(f, "{path}: cannot watch the folder of the file (")?;
-        // Notify appends the paths to what it says.
-        match &error.kind {
-            ErrorKind::Generic(said) => f.write_str(said)?,
-            ErrorKind::Io(error) => write!(f, "{error}")?,
-            ErrorKind::PathNotFound => f.write_str("there is none")?,
-            _ => write!(f, "{error}")?,
+        match &self.0 {
+            Why::Refused(faults) => fmt::Display::fmt(faults, f),
+            Why::NoThread(path, error) => write!(
+                f,
+                "{}: there is no thread to watch the file ({error}); raise the limit, or load the file without watching it [{file}] ({})",
+                path.display(),
+                RuleId::File.url(),
+                file = RuleId::File,
+            ),
         }
-        let fix = match error.kind {
-            ErrorKind::MaxFilesWatch => "raise the limit, or load the file without watching it",
-            _ => "check the path and its permissions",
-        };
-        let file = RuleId::File;
-        write!(f, "); {fix} [{file}] ({})", file.url())
     }
 }
 
@@ -206,14 +265,8 @@ impl std::error::Error for WatchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0 {
             Why::Refused(_) => None,
-            Why::Unwatched(_, error) => Some(error),
+            Why::NoThread(_, error) => Some(error),
         }
-    }
-}
-
-impl From<ConfigError> for WatchError {
-    fn from(faults: ConfigError) -> Self {
-        Self(Why::Refused(faults))
     }
 }
 
@@ -223,13 +276,46 @@ mod tests {
 
     #[test]
     fn a_write_of_many_pieces_is_one() {
-        let (notify, changes) = channel();
+        let (tell, told) = channel();
         for _ in 0..1000 {
-            let _ = notify.send(());
+            let _ = tell.send(Told::Changed);
         }
-        assert!(settles(&changes));
-        assert!(changes.try_recv().is_err(), "read before the last piece");
-        drop(notify);
-        assert!(!settles(&changes));
+        assert!(settles(&told));
+        assert!(told.try_recv().is_err(), "read before the last piece");
+        let _ = tell.send(Told::Ended);
+        assert!(!settles(&told));
+    }
+
+    /// The system tells of nothing.
+    #[test]
+    fn a_change_that_nobody_tells_is_seen() {
+        let path = std::env::temp_dir().join(format!("reattempt-look-{}.toml", std::process::id()));
+        let write = |max: u32| std::fs::write(&path, format!("[policies.looked]\nmax = {max}0\n"));
+        write(1).unwrap();
+        let (tell, told) = channel();
+        let following = Following {
+            path: path.clone(),
+            look: Duration::from_millis(1),
+            tell: tell.clone(),
+            last: Arc::default(),
+        };
+        let armed = Armed {
+            _watcher: None,
+            mode: WatchMode::Polling,
+            way: Way::to(&path),
+        };
+        std::fs::remove_file(&path).unwrap();
+        write(2).unwrap();
+        std::thread::scope(|threads| {
+            threads.spawn(move || following.run(armed, &told));
+            let max = || live::policy("looked").and_then(|policy| policy.attempts());
+            let start = Instant::now();
+            while max() != Some(20) && start.elapsed() < Duration::from_secs(10) {
+                std::thread::yield_now();
+            }
+            assert_eq!(max(), Some(20));
+            let _ = tell.send(Told::Ended);
+        });
+        std::fs::remove_file(&path).unwrap();
     }
 }

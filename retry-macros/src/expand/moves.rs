@@ -86,7 +86,7 @@ impl Parts<'_> {
         let check = quote_spanned!(at(moved.span())=> CopiedForEachAttempt::check(&kept););
         // Without copies there is another fix.
         let unique = has_copies_or_not(moved).then(|| {
-            let message = self.attribute(&moves::message_of_unique(moved));
+            let message = unimplemented_by(&moves::message_of_unique(moved));
             let check = quote_spanned!(at(moved.span())=> CopiedOrUnique::check(&kept););
             ours! {
                 #message
@@ -304,18 +304,19 @@ impl Parts<'_> {
     fn message(&self, moved: &[&Move], some: bool) -> TokenStream {
         let cloned = self.model.clone.iter().map(|(name, _)| name.to_string());
         let cloned: Vec<_> = cloned.collect();
-        self.attribute(&moves::message(moved, &cloned, self.model.set_by, some))
-    }
-
-    fn attribute(&self, message: &str) -> TokenStream {
-        let (message, note) = (in_format(message), RuleId::S6.footer());
-        ours!(#[diagnostic::on_unimplemented(message = #message, label = "moved here", note = #note)])
+        unimplemented_by(&moves::message(moved, &cloned, self.model.set_by, some))
     }
 }
 
 /// Whether the type of a parameter tells whether it can be cloned.
 fn has_copies_or_not(moved: &Move) -> bool {
     moved.way == Way::Clone && matches!(moved.by, By::Value)
+}
+
+/// What a type that lacks a trait is told.
+fn unimplemented_by(message: &str) -> TokenStream {
+    let (message, note) = (in_format(message), RuleId::S6.footer());
+    ours!(#[diagnostic::on_unimplemented(message = #message, label = "moved here", note = #note)])
 }
 
 /// Braces would be a parameter of the trait that a message is about.

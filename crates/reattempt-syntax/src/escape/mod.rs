@@ -57,6 +57,7 @@ pub fn find(
     let bound = Bound::by(&statements);
     borrowed.retain(|it| !bound.has(&it.name));
     let mut walk = Walk::new(&borrowed, &bound, &statements, &held);
+    walk.may_be_owned = has_word(&answer.to_token_stream(), "Cow");
     walk.answer_of(&statements);
     for statement in &statements {
         walk.visit_stmt(statement);
@@ -195,8 +196,6 @@ struct Held {
     is_of_trait: bool,
     /// Whether it is an `impl Trait` that names what it borrows.
     is_opaque: bool,
-    /// Whether it is a `Cow`, which may own what it holds.
-    may_be_owned: bool,
     /// The lifetimes of the function.
     own: Vec<Ident>,
 }
@@ -211,7 +210,6 @@ impl Held {
             is_self: false,
             is_of_trait: false,
             is_opaque: false,
-            may_be_owned: false,
             own: own.map(|it| it.lifetime.ident.clone()).collect(),
         };
         held.visit_type(answer);
@@ -263,7 +261,6 @@ impl<'ast> Visit<'ast> for Held {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         // What they are in most traits holds no borrow.
         const OWNED: &[&str] = &["Err", "Error", "Item", "Ok", "Output", "Response", "Value"];
-        self.may_be_owned |= path.segments.last().is_some_and(|last| last.ident == "Cow");
         let mut segments = path.segments.iter();
         if segments.next().is_some_and(|first| first.ident == "Self") {
             match segments.next() {

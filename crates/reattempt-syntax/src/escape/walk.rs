@@ -136,6 +136,8 @@ pub(super) struct Walk<'a> {
     locals: Vec<(&'a Ident, &'a Expr)>,
     /// What the answer holds.
     held: &'a Held,
+    /// Whether it is a `Cow`, which may own what it holds.
+    pub(super) may_be_owned: bool,
     /// The answer around this place.
     answer: Option<TokenStream>,
     pub(super) found: Vec<Found>,
@@ -172,6 +174,7 @@ impl<'a> Walk<'a> {
             borrowed,
             locals: locals.collect(),
             held,
+            may_be_owned: false,
             answer: None,
             found: Vec::new(),
             success: None,
@@ -226,9 +229,7 @@ impl<'a> Walk<'a> {
             Expr::Paren(paren) => self.value(&paren.expr),
             Expr::Try(tried) => self.value(&tried.expr),
             Expr::Await(awaited) => self.value(&awaited.base),
-            Expr::MethodCall(call)
-                if passes_on(&call.method.to_string(), self.held.may_be_owned) =>
-            {
+            Expr::MethodCall(call) if passes_on(&call.method.to_string(), self.may_be_owned) => {
                 self.value(&call.receiver);
             }
             Expr::MethodCall(call)
@@ -240,7 +241,7 @@ impl<'a> Walk<'a> {
             }
             Expr::MethodCall(call) => {
                 self.arguments(expr, &call.args);
-                let start = if self.held.may_be_owned {
+                let start = if self.may_be_owned {
                     &call.receiver
                 } else {
                     start_of_chain(&call.receiver)

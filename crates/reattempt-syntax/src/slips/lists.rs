@@ -90,7 +90,8 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
         }
         "breaker" | "bulkhead" | "throttle" if has_keys(list) => {
             let (first, rest) = key.split_at_checked(1)?;
-            fault(RuleId::Type, no_static(key, &(first.to_uppercase() + rest)))
+            let kind = format!("{}{rest}", first.to_uppercase());
+            fault(RuleId::Type, no_static(key, &kind))
         }
         // Alone it is spelled in its own way, as a number is.
         _ => {
