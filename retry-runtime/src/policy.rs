@@ -2,6 +2,7 @@
 //! [`rules`](crate::rules), driven by [`Call`](crate::Call).
 #![warn(clippy::arithmetic_side_effects)]
 
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::time::Duration;
 
 use crate::backoff::Backoff;
@@ -75,6 +76,10 @@ pub struct Policy {
     pub(crate) given: Keys,
     pub(crate) trust: Trust,
 }
+
+/// A backoff of one's own is asked anew for each delay, and leaves nothing half done in a policy.
+impl RefUnwindSafe for Policy {}
+impl UnwindSafe for Policy {}
 
 /// Without `std` no policy has one.
 #[cfg(not(feature = "std"))]

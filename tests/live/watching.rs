@@ -239,3 +239,20 @@ fn a_folder_that_is_made_anew_is_followed() {
     drop(watching);
     added.remove();
 }
+
+/// A file that has lost a key may be cut off: it is read when nobody has written for a second.
+#[test]
+fn a_key_that_is_removed_is_removed_later() {
+    let _turn = turn();
+    let file = File::new("[policies.watched]\nbase = '2s'\nmax = 2\n");
+    let (events, added) = events();
+    let next = || events.recv_timeout(BOUND).unwrap();
+    let watching = config::watch(file.path()).unwrap();
+    assert_eq!((next().as_str(), max()), ("reloaded", Some(2)));
+    let start = Instant::now();
+    file.write("[policies.watched]\nbase = '2s'\n");
+    assert_eq!((next().as_str(), max()), ("reloaded", Some(3)));
+    assert!(start.elapsed() >= Duration::from_secs(1));
+    drop(watching);
+    added.remove();
+}

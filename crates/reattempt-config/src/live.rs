@@ -179,6 +179,15 @@ pub(super) fn set_watch_mode(mode: WatchMode) {
     }
 }
 
+/// Whether the file at `path` has lost keys since it was read.
+#[cfg(feature = "watch")]
+pub(super) fn has_lost_keys(path: &Path) -> bool {
+    let before = state().read.clone().map(|read| read.text);
+    let text = std::fs::read_to_string(path).ok();
+    text.zip(before)
+        .is_some_and(|(text, before)| super::cut::has_lost_keys(&text, &before))
+}
+
 /// What is loaded, if anything is.
 pub fn current() -> Option<Arc<Config>> {
     state().config.clone()

@@ -62,7 +62,8 @@ pub(super) fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
+            // What turns or hides the text around it is not printed as it is.
+            c if c.is_control() || c != ' ' && reattempt_parse::is_unseen(c) => {
                 // Writing to a `String` does not fail.
                 _ = write!(quoted, "\\u{:04x}", u32::from(c));
             }
@@ -71,4 +72,17 @@ pub(super) fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn what_turns_text_is_not_printed() {
+        assert_eq!(
+            quoted("a\u{202E}b\u{200B}c d\n"),
+            r#""a\u202eb\u200bc d\u000a""#
+        );
+    }
 }

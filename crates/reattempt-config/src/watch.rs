@@ -23,12 +23,16 @@ const QUIET: Duration = Duration::from_millis(50);
 /// A folder that is never quiet is read all the same.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// For so long a file that has lost keys is not read: whoever writes may go on.
+const HOLD: Duration = Duration::from_secs(1);
+
 /// How often it looks at the file, whatever the system tells.
 const LOOK: Duration = Duration::from_secs(60);
 
 /// Loads the file at `path`, and again whenever it changes, until the answer is dropped.
 ///
-/// A change is read when the file has been quiet for 50 ms. Files that are renamed over it are seen, links that are turned,
+/// A change is read when the file has been quiet for 50 ms; where a key is gone and the file is shorter, for a second, since
+/// the file may be cut off in the middle of a write. Files that are renamed over it are seen, links that are turned,
 /// as Kubernetes does with config maps, also above the folder of the file, and folders that are moved and made anew. Where
 /// the system tells of no change, as with some network volumes, the file is looked at once a minute. A reload that is
 /// refused changes nothing.
@@ -145,10 +149,13 @@ impl Following {
     fn run(self, mut armed: Armed, told: &Receiver<Told>) {
         loop {
             match told.recv_timeout(self.look) {
-                Ok(Told::Changed) if settles(told) => {}
+                Ok(Told::Changed) if settles(told, QUIET) => {}
                 Err(RecvTimeoutError::Timeout) if armed.way != Way::to(&self.path) => {}
                 Err(RecvTimeoutError::Timeout) => continue,
                 _ => return live::set_watch(None),
+            }
+            if live::has_lost_keys(&self.path) && !settles(told, HOLD) {
+                return live::set_watch(None);
             }
             armed = Armed::at(&self.path, &self.tell);
             live::set_watch_mode(armed.mode);
@@ -166,11 +173,11 @@ impl Following {
     }
 }
 
-/// Waits for the end of a write; `false` when nobody watches any more.
-fn settles(told: &Receiver<Told>) -> bool {
+/// Waits for the end of a write, after which nothing changes for as long as `quiet`; `false` when nobody watches any more.
+fn settles(told: &Receiver<Told>, quiet: Duration) -> bool {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
-        match told.recv_timeout(QUIET) {
+        match told.recv_timeout(quiet) {
             Ok(Told::Changed) => {}
             Err(RecvTimeoutError::Timeout) => return true,
             Ok(Told::Ended) | Err(RecvTimeoutError::Disconnected) => return false,
@@ -280,10 +287,10 @@ mod tests {
         for _ in 0..1000 {
             let _ = tell.send(Told::Changed);
         }
-        assert!(settles(&told));
+        assert!(settles(&told, QUIET));
         assert!(told.try_recv().is_err(), "read before the last piece");
         let _ = tell.send(Told::Ended);
-        assert!(!settles(&told));
+        assert!(!settles(&told, QUIET));
     }
 
     /// The system tells of nothing.
@@ -291,7 +298,7 @@ mod tests {
     fn a_change_that_nobody_tells_is_seen() {
         let path = std::env::temp_dir().join(format!("reattempt-look-{}.toml", std::process::id()));
         let write = |max: u32| std::fs::write(&path, format!("[policies.looked]\nmax = {max}0\n"));
-        write(1).unwrap();
+        write(1).expect("written");
         let (tell, told) = channel();
         let following = Following {
             path: path.clone(),
@@ -304,8 +311,8 @@ mod tests {
             mode: WatchMode::Polling,
             way: Way::to(&path),
         };
-        std::fs::remove_file(&path).unwrap();
-        write(2).unwrap();
+        std::fs::remove_file(&path).expect("removed");
+        write(2).expect("written");
         std::thread::scope(|threads| {
             threads.spawn(move || following.run(armed, &told));
             let max = || live::policy("looked").and_then(|policy| policy.attempts());
@@ -316,6 +323,6 @@ mod tests {
             assert_eq!(max(), Some(20));
             let _ = tell.send(Told::Ended);
         });
-        std::fs::remove_file(&path).unwrap();
+        std::fs::remove_file(&path).expect("removed");
     }
 }

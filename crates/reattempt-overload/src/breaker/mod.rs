@@ -16,7 +16,7 @@ mod tests;
 mod window;
 
 use core::fmt;
-use core::panic::RefUnwindSafe;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 
 pub use call::{Open, Rejected};
 #[doc(hidden)]
@@ -369,6 +369,7 @@ fn tick(moment: Timestamp) -> u32 {
 
 /// An observer that panics leaves nothing half done: the change is complete when observers are called.
 impl RefUnwindSafe for Breaker {}
+impl UnwindSafe for Breaker {}
 
 impl fmt::Debug for Breaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

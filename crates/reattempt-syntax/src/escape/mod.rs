@@ -9,7 +9,9 @@ use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
-use syn::{Block, FnArg, Lifetime, Pat, ReceiverKind, Signature, Type};
+use syn::{
+    Block, CapturedParam, FnArg, Lifetime, Pat, ReceiverKind, Signature, Type, TypeParamBound,
+};
 
 use self::walk::{Bound, Found, How, Walk};
 use crate::item::{has_word, names};
@@ -57,6 +59,7 @@ pub fn find(
     let bound = Bound::by(&statements);
     borrowed.retain(|it| !bound.has(&it.name));
     let mut walk = Walk::new(&borrowed, &bound, &statements, &held);
+    walk.is_opaque = is_opaque(answer);
     walk.may_be_owned = has_word(&answer.to_token_stream(), "Cow");
     walk.answer_of(&statements);
     for statement in &statements {
@@ -194,8 +197,6 @@ struct Held {
     is_self: bool,
     /// Whether it is a type that a trait gives, such as `Self::Compound`.
     is_of_trait: bool,
-    /// Whether it is an `impl Trait` that names what it borrows.
-    is_opaque: bool,
     /// The lifetimes of the function.
     own: Vec<Ident>,
 }
@@ -209,7 +210,6 @@ impl Held {
             unique: Vec::new(),
             is_self: false,
             is_of_trait: false,
-            is_opaque: false,
             own: own.map(|it| it.lifetime.ident.clone()).collect(),
         };
         held.visit_type(answer);
@@ -271,19 +271,6 @@ impl<'ast> Visit<'ast> for Held {
         visit::visit_path(self, path);
     }
 
-    fn visit_type_impl_trait(&mut self, ty: &'ast syn::TypeImplTrait) {
-        self.is_opaque |= ty.bounds.iter().any(|bound| match bound {
-            syn::TypeParamBound::Lifetime(lifetime) => lifetime.ident != "static",
-            syn::TypeParamBound::PreciseCapture(captured) => {
-                let is_lifetime =
-                    |it: &syn::CapturedParam| matches!(it, syn::CapturedParam::Lifetime(_));
-                captured.params.iter().any(is_lifetime)
-            }
-            _ => false,
-        });
-        visit::visit_type_impl_trait(self, ty);
-    }
-
     // `<&mut Self as Trait>::Error` holds no such reference.
     fn visit_qself(&mut self, _: &'ast syn::QSelf) {}
 
@@ -294,6 +281,26 @@ impl<'ast> Visit<'ast> for Held {
     ) {
     }
     fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
+}
+
+/// Whether a type is an `impl Trait` that names what it borrows.
+fn is_opaque(answer: &Type) -> bool {
+    struct Opaque(bool);
+    impl<'ast> Visit<'ast> for Opaque {
+        fn visit_type_impl_trait(&mut self, ty: &'ast syn::TypeImplTrait) {
+            self.0 |= ty.bounds.iter().any(|bound| match bound {
+                TypeParamBound::Lifetime(lifetime) => lifetime.ident != "static",
+                TypeParamBound::PreciseCapture(captured) => {
+                    let mut params = captured.params.iter();
+                    params.any(|it| matches!(it, CapturedParam::Lifetime(_)))
+                }
+                _ => false,
+            });
+        }
+    }
+    let mut opaque = Opaque(false);
+    opaque.visit_type(answer);
+    opaque.0
 }
 
 /// A parameter that is a unique reference, or a `self` that may be one, and that the answer may hold.

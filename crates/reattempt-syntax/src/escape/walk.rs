@@ -136,6 +136,8 @@ pub(super) struct Walk<'a> {
     locals: Vec<(&'a Ident, &'a Expr)>,
     /// What the answer holds.
     held: &'a Held,
+    /// Whether it is an `impl Trait` that names what it borrows.
+    pub(super) is_opaque: bool,
     /// Whether it is a `Cow`, which may own what it holds.
     pub(super) may_be_owned: bool,
     /// The answer around this place.
@@ -174,6 +176,7 @@ impl<'a> Walk<'a> {
             borrowed,
             locals: locals.collect(),
             held,
+            is_opaque: false,
             may_be_owned: false,
             answer: None,
             found: Vec::new(),
@@ -300,7 +303,7 @@ impl<'a> Walk<'a> {
                 Expr::Path(_) => self.found(argument, call, How::AsArgument),
                 Expr::Reference(borrow) if borrow.mutability.is_some() => {
                     // What is known of an `impl Trait` is what it borrows.
-                    let how = if self.held.is_opaque {
+                    let how = if self.is_opaque {
                         How::Uniquely
                     } else {
                         How::Perhaps

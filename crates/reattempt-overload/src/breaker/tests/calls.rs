@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io::{Error, ErrorKind};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
@@ -140,7 +140,9 @@ fn what_it_is_good_for() {
     }
     fn shared<T: Sync + RefUnwindSafe>(_: &T) {}
     static BREAKER: Breaker = Breaker::count_window(1);
+    fn moved<T: UnwindSafe>(_: T) {}
     shared(&BREAKER);
+    moved(Breaker::count_window(1));
     drop(sent(BREAKER.call_async(After(1))));
     assert_eq!(
         format!("{BREAKER:?}"),
