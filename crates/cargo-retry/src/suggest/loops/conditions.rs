@@ -8,7 +8,7 @@ use super::counters::Counters;
 use super::facts::has_word;
 use super::names;
 use super::patterns::shown;
-use super::render::{mentioned, negated, rendered};
+use super::render::{negated, rendered};
 use crate::code::written;
 use crate::suggest::keys::integer;
 
@@ -125,7 +125,7 @@ impl<'a> Condition<'a> {
             }
         });
         let (texts, opposites): (Vec<_>, Vec<_>) = parts.unzip();
-        let names = self.parts.iter().flat_map(|(part, _)| mentioned(part));
+        let names = self.parts.iter().flat_map(|(part, _)| names(*part));
         Guard {
             names: names.collect(),
             text: joined(&texts, self.join),

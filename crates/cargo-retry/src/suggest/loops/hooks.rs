@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::failure::{Failure, Log, Scope};
 use super::names;
 use super::patterns::{Bound, is_any, name, shown};
-use super::render::{mentioned, rendered};
+use super::render::rendered;
 use crate::code::written;
 use crate::suggest::brief;
 
@@ -62,7 +62,7 @@ pub(super) fn on_retry(failure: &Failure<'_>, known: &Names<'_>) -> Hook {
 /// A line as a statement, and whether it needs the retry; or the name that is missing.
 fn line(log: &Log<'_>, known: &Names<'_>, is_alone: bool) -> Result<(String, bool), String> {
     let scope = &log.scope;
-    let mut used = mentioned(&log.line);
+    let mut used = names(&log.line);
     let asked = scope.guards.iter().filter(|_| !is_alone);
     let guards: Vec<_> = asked.clone().map(|it| it.text.as_str()).collect();
     used.extend(asked.flat_map(|it| it.names.iter().cloned()));

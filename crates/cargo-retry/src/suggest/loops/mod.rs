@@ -15,16 +15,13 @@ mod tries;
 mod turn;
 mod walk;
 
-use std::collections::BTreeSet;
-
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens;
 use syn::visit::Visit as _;
 use syn::{Block, Expr, Pat, Stmt};
 
 use self::facts::Facts;
 use self::failure::Exits;
 use self::parts::Parts;
+use self::render::names;
 use super::keys::{Keys, integer};
 use crate::code::written;
 
@@ -172,20 +169,4 @@ impl Loop<'_> {
             ));
         }
     }
-}
-
-/// Every name in a piece of code, those of fields and methods, too.
-fn names(code: &(impl ToTokens + ?Sized)) -> BTreeSet<String> {
-    fn add(tokens: TokenStream, names: &mut BTreeSet<String>) {
-        for token in tokens {
-            match token {
-                TokenTree::Ident(name) => _ = names.insert(name.to_string()),
-                TokenTree::Group(group) => add(group.stream(), names),
-                _ => {}
-            }
-        }
-    }
-    let mut names = BTreeSet::new();
-    add(code.to_token_stream(), &mut names);
-    names
 }

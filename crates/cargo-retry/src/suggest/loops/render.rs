@@ -124,7 +124,7 @@ pub(super) fn negated(condition: &syn::Expr, text: &str) -> String {
 }
 
 /// Every name in a piece of code, those of fields and methods, too, and those in the texts that macros format.
-pub(super) fn mentioned(code: &impl ToTokens) -> BTreeSet<String> {
+pub(super) fn names(code: &(impl ToTokens + ?Sized)) -> BTreeSet<String> {
     fn add(tokens: TokenStream, names: &mut BTreeSet<String>) {
         for token in tokens {
             match token {
@@ -140,19 +140,22 @@ pub(super) fn mentioned(code: &impl ToTokens) -> BTreeSet<String> {
     names
 }
 
-/// The names in the braces of `"{attempt}: {error:?}"`.
-fn formatted(literal: &str) -> impl Iterator<Item = String> {
+/// The names in the braces of `"{attempt}: {error:>width$}"`.
+fn formatted(literal: &str) -> BTreeSet<String> {
+    let is_text = literal.starts_with('"') || literal.starts_with('r');
     let pieces = literal.replace("{{", "");
-    let names: Vec<_> = pieces
-        .split('{')
-        .skip(1)
-        .filter_map(|piece| {
-            let is_of_name = |it: &char| it.is_alphanumeric() || *it == '_';
-            let name: String = piece.chars().take_while(is_of_name).collect();
-            (!name.is_empty() && piece.contains('}')).then_some(name)
-        })
-        .collect();
-    names
-        .into_iter()
-        .filter(|_| literal.starts_with('"') || literal.starts_with('r'))
+    let pieces = pieces.split('{').skip(1).filter(|_| is_text);
+    let inside = pieces.filter_map(|it| it.split_once('}')).map(|(it, _)| it);
+    let words = inside.flat_map(|it| {
+        let (name, form) = it.split_once(':').unwrap_or((it, ""));
+        // `width$` of a form is a name.
+        let sizes = form
+            .split_inclusive('$')
+            .filter_map(|it| it.strip_suffix('$'));
+        let is_of_name = |it: char| it.is_alphanumeric() || it == '_';
+        let sizes = sizes.filter_map(move |it| it.rsplit(|it| !is_of_name(it)).next());
+        [name.trim()].into_iter().chain(sizes)
+    });
+    let names = words.filter(|it| !it.is_empty());
+    names.map(ToOwned::to_owned).collect()
 }
