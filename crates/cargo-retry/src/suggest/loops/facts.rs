@@ -8,6 +8,7 @@ use syn::{BinOp, Block, Expr};
 
 use super::conditions;
 use super::counters::{Counters, steps};
+use super::macros::{self, ends};
 use crate::code::written;
 use crate::suggest::keys::integer;
 
@@ -66,19 +67,14 @@ pub(super) fn block_leaves(block: &Block) -> bool {
     })
 }
 
-/// A macro that never goes on.
-pub(super) fn ends(mac: &syn::Macro) -> bool {
-    let name = mac.path.segments.last().map(|it| it.ident.to_string());
-    let names = ["bail", "panic", "unreachable", "todo", "unimplemented"];
-    name.is_some_and(|it| names.contains(&it.as_str()))
-}
-
 /// Whether something leaves the loop.
 #[derive(Default)]
 pub(super) struct Exit {
     pub(super) leaves: bool,
     /// By `?` or `bail!`, whose error nothing retries.
     pub(super) fails: bool,
+    /// By a macro that is not known.
+    pub(super) may_leave: bool,
     pub(super) awaits: bool,
 }
 
@@ -101,8 +97,8 @@ impl<'ast> Visit<'ast> for Exit {
     }
 
     fn visit_macro(&mut self, mac: &'ast syn::Macro) {
-        let name = mac.path.segments.last();
-        self.fails |= name.is_some_and(|it| it.ident == "bail" || it.ident == "ensure");
+        self.fails |= macros::fails(mac);
+        self.may_leave |= macros::may_leave(mac);
     }
 }
 

@@ -50,7 +50,8 @@ pub(super) fn on_retry(failure: &Failure<'_>, known: &Names<'_>) -> Hook {
     }
     let body = match lines.as_slice() {
         [] => return hook,
-        [line] if line.starts_with("if ") || !line.contains(';') => line.clone(),
+        [line] if line.starts_with("if ") => line.clone(),
+        [line] if !line.contains(';') && !line.starts_with('#') => line.clone(),
         [line] => format!("{{ {line}; }}"),
         _ => format!("{{ {}; }}", lines.join("; ")),
     };

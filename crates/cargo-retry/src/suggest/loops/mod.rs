@@ -6,6 +6,7 @@ mod counters;
 mod facts;
 mod failure;
 mod hooks;
+mod macros;
 mod parts;
 mod patterns;
 mod policy;

@@ -10,6 +10,7 @@ use super::conditions::{Condition, Time};
 use super::facts::{Facts, always_leaves, block_leaves};
 use super::failure::Failure;
 use super::hooks::{self, Names};
+use super::macros::Conditions;
 use super::policy::{self, Outside};
 use super::tries::{self, By, Try};
 use super::walk::Walk;
@@ -129,7 +130,13 @@ impl<'a> Parts<'a> {
         }
         let mut own = self.declared();
         own.extend(facts.set.difference(&facts.counters.all()).cloned());
-        walk.finished(&own)
+        let mut failure = walk.finished(&own);
+        let after = place.and_then(|it| self.body.stmts.get(it..));
+        let conditions = Conditions::of(after.unwrap_or(&self.body.stmts)).0;
+        let conditions = conditions.into_iter();
+        let conditions = conditions.map(|it| format!("what `{it}` leaves out"));
+        failure.unclear.extend(conditions);
+        failure
     }
 
     /// The time that the condition of a `while` gives it.

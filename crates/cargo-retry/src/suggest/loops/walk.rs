@@ -241,7 +241,7 @@ impl<'a, 'n> Walk<'a, 'n> {
                     End::Falls
                 }
                 Stmt::Item(_) => End::Falls,
-                Stmt::Macro(it) => self.of_macro(&it.mac, scope),
+                Stmt::Macro(it) => self.of_macro(&it.attrs, &it.mac, scope),
                 // A count that is not over goes on, and what follows ends the loop.
                 Stmt::Expr(Expr::If(it), _) => match self.condition(it, scope) {
                     (End::Again, true) => {
@@ -271,7 +271,8 @@ impl<'a, 'n> Walk<'a, 'n> {
         } else if let Ok(expr) = syn::parse2::<Expr>(code) {
             exit.visit_expr(&expr);
         }
-        self.failure.besides.push((text, exit.fails || exit.leaves));
+        let ends = exit.fails || exit.leaves || exit.may_leave;
+        self.failure.besides.push((text, ends));
     }
 
     fn local(&mut self, local: &'a syn::Local, scope: &Scope<'a>) {
@@ -286,7 +287,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             expr => {
                 let mut search = Exit::default();
                 search.visit_expr(expr);
-                if search.fails || search.awaits || init.diverge.is_some() {
+                if search.fails || search.may_leave || search.awaits || init.diverge.is_some() {
                     self.besides(local);
                 }
             }
@@ -308,7 +309,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             Expr::Await(it) => self.body(&it.base, scope),
             Expr::If(it) => self.condition(it, scope).0,
             Expr::Match(it) => self.matching(it, scope),
-            Expr::Macro(it) => self.of_macro(&it.mac, scope),
+            Expr::Macro(it) => self.of_macro(&it.attrs, &it.mac, scope),
             Expr::Assign(it) => {
                 let target = written(&it.left).to_lowercase();
                 let is_error = target.contains("err") || target.contains("last");

@@ -1,23 +1,28 @@
 //! What a failure does that is not a decision: it logs, sleeps, or ends the loop.
 
 use quote::ToTokens as _;
-use syn::{Expr, Macro};
+use quote::quote;
+use syn::{Attribute, Expr, Macro};
 
 use super::{End, Walk};
 use crate::code::written;
 use crate::suggest::loops::conditions::unparenthesized;
-use crate::suggest::loops::facts::{ends, is_sleep};
+use crate::suggest::loops::facts::is_sleep;
 use crate::suggest::loops::failure::{Exits, Log, Scope};
+use crate::suggest::loops::macros::{ends, is_log, logs};
 use crate::suggest::loops::names;
 use crate::suggest::loops::patterns::name;
 
 impl<'a> Walk<'a, '_> {
-    pub(super) fn of_macro(&mut self, line: &'a Macro, scope: &Scope<'a>) -> End {
-        let name = line.path.segments.last().map(|it| it.ident.to_string());
-        let name = name.unwrap_or_default();
-        if is_log(&name) {
+    pub(super) fn of_macro(
+        &mut self,
+        attributes: &[Attribute],
+        line: &Macro,
+        scope: &Scope<'a>,
+    ) -> End {
+        if logs(line) {
             let scope = scope.clone();
-            let line = line.to_token_stream();
+            let line = quote!(#(#attributes)* #line);
             self.failure.logs.push(Log {
                 scope,
                 line,
@@ -111,26 +116,4 @@ pub(super) fn is_error(expr: &Expr, scope: &Scope<'_>) -> bool {
         }
         _ => false,
     }
-}
-
-/// A macro that prints or logs.
-fn is_log(name: &str) -> bool {
-    matches!(
-        name,
-        "print"
-            | "println"
-            | "eprint"
-            | "eprintln"
-            | "dbg"
-            | "trace"
-            | "debug"
-            | "info"
-            | "warn"
-            | "error"
-            | "log"
-            | "event"
-    ) || name.starts_with("log_")
-        || name.ends_with("_log")
-        || name.starts_with("debug_")
-        || name.starts_with("trace_")
 }

@@ -1,0 +1,104 @@
+//! The macros that a loop calls: what their names say of them, and what is compiled only at times.
+
+use syn::visit::Visit;
+use syn::{Attribute, Macro, Stmt};
+
+use crate::code::written;
+
+fn name(mac: &Macro) -> String {
+    let name = mac.path.segments.last().map(|it| it.ident.to_string());
+    name.unwrap_or_default()
+}
+
+/// A macro that prints or logs.
+pub(super) fn logs(mac: &Macro) -> bool {
+    is_log(&name(mac))
+}
+
+/// The name of a macro or a function that prints or logs.
+pub(super) fn is_log(name: &str) -> bool {
+    matches!(
+        name,
+        "print"
+            | "println"
+            | "eprint"
+            | "eprintln"
+            | "dbg"
+            | "trace"
+            | "debug"
+            | "info"
+            | "warn"
+            | "error"
+            | "log"
+            | "event"
+    ) || name.starts_with("log_")
+        || name.ends_with("_log")
+        || name.starts_with("debug_")
+        || name.starts_with("trace_")
+}
+
+/// A macro that never goes on.
+pub(super) fn ends(mac: &Macro) -> bool {
+    matches!(
+        name(mac).as_str(),
+        "bail" | "panic" | "unreachable" | "todo" | "unimplemented"
+    )
+}
+
+/// A macro that returns an error.
+pub(super) fn fails(mac: &Macro) -> bool {
+    matches!(name(mac).as_str(), "bail" | "ensure")
+}
+
+/// A macro that may return, or leave the loop: nothing is known of its name.
+pub(super) fn may_leave(mac: &Macro) -> bool {
+    let name = name(mac);
+    let is_of_std = matches!(
+        name.as_str(),
+        "assert"
+            | "assert_eq"
+            | "assert_ne"
+            | "concat"
+            | "env"
+            | "file"
+            | "format"
+            | "format_args"
+            | "include_str"
+            | "line"
+            | "matches"
+            | "stringify"
+            | "vec"
+            | "write"
+            | "writeln"
+            | "anyhow"
+            | "eyre"
+            | "json"
+    );
+    !(is_of_std || is_log(&name) || ends(mac) || fails(mac))
+}
+
+/// The conditions under which parts of a loop are compiled, but for lines of its log, which keep theirs.
+#[derive(Default)]
+pub(super) struct Conditions(pub(super) Vec<String>);
+
+impl Conditions {
+    pub(super) fn of(statements: &[Stmt]) -> Self {
+        let mut found = Self::default();
+        statements.iter().for_each(|it| found.visit_stmt(it));
+        found
+    }
+}
+
+impl<'ast> Visit<'ast> for Conditions {
+    fn visit_stmt_macro(&mut self, it: &'ast syn::StmtMacro) {
+        if !logs(&it.mac) {
+            syn::visit::visit_stmt_macro(self, it);
+        }
+    }
+
+    fn visit_attribute(&mut self, it: &'ast Attribute) {
+        if it.path().is_ident("cfg") {
+            self.0.push(written(it));
+        }
+    }
+}
