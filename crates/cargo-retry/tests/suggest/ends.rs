@@ -106,3 +106,111 @@ fn a_macro_that_is_not_known_decides() {
     let (_, code) = only("ends-macro-known", &body);
     assert!(code.contains("on(_),"), "{code}");
 }
+
+#[test]
+fn what_stands_between_the_attempt_and_its_match_is_kept() {
+    let body = |between: &str| {
+        format!(
+            "loop {{ tries += 1; let result = ask(); {between} match result {{ Ok(it) => return Ok(it), Err(e) if tries > 4 => return Err(e), Err(_) => sleep(PAUSE) }} }}"
+        )
+    };
+    are_whole(
+        "ends-between",
+        &[
+            (&body(""), "{ ask() }"),
+            // A count alone needs no more.
+            (&body("seen += 1;"), "{ ask() }"),
+            (
+                &body("debug!(\"{result:?}\"); METRIC.add(1);"),
+                "{ let result = ask(); debug!(\"{result:?}\"); METRIC.add(1); result }",
+            ),
+            (
+                &body("let took = start.elapsed(); TIMES.add(took);"),
+                "{ let result = ask(); let took = start.elapsed(); TIMES.add(took); result }",
+            ),
+        ],
+    );
+    are_sketches(
+        "ends-between-left",
+        &[
+            (
+                &body("if result.is_fatal() { return result; }"),
+                "what `result.is_fatal()` decides",
+            ),
+            (&body("look(&result)?;"), "what `look(&result)?` decides"),
+            (
+                &body("debug!(\"{tries}: {result:?}\");"),
+                "what is tried uses `tries`",
+            ),
+        ],
+    );
+    // What ends the loop is asked about each error, and a limit is one.
+    let (found, code) = only("ends-between-ends", &body("if once { return result; }"));
+    assert!(
+        is_sketch(&found) && code.contains("on = |_| !once,"),
+        "{found}"
+    );
+    let (_, code) = only(
+        "ends-between-limit",
+        &body("if tries > 4 { return result; } drop(it);"),
+    );
+    assert!(
+        code.contains("max = 5,") && code.contains("on(_),"),
+        "{code}"
+    );
+    assert!(
+        code.contains("{ let result = ask(); drop(it); result }"),
+        "{code}"
+    );
+}
+
+#[test]
+fn an_attempt_that_returns_by_itself_is_not_a_block() {
+    let (found, _) = only(
+        "ends-returns",
+        "for _ in 0..4 { let it = match ask() { Ok(it) => Ok(it), Err(e) if e.is_final() => return Err(e), Err(e) => Err(e) }; match it { Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) } } fail()",
+    );
+    assert!(found["suggestion"].is_null(), "{found}");
+    let said = found.to_string();
+    assert!(said.contains("what is tried can leave the loop"), "{said}");
+}
+
+#[test]
+fn what_a_turn_does_first_is_named() {
+    let body = |first: &str| {
+        format!(
+            "loop {{ {first} match ask() {{ Ok(it) => return Ok(it), Err(e) if tries > 4 => return Err(e), Err(_) => {{ tries += 1; sleep(PAUSE) }} }} }}"
+        )
+    };
+    are_sketches(
+        "ends-first",
+        &[
+            (
+                &body("if is_stopped() { return fail(); }"),
+                "first: `if is_stopped() { return fail(); }`",
+            ),
+            (&body("sleep(FIRST);"), "first: `sleep(FIRST);`"),
+            (
+                &body("if tries > 0 { sleep(PAUSE); reconnect(); }"),
+                "first: `if tries > 0 { sleep(PAUSE); reconnect(); }`",
+            ),
+            (&body("reset(3)?;"), "first: `reset(3)?;`"),
+            (
+                &body("halt!(is_stopped());"),
+                "first: `halt!(is_stopped());`",
+            ),
+            (&body("let it = next()?;"), "first: `let it = next()?;`"),
+        ],
+    );
+    // A value that is there for what its end does.
+    are_whole(
+        "ends-guard",
+        &[(
+            &body("let _permit = permit();"),
+            "{ let _permit = permit(); ask() }",
+        )],
+    );
+    // A limit is said as `max`.
+    let (found, _) = only("ends-top", &body("if tries > 9 { return fail(); }"));
+    assert!(!found["missing"].to_string().contains("first:"), "{found}");
+}

@@ -23,6 +23,7 @@ use self::facts::Facts;
 use self::failure::Exits;
 use self::parts::Parts;
 use self::render::names;
+use self::turn::Turn;
 use super::keys::{Keys, integer};
 use crate::code::written;
 
@@ -65,28 +66,39 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     if sleep.is_none() && (callee.is_none() || !parts.is_counted(&facts)) {
         return None;
     }
-    let (tried, asked) = parts.find_try(&facts)?;
-    let turn =
-        tried.and_then(|place| Some(turn::before(parts.body, place, asked.as_ref()?.operation)));
-    let turn = turn.unwrap_or_default();
-    let failure = parts.failure(&facts, asked.as_ref(), around.sleeping);
-    let tried = asked.as_ref().map(|it| it.operation);
+    let (place, asked) = parts.find_try(&facts)?;
+    let turn = asked.as_ref().map(|it| match place {
+        Some(place) => Turn::of(parts.body, place, it, &facts.counters),
+        None => Turn::none(it.operation),
+    });
+    let between = turn.as_ref().map(|it| &*it.between).unwrap_or_default();
+    let failure = parts.failure(&facts, asked.as_ref(), between, around.sleeping);
+    let is_made = asked.as_ref().is_some_and(|it| it.made.is_some());
+    let tried = asked.as_ref();
+    let tried = tried.map(|it| it.made.map_or(it.operation, |(_, it)| it));
     let mut keys = parts.keys(&facts, &failure, tried, around);
+    for what in turn.iter().flat_map(|it| &it.first) {
+        keys.missing.push(format!(
+            "what each turn does first: `{what}`; keep that, or do it in the block"
+        ));
+    }
     if let (None, Some(callee)) = (sleep, callee) {
         keys.missing.push(format!(
             "`base`: the loop waits in `{callee}`; write its delay as `base` or `backoff`, and take it out of there"
         ));
     }
+    let left = turn.as_ref().and_then(|it| it.left.clone());
     let mut found = Loop {
-        operation: asked.as_ref().map(|it| it.operation),
-        before: turn.before,
         turn: None,
-        is_plain: turn.is_whole && asked.as_ref().is_some_and(|it| it.is_plain),
+        operation: turn.as_ref().map(|it| it.operation),
+        is_plain: turn.as_ref().is_some_and(|it| it.is_whole)
+            && asked.as_ref().is_some_and(|it| it.is_plain),
         returns: asked.is_some_and(|it| it.returns),
         is_statement: !matches!(expr, Expr::Loop(_)),
         converts: failure.exits == Exits::Converted,
         is_explained: false,
         keys: Keys::default(),
+        before: turn.map(|it| it.before).unwrap_or_default(),
     };
     found.is_plain &= matches!(failure.exits, Exits::Same | Exits::Converted);
     if let Some((name, turns)) = parts.turns {
@@ -98,7 +110,7 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         && name
             .path
             .get_ident()
-            .is_some_and(|it| facts.set.contains(&it.to_string()))
+            .is_some_and(|it| !is_made && facts.set.contains(&it.to_string()))
     {
         found.operation = None;
         found.is_explained = true;
@@ -107,7 +119,7 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
             written(name)
         ));
     }
-    if let Some(what) = turn.left {
+    if let Some(what) = left {
         found.operation = None;
         found.is_explained = true;
         keys.only_missing(format!(

@@ -57,7 +57,7 @@ impl<'a> Parts<'a> {
     pub(super) fn find_try(&self, facts: &Facts) -> Option<(Option<usize>, Option<Try<'a>>)> {
         let mut statements = self.body.stmts.iter().enumerate();
         let found = statements.find_map(|(place, it)| Some((place, tries::find(it)?)));
-        let found = found.map(|(place, it)| tries::through_variable(self.body, place, it));
+        let found = found.map(|(place, it)| (place, tries::through_variable(self.body, place, it)));
         let found = found.or_else(|| tries::hand_on(self.body, facts));
         match (found, self.condition.and_then(tries::failing)) {
             (Some((place, found)), _) => Some((Some(place), Some(found))),
@@ -72,6 +72,7 @@ impl<'a> Parts<'a> {
         &self,
         facts: &Facts,
         found: Option<&Try<'a>>,
+        between: &[&'a Stmt],
         sleeping: &dyn Fn(&str) -> bool,
     ) -> Failure<'a> {
         let mut walk = Walk::new(facts, self.label, sleeping);
@@ -96,6 +97,7 @@ impl<'a> Parts<'a> {
             }),
         };
         let rest = place.and_then(|it| self.body.stmts.get(it.saturating_add(1)..));
+        walk.between(between);
         match by {
             Some(By::Match(it)) => walk.arms(&it.arms, is_borrowed(&it.expr)),
             Some(By::If(it, pattern)) => {

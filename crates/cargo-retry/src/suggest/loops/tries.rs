@@ -7,19 +7,13 @@ use syn::{Arm, Block, Expr, ExprMatch, Pat, Stmt};
 use super::facts::{Facts, exits, leaves};
 use super::names;
 
-/// The variable that is asked, and what it is set to before.
-pub(super) fn through_variable<'a>(
-    body: &'a Block,
-    place: usize,
-    mut found: Try<'a>,
-) -> (usize, Try<'a>) {
+/// With what the variable that is asked is set to before.
+pub(super) fn through_variable<'a>(body: &'a Block, place: usize, mut found: Try<'a>) -> Try<'a> {
     if let Expr::Reference(it) = found.operation {
         found.operation = &it.expr;
     }
-    match variable(body, place, found.operation) {
-        Some((place, operation)) => (place, Try { operation, ..found }),
-        None => (place, found),
-    }
+    found.made = variable(body, place, found.operation);
+    found
 }
 
 /// What a variable of the loop is set to before this place, and where.
@@ -83,6 +77,8 @@ pub(super) fn hand_on<'a>(body: &'a Block, facts: &Facts) -> Option<(usize, Try<
 /// What is tried, and what becomes of it.
 pub(super) struct Try<'a> {
     pub(super) operation: &'a Expr,
+    /// Where in the body a variable is set to it, and to what, if it is one.
+    pub(super) made: Option<(usize, &'a Expr)>,
     pub(super) is_plain: bool,
     pub(super) returns: bool,
     /// What says which results are failures; nothing if the loop asks otherwise.
@@ -101,6 +97,7 @@ impl<'a> Try<'a> {
     pub(super) const fn part(operation: &'a Expr) -> Self {
         Self {
             operation,
+            made: None,
             is_plain: false,
             returns: false,
             by: None,
@@ -154,6 +151,7 @@ fn of_match(it: &ExprMatch) -> Option<Try<'_>> {
     }
     Some(Try {
         operation: &it.expr,
+        made: None,
         is_plain: it.arms.iter().filter(is_success).all(hands_on),
         returns: (it.arms.iter().filter(is_success)).any(|it| matches!(*it.body, Expr::Return(_))),
         by: Some(By::Match(it)),

@@ -64,6 +64,13 @@ impl<'a, 'n> Walk<'a, 'n> {
         }
     }
 
+    /// What is done with the result before anything is asked about it.
+    pub(super) fn between(&mut self, statements: &[&'a Stmt]) {
+        for statement in statements {
+            self.block(std::slice::from_ref(*statement), &Scope::default());
+        }
+    }
+
     /// The arms of a `match` on the result.
     pub(super) fn arms(&mut self, arms: &'a [Arm], is_borrowed: bool) {
         for arm in arms {
