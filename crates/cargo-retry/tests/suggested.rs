@@ -98,6 +98,7 @@ macro_rules! runs {
             said(format!("{:?}", $module::parts(&server)));
             said(format!("{:?}", $module::nested(&server)));
             said(format!("{:?}", $module::asked(&server)));
+            said(format!("{:?}", $module::between(&server).await));
         }
         all
     }};

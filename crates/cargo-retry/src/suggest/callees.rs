@@ -47,7 +47,7 @@ struct Function {
 
 impl Functions {
     fn add(&mut self, signature: &Signature, block: &Block) {
-        let (sleeps, calls) = calls(block);
+        let (sleeps, calls) = calls(&block.stmts);
         let function = Function {
             sleeps,
             calls,

@@ -15,7 +15,7 @@ use syn::{Block, Expr, ImplItemFn, Item, ItemFn, ItemImpl, Macro, Signature, Stm
 use super::callees::{self, Callees};
 use super::keys::Keys;
 use super::libraries::{self, Around, Site};
-use super::{Finding, Suggestion};
+use super::{Finding, Suggestion, loops};
 use crate::code::modules::Code;
 use crate::code::names::{Meaning, Path};
 use crate::code::uses::{Use, uses};
@@ -45,6 +45,7 @@ pub(super) fn all(code: &Code, packages: &[String], no_tests: bool) -> Vec<Findi
             no_tests,
             callees: callees.get(module.krate).unwrap_or(&none),
             functions: Vec::new(),
+            behind: Vec::new(),
             uses: Vec::new(),
             findings: Vec::new(),
         };
@@ -79,6 +80,8 @@ struct Visitor<'c> {
     no_tests: bool,
     callees: &'c Callees,
     functions: Vec<Function>,
+    /// What the code behind the next loop calls.
+    behind: Vec<String>,
     uses: Vec<Use>,
     findings: Vec<Finding>,
 }
@@ -374,7 +377,17 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
                 uses(&item.tree, item.leading_colon.is_some(), &mut self.uses);
             }
         }
-        syn::visit::visit_block(self, block);
+        let mut rest = block.stmts.as_slice();
+        while let Some((statement, behind)) = rest.split_first() {
+            if matches!(
+                statement,
+                Stmt::Expr(Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_), _)
+            ) {
+                self.behind = loops::calls(behind).1;
+            }
+            self.visit_stmt(statement);
+            rest = behind;
+        }
         self.uses.truncate(before);
     }
 
@@ -382,7 +395,8 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         if self.by_library(expr) {
             return;
         }
-        self.by_hand(expr);
+        let behind = std::mem::take(&mut self.behind);
+        self.by_hand(expr, &behind);
         syn::visit::visit_expr(self, expr);
     }
 

@@ -214,3 +214,56 @@ fn what_a_turn_does_first_is_named() {
     let (found, _) = only("ends-top", &body("if tries > 9 { return fail(); }"));
     assert!(!found["missing"].to_string().contains("first:"), "{found}");
 }
+
+/// The block of a loop that awaits is one, too: nothing blocks a thread.
+#[test]
+fn a_delay_that_is_awaited_stays_so() {
+    let body = |delay: &str| {
+        format!(
+            "loop {{ match open(path) {{ Ok(it) => return Ok(it), Err(_) if tries < 4 => {{ tries += 1; {delay} }} Err(e) => return Err(e) }} }}"
+        )
+    };
+    for (number, delay) in [
+        "tokio::time::sleep(PAUSE).await;",
+        "select! { _ = sleep(PAUSE) => {} _ = ends() => {} }",
+        "within! { sleep(PAUSE).await; }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("ends-awaited-{number}"), &body(delay));
+        assert!(code.contains("async { open(path) }, ).await"), "{found}");
+    }
+    are_whole(
+        "ends-not-awaited",
+        &[(&body("sleep(PAUSE);"), ", { open(path) }, )")],
+    );
+    let poll = "while start.elapsed() < LIMIT { if is_open() { return Ok(0); } sleep(PAUSE).await; } fail()";
+    are_whole(
+        "ends-awaited-poll",
+        &[(poll, "async { is_open() }, ).await")],
+    );
+}
+
+#[test]
+fn an_attempt_behind_the_loop_counts() {
+    let body = |last: &str| {
+        format!(
+            "for _ in 0..3 {{ match open(path) {{ Err(e) if e.is_busy() => sleep(PAUSE), other => return other }} }} {last}"
+        )
+    };
+    are_sketches(
+        "ends-last",
+        &[
+            (
+                &body("open(path)"),
+                "what follows the loop calls `open` once more",
+            ),
+            (
+                &body("let last = self.open(path)?; Ok(last)"),
+                "what follows the loop calls `open` once more",
+            ),
+        ],
+    );
+    are_whole("ends-no-last", &[(&body("Err(late(path))"), "max = 3,")]);
+}

@@ -173,6 +173,23 @@ pub fn asked(server: &Server) -> Result<u8, Wider> {
     }
 }
 
+/// What is done with each result before it is asked, and a delay that is awaited.
+pub async fn between(server: &Server) -> Result<u8, Fault> {
+    let mut attempts = 0;
+    loop {
+        let result = server.ask();
+        server.lines.borrow_mut().push(format!("{result:?}"));
+        match result {
+            Ok(it) => return Ok(it),
+            Err(fault) if attempts >= 3 || fault.is_final() => return Err(fault),
+            Err(_) => {
+                attempts += 1;
+                tokio::time::sleep(Duration::from_millis(7)).await;
+            }
+        }
+    }
+}
+
 /// A limit of time.
 pub fn timed(server: &Server) -> Result<u8, Fault> {
     let start = Instant::now();

@@ -164,6 +164,23 @@ pub fn asked(server: &Server) -> Result<u8, Wider> {
 ).map_err(Into::into)
 }
 
+/// What is done with each result before it is asked, and a delay that is awaited.
+pub async fn between(server: &Server) -> Result<u8, Fault> {
+    let mut attempts = 0;
+    return reattempt::retry_block!(
+    max = 4,
+    backoff = "fixed",
+    base = "7ms",
+    jitter = "none",
+    on = |fault| !fault.is_final(),
+    async {
+        let result = server.ask();
+        server.lines.borrow_mut().push(format!("{result:?}"));
+        result
+    },
+).await
+}
+
 /// A limit of time.
 pub fn timed(server: &Server) -> Result<u8, Fault> {
     let start = Instant::now();

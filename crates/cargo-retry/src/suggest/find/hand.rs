@@ -9,7 +9,8 @@ use crate::suggest::loops::poll::Poll;
 use crate::suggest::{Finding, Suggestion, loops};
 
 impl Visitor<'_> {
-    pub(super) fn by_hand(&mut self, whole: &Expr) {
+    /// `behind` is what the code behind the loop calls.
+    pub(super) fn by_hand(&mut self, whole: &Expr, behind: &[String]) {
         let around = loops::Around {
             named: &|name| self.named(name),
             sleeping: &|name| self.callees.sleeping.contains(name),
@@ -32,12 +33,18 @@ impl Visitor<'_> {
         } else if found.operation.is_some() && found.is_statement {
             keys.differs.push("after the last attempt the block returns its error, and what follows the loop is not reached".to_owned());
         }
+        let last = found.operation.and_then(called);
+        if let Some(last) = last.filter(|it| behind.contains(it)) {
+            keys.missing.push(format!(
+                "`max`: what follows the loop calls `{last}` once more: that attempt counts, too"
+            ));
+        }
         let suggestion = found.operation.map(|operation| {
             let is_whole = found.is_plain && keys.missing.is_empty();
             Suggestion {
                 attribute: None,
                 replaces: bytes(&whole.to_token_stream()).filter(|_| is_whole),
-                code: self.block(&found, operation),
+                code: self.block(&found, operation, awaits(whole)),
             }
         });
         let finding = self.found(whole, "a loop", suggestion, &keys);
@@ -45,13 +52,11 @@ impl Visitor<'_> {
     }
 
     fn polled(&self, whole: &Expr, poll: &Poll<'_>) -> Finding {
-        let mut awaits = Awaits::default();
-        awaits.visit_expr(poll.value);
-        poll.before.iter().for_each(|it| awaits.visit_stmt(it));
+        let is_async = awaits(whole);
         let lines = poll.before.iter().map(|it| self.source(it));
         let body: Vec<_> = lines.chain([self.source(poll.value)]).collect();
-        let block = poll.keys.block(&body.join("\n        "), awaits.0);
-        let block = format!("{block}{}", if awaits.0 { ".await" } else { "" });
+        let block = poll.keys.block(&body.join("\n        "), is_async);
+        let block = format!("{block}{}", if is_async { ".await" } else { "" });
         let pattern = poll.pattern.map(|it| format!("let {} = ", self.source(it)));
         let over = poll.over.map(|it| format!(" else {}", self.source(it)));
         let (pattern, over) = (pattern.unwrap_or_default(), over.unwrap_or_default());
@@ -69,11 +74,7 @@ impl Visitor<'_> {
     }
 
     /// A loop as a block.
-    fn block(&self, found: &loops::Loop<'_>, operation: &Expr) -> String {
-        let mut awaits = Awaits::default();
-        awaits.visit_expr(operation);
-        found.before.iter().for_each(|it| awaits.visit_stmt(it));
-        let is_async = awaits.0;
+    fn block(&self, found: &loops::Loop<'_>, operation: &Expr, is_async: bool) -> String {
         let before = found.before.iter().map(|it| self.source(it));
         let lines = found.turn.clone().into_iter().chain(before);
         let body = lines.chain([self.source(operation)]).collect::<Vec<_>>();
@@ -94,13 +95,38 @@ impl Visitor<'_> {
     }
 }
 
-/// Whether something is awaited, and not only in a block or a closure of its own.
-#[derive(Default)]
+/// The name of the function that is called.
+fn called(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Await(it) => called(&it.base),
+        Expr::Paren(it) => called(&it.expr),
+        Expr::Call(it) => match &*it.func {
+            Expr::Path(it) => it.path.segments.last().map(|it| it.ident.to_string()),
+            _ => None,
+        },
+        Expr::MethodCall(it) => Some(it.method.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether a loop awaits something, a delay or an attempt, and not only in a block or a closure of its own.
+fn awaits(code: &Expr) -> bool {
+    let mut awaits = Awaits(false);
+    awaits.visit_expr(code);
+    awaits.0
+}
+
 struct Awaits(bool);
 
 impl<'ast> Visit<'ast> for Awaits {
     fn visit_expr_await(&mut self, _: &'ast syn::ExprAwait) {
         self.0 = true;
+    }
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        const AWAIT: &[&str] = &["select", "select_biased", "join", "try_join"];
+        let name = mac.path.segments.last().map(|it| it.ident.to_string());
+        let is_one = name.is_some_and(|it| AWAIT.contains(&it.as_str()));
+        self.0 |= is_one || loops::names(&mac.tokens).contains("await");
     }
     fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {}
     fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}

@@ -17,12 +17,12 @@ mod turn;
 mod walk;
 
 use syn::visit::Visit as _;
-use syn::{Block, Expr, Pat, Stmt};
+use syn::{Expr, Pat, Stmt};
 
 use self::facts::Facts;
 use self::failure::Exits;
 use self::parts::Parts;
-use self::render::names;
+pub(super) use self::render::names;
 use self::turn::Turn;
 use super::keys::{Keys, integer};
 use crate::code::written;
@@ -130,10 +130,10 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     Some(found)
 }
 
-/// Whether a function sleeps, and what it calls.
-pub(super) fn calls(block: &Block) -> (bool, Vec<String>) {
+/// Whether code sleeps, and what it calls.
+pub(super) fn calls(statements: &[Stmt]) -> (bool, Vec<String>) {
     let mut facts = Facts::default();
-    facts.visit_block(block);
+    statements.iter().for_each(|it| facts.visit_stmt(it));
     let sleeps = facts.sleep.is_some() || facts.calls.iter().any(|it| it == "sleep_until");
     (sleeps, facts.calls)
 }

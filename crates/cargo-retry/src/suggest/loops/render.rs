@@ -124,7 +124,7 @@ pub(super) fn negated(condition: &syn::Expr, text: &str) -> String {
 }
 
 /// Every name in a piece of code, those of fields and methods, too, and those in the texts that macros format.
-pub(super) fn names(code: &(impl ToTokens + ?Sized)) -> BTreeSet<String> {
+pub(in crate::suggest) fn names(code: &(impl ToTokens + ?Sized)) -> BTreeSet<String> {
     fn add(tokens: TokenStream, names: &mut BTreeSet<String>) {
         for token in tokens {
             match token {
