@@ -49,6 +49,8 @@ macro_rules! attempts {
         let error = $module::permanent_and_transient(client).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         all.push(asked());
+        $module::blocking_and_permanent(client).unwrap_err();
+        all.push(asked());
         $module::by_hand(client).unwrap_err();
         all.push(asked());
         all
@@ -65,7 +67,7 @@ async fn what_replaces_a_retry_makes_its_attempts() {
         use after::Client;
         attempts!(after)
     };
-    assert_eq!(before, [5, 3, 2, 2, 4, 8, 5, 4, 6, 4]);
+    assert_eq!(before, [5, 3, 2, 2, 4, 8, 5, 4, 6, 3, 4]);
     assert_eq!(after, before);
 }
 

@@ -97,6 +97,8 @@ struct Function {
     variables: Vec<(String, Expr)>,
     /// The variables that are set again.
     changed: Vec<String>,
+    /// What would have to be `mut` to be called.
+    immutable: Vec<String>,
 }
 
 impl Visitor<'_> {
@@ -157,9 +159,18 @@ impl Visitor<'_> {
                 source: &|tokens| self.source(tokens),
                 tells_apart: &|name| self.callees.tell_apart.contains(name),
             };
-            let Some(site) = libraries::site(expr, &around) else {
+            let Some(mut site) = libraries::site(expr, &around) else {
                 return false;
             };
+            let function = self.functions.last();
+            if let (Expr::Path(name), Some(function)) = (site.operation, function)
+                && function.immutable.contains(&written(name))
+            {
+                site.keys.missing.push(format!(
+                    "`mut {0}`, where `{0}` is declared: it is called here, and not moved",
+                    written(name)
+                ));
+            }
             let finding = self.finding(whole, &site, is_awaited, &around);
             (finding, site.operation.clone())
         };
@@ -236,7 +247,10 @@ impl Visitor<'_> {
             [Stmt::Expr(expr, None)] => bytes(&expr.to_token_stream()),
             _ => None,
         };
-        let mut variables = Variables::default();
+        let mut variables = Variables {
+            immutable: immutable(signature),
+            ..Variables::default()
+        };
         variables.visit_block(block);
         self.functions.push(Function {
             start: start.unwrap_or_default(),
@@ -244,6 +258,7 @@ impl Visitor<'_> {
             is_async: signature.asyncness.is_some(),
             variables: variables.first,
             changed: variables.changed,
+            immutable: variables.immutable,
         });
         self.visit_block(block);
         self.functions.pop();
@@ -323,6 +338,39 @@ fn bytes(tokens: &proc_macro2::TokenStream) -> Option<(usize, usize)> {
 struct Variables {
     first: Vec<(String, Expr)>,
     changed: Vec<String>,
+    immutable: Vec<String>,
+}
+
+/// The parameters that would have to be `mut` to be called.
+fn immutable(signature: &Signature) -> Vec<String> {
+    let is_mut = |ty: &syn::Type| {
+        let name = written(ty);
+        let generics = signature.generics.params.iter().filter_map(|it| match it {
+            syn::GenericParam::Type(it) if it.ident == name => Some(written(&it.bounds)),
+            _ => None,
+        });
+        let clause = signature.generics.where_clause.iter();
+        let clauses = clause
+            .flat_map(|it| &it.predicates)
+            .filter_map(|it| match it {
+                syn::WherePredicate::Type(it) if written(&it.bounded_ty) == name => {
+                    Some(written(&it.bounds))
+                }
+                _ => None,
+            });
+        let mut bounds = [name.clone()].into_iter().chain(generics).chain(clauses);
+        bounds.any(|it| it.contains("FnMut"))
+    };
+    let inputs = signature.inputs.iter().filter_map(|it| match it {
+        syn::FnArg::Typed(it) => match &*it.pat {
+            syn::Pat::Ident(name) if name.mutability.is_none() && is_mut(&it.ty) => {
+                Some(name.ident.to_string())
+            }
+            _ => None,
+        },
+        syn::FnArg::Receiver(_) => None,
+    });
+    inputs.collect()
 }
 
 impl<'ast> Visit<'ast> for Variables {
@@ -332,6 +380,11 @@ impl<'ast> Visit<'ast> for Variables {
             it => it,
         };
         if let (syn::Pat::Ident(name), Some(init)) = (pattern, &local.init) {
+            if let (None, Expr::Closure(it)) = (&name.mutability, &*init.expr)
+                && loops::changes(it)
+            {
+                self.immutable.push(name.ident.to_string());
+            }
             self.first
                 .push((name.ident.to_string(), (*init.expr).clone()));
         }

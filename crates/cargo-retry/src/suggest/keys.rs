@@ -5,6 +5,9 @@ use syn::{Expr, Lit};
 use crate::code::written;
 use crate::policy::from_text;
 
+/// How a delay that an error asks for differs here.
+pub(super) const ASKED: &str = "a delay that an error asks for is bounded by `max_retry_after`, 1 minute unless it is written, and has up to 10 % of jitter";
+
 /// What is known of another policy, in our keys.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Keys {

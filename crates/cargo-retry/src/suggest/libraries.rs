@@ -5,11 +5,11 @@ mod replacements;
 use syn::visit::Visit;
 use syn::{Expr, ExprCall, ExprMethodCall};
 
-use self::replacements::{hook, notification};
+use self::replacements::{hook, notification, takes_error};
 use super::body::Source;
 use super::brief;
 use super::delays::{self, Library, Named};
-use super::keys::Keys;
+use super::keys::{ASKED, Keys};
 use crate::code::written;
 
 /// A package, and a path in it.
@@ -267,9 +267,24 @@ fn function<'a>(call: &'a ExprCall, around: &Around<'_>) -> Option<Site<'a>> {
             "on = |error: &{wrapper}<_>| matches!(error, {wrapper}::Transient {{ err, .. }} if ({condition})(err))"
         ),
     });
-    if let Some(notify) = notify {
-        keys.hooks
-            .push(notification(notify, wrapper, around.source));
+    if let Some(wrapper) = wrapper {
+        keys.hooks.push(format!(
+            "retry_after = |error: &{wrapper}<_>| match error {{ {wrapper}::Transient {{ retry_after, .. }} => *retry_after, _ => None }}"
+        ));
+        keys.differs.push(ASKED.to_owned());
+    }
+    match notify {
+        // backoff alone hands it the error.
+        Some(notify) if library == Library::Backoff && takes_error(notify) => {
+            keys.missing.push(format!(
+                "`on_retry`, for `{}`: it takes the error, and a hook sees a reference to it",
+                brief(&written(notify))
+            ));
+        }
+        Some(notify) => keys
+            .hooks
+            .push(notification(notify, wrapper, around.source)),
+        None => {}
     }
     if let Some(of_retry) = of_retry {
         keys.missing.push("what takes the answer: the error is not in a `retry::Error` here, so that `error.error` is `error`, and nothing counts `tries`".to_owned());

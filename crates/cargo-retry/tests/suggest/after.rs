@@ -146,6 +146,7 @@ pub async fn permanent_and_transient(client: &Client) -> Result<u8, Error> {
     deadline = "10s",
     cut_off = false,
     on = |error: &backoff::Error<_>| matches!(error, backoff::Error::Transient { .. }),
+    retry_after = |error: &backoff::Error<_>| match error { backoff::Error::Transient { retry_after, .. } => *retry_after, _ => None },
     async {
         if client.calls.get() == 6 {
             return Err(backoff::Error::Permanent(ErrorKind::NotFound.into()));
@@ -153,6 +154,27 @@ pub async fn permanent_and_transient(client: &Client) -> Result<u8, Error> {
         client.ask().await.map_err(backoff::Error::transient)
     },
 ).await.map_err(|error| match error { backoff::Error::Permanent(error) | backoff::Error::Transient { err: error, .. } => error })
+}
+
+pub fn blocking_and_permanent(client: &Client) -> Result<u8, backoff::Error<Error>> {
+    let policy = backoff::ExponentialBackoffBuilder::new().with_initial_interval(Duration::from_millis(100)).build();
+    reattempt::retry_block!(
+    max = "unlimited",
+    base = "100ms",
+    factor = 1.5,
+    cap = "60s",
+    jitter = 0.5,
+    deadline = "15m",
+    cut_off = false,
+    on = |error: &backoff::Error<_>| matches!(error, backoff::Error::Transient { .. }),
+    retry_after = |error: &backoff::Error<_>| match error { backoff::Error::Transient { retry_after, .. } => *retry_after, _ => None },
+    {
+        if client.calls.get() == 3 {
+            return Err(backoff::Error::Permanent(ErrorKind::NotFound.into()));
+        }
+        client.ask_now().map_err(|error| backoff::Error::retry_after(error, Duration::from_millis(2)))
+    },
+)
 }
 
 pub fn by_hand(client: &Client) -> Result<u8, Error> {

@@ -114,6 +114,16 @@ pub async fn permanent_and_transient(client: &Client) -> Result<u8, Error> {
     .await
 }
 
+pub fn blocking_and_permanent(client: &Client) -> Result<u8, backoff::Error<Error>> {
+    let policy = backoff::ExponentialBackoffBuilder::new().with_initial_interval(Duration::from_millis(100)).build();
+    backoff::retry(policy, || {
+        if client.calls.get() == 3 {
+            return Err(backoff::Error::Permanent(ErrorKind::NotFound.into()));
+        }
+        client.ask_now().map_err(|error| backoff::Error::retry_after(error, Duration::from_millis(2)))
+    })
+}
+
 pub fn by_hand(client: &Client) -> Result<u8, Error> {
     let mut attempts = 0;
     loop {

@@ -4,6 +4,7 @@
 
 mod arms;
 mod ends;
+mod others;
 
 use std::fs;
 use std::path::Path;
@@ -21,6 +22,7 @@ edition = "2024"
 backon = "1"
 backoff = "0.4"
 tokio-retry = "0.3"
+tokio-retry2 = "0.9"
 retry = "2"
 tower = "0.5"
 tryhard = "0.5"

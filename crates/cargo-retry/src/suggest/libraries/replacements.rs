@@ -1,10 +1,13 @@
 //! What stands in the place of a call of another library.
 
+use std::collections::BTreeSet;
+
 use quote::ToTokens as _;
 use syn::{Expr, Pat};
 
 use super::{OfRetry, Site};
 use crate::suggest::body::{Body, Source};
+use crate::suggest::loops::{Bound, rendered};
 
 /// A condition as a closure or a path.
 pub(super) fn hook(expr: &Expr, source: &Source<'_>) -> String {
@@ -12,6 +15,18 @@ pub(super) fn hook(expr: &Expr, source: &Source<'_>) -> String {
         Expr::Closure(_) | Expr::Path(_) => source(expr),
         _ => format!("|error| ({})(error)", source(expr)),
     }
+}
+
+/// Whether it needs the error, and not a reference to it.
+pub(super) fn takes_error(notify: &Expr) -> bool {
+    let Expr::Closure(closure) = notify else {
+        return true;
+    };
+    let Some(error) = closure.inputs.first().map(|it| Bound::of(it).all()) else {
+        return false;
+    };
+    let values = |of: &BTreeSet<String>| rendered(&closure.body, of).matches('*').count();
+    values(&error) > values(&BTreeSet::new())
 }
 
 /// What sees an error and a delay, as `on_retry`.
@@ -96,7 +111,9 @@ impl Site<'_> {
         if self.of_retry.is_some_and(|it| it.tells_apart) {
             return ".map_err(|(_, error)| error)".to_owned();
         }
-        self.wrapper.map_or_else(String::new, |wrapper| {
+        // `backoff::retry` gives the error as the operation does.
+        let wrapper = self.wrapper.filter(|_| self.is_async);
+        wrapper.map_or_else(String::new, |wrapper| {
             format!(
                 ".map_err(|error| match error {{ {wrapper}::Permanent(error) | {wrapper}::Transient {{ err: error, .. }} => error }})"
             )

@@ -22,7 +22,8 @@ use syn::{Expr, Pat, Stmt};
 use self::facts::Facts;
 use self::failure::Exits;
 use self::parts::Parts;
-pub(super) use self::render::names;
+pub(super) use self::patterns::Bound;
+pub(super) use self::render::{names, rendered};
 use self::turn::Turn;
 use super::keys::{Keys, integer};
 use crate::code::written;
@@ -136,6 +137,13 @@ pub(super) fn calls(statements: &[Stmt]) -> (bool, Vec<String>) {
     statements.iter().for_each(|it| facts.visit_stmt(it));
     let sleeps = facts.sleep.is_some() || facts.calls.iter().any(|it| it == "sleep_until");
     (sleeps, facts.calls)
+}
+
+/// Whether a closure changes what it captures.
+pub(super) fn changes(closure: &syn::ExprClosure) -> bool {
+    let mut facts = Facts::default();
+    facts.visit_expr(&closure.body);
+    !facts.set.is_empty()
 }
 
 impl Loop<'_> {

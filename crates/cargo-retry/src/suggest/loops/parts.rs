@@ -15,7 +15,7 @@ use super::policy::{self, Outside};
 use super::tries::{self, By, Try};
 use super::walk::Walk;
 use super::{Around, patterns};
-use crate::suggest::keys::{Keys, integer};
+use crate::suggest::keys::{ASKED, Keys, integer};
 
 /// The parts of a loop.
 pub(super) struct Parts<'a> {
@@ -209,7 +209,7 @@ impl<'a> Parts<'a> {
         on(failure, &mut keys);
         let log = hooks::on_retry(failure, &known);
         if after.key.is_some() {
-            keys.differs.push("a delay that an error asks for is bounded by `max_retry_after`, 1 minute unless it is written, and has up to 10 % of jitter".to_owned());
+            keys.differs.push(ASKED.to_owned());
         }
         for hook in [after, log] {
             keys.hooks.extend(hook.key);

@@ -66,19 +66,19 @@ pub(super) fn name(pattern: &Pat) -> Option<String> {
 
 /// What it binds by value, and what by reference.
 #[derive(Default)]
-pub(super) struct Bound {
-    pub(super) values: BTreeSet<String>,
-    pub(super) references: BTreeSet<String>,
+pub(in crate::suggest) struct Bound {
+    pub(in crate::suggest) values: BTreeSet<String>,
+    pub(in crate::suggest) references: BTreeSet<String>,
 }
 
 impl Bound {
-    pub(super) fn of(pattern: &Pat) -> Self {
+    pub(in crate::suggest) fn of(pattern: &Pat) -> Self {
         let mut bound = Self::default();
         bound.visit_pat(pattern);
         bound
     }
 
-    pub(super) fn all(&self) -> BTreeSet<String> {
+    pub(in crate::suggest) fn all(&self) -> BTreeSet<String> {
         self.values.union(&self.references).cloned().collect()
     }
 }

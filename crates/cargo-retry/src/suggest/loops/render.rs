@@ -15,7 +15,7 @@ struct Piece {
 }
 
 /// The code on one line. What is in `references` is there by value, and here a reference.
-pub(super) fn rendered(code: &impl ToTokens, references: &BTreeSet<String>) -> String {
+pub(in crate::suggest) fn rendered(code: &impl ToTokens, references: &BTreeSet<String>) -> String {
     let mut pieces = Vec::new();
     flatten(code.to_token_stream(), false, &mut pieces);
     let (mut out, mut end) = (String::new(), None);

@@ -1,0 +1,97 @@
+//! What other libraries hand to their hooks, and what they give back.
+
+use super::{findings, is_sketch, only};
+
+#[test]
+fn backoff_without_async_gives_its_own_error() {
+    let call = |future: &str, awaited: &str| {
+        format!("backoff::{future}retry(ExponentialBackoff::default(), || ask()){awaited}")
+    };
+    let (found, code) = only("others-sync", &call("", ""));
+    assert!(!code.contains("map_err") && !is_sketch(&found), "{found}");
+    let (_, code) = only("others-async", &call("future::", ".await"));
+    assert!(code.contains(".map_err("), "{code}");
+}
+
+#[test]
+fn an_error_that_says_when_is_asked() {
+    for (name, call, wrapper) in [
+        (
+            "others-after",
+            "backoff::future::retry(ExponentialBackoff::default(), || ask()).await",
+            "backoff::Error",
+        ),
+        (
+            "others-after-2",
+            "tokio_retry2::Retry::spawn(FixedInterval::from_millis(9).take(3), || ask()).await",
+            "tokio_retry2::RetryError",
+        ),
+    ] {
+        let (found, code) = only(name, call);
+        let key = format!(
+            "retry_after = |error: &{wrapper}<_>| match error {{ {wrapper}::Transient {{ retry_after, .. }} => *retry_after, _ => None }},"
+        );
+        assert!(code.contains(&key), "{key} {found}");
+        assert!(
+            found["differs"].to_string().contains("`max_retry_after`"),
+            "{found}"
+        );
+    }
+}
+
+/// backoff gives it the error, and a hook sees a reference.
+#[test]
+fn what_takes_the_error_is_not_a_hook() {
+    let call = |notify: &str| {
+        format!(
+            "backoff::future::retry_notify(ExponentialBackoff::default(), || ask(), {notify}).await"
+        )
+    };
+    for (number, notify) in [
+        "log_retry",
+        "|e, _| send(e)",
+        "|e: Error, after| last = (e, after)",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, _) = only(&format!("others-notify-{number}"), &call(notify));
+        let said = found["missing"].to_string();
+        assert!(is_sketch(&found) && said.contains("`on_retry`"), "{found}");
+    }
+    for (number, notify) in [
+        "|e, after| warn!(\"{e}: {after:?}\")",
+        "|e: Error, _| look(&e, e.code())",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("others-notified-{number}"), &call(notify));
+        assert!(
+            !is_sketch(&found) && code.contains("on_retry = "),
+            "{found}"
+        );
+    }
+}
+
+/// What is called in place of being moved.
+#[test]
+fn what_an_attempt_changes_has_to_be_mut() {
+    let call = "tokio_retry::Retry::start(FixedInterval::from_millis(9).take(3), task).await";
+    for (number, (function, is_whole)) in [
+        (format!("async fn it<F: FnMut() -> T>(task: F) -> Result<u8, Error> {{ {call} }}"), false),
+        (format!("async fn it<F>(task: F) -> Result<u8, Error> where F: FnMut() -> T {{ {call} }}"), false),
+        (format!("async fn it(task: impl FnMut() -> T) -> Result<u8, Error> {{ {call} }}"), false),
+        (format!("async fn it() -> Result<u8, Error> {{ let task = || {{ asked += 1; ask() }}; {call} }}"), false),
+        (format!("async fn it(mut task: impl FnMut() -> T) -> Result<u8, Error> {{ {call} }}"), true),
+        (format!("async fn it(task: impl Fn() -> T) -> Result<u8, Error> {{ {call} }}"), true),
+        (format!("async fn it() -> Result<u8, Error> {{ let task = || ask(); {call} }}"), true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let found = &findings(&format!("others-mut-{number}"), &function)[0];
+        let said = found["missing"].to_string().contains("`mut task`");
+        assert_eq!((said, !is_sketch(found)), (!is_whole, is_whole), "{found}");
+    }
+}
