@@ -267,3 +267,93 @@ fn an_attempt_behind_the_loop_counts() {
     );
     are_whole("ends-no-last", &[(&body("Err(late(path))"), "max = 3,")]);
 }
+
+#[test]
+fn a_success_that_the_last_arm_takes_is_not_final() {
+    let body = |arms: &str| format!("loop {{ match read() {{ {arms} }} }}");
+    are_sketches(
+        "ends-any",
+        &[
+            (
+                &body("Ok(it) if it == 1 => return Ok(it), _ => sleep(PAUSE)"),
+                "`until`: the loop goes on after `_`",
+            ),
+            (
+                &body("Ok(1) => return Ok(1), other => { warn!(\"{other:?}\"); sleep(PAUSE) }"),
+                "`until`: the loop goes on after `other`",
+            ),
+        ],
+    );
+    for (number, arms) in [
+        "Ok(it) => return Ok(it), _ => sleep(PAUSE)",
+        "Err(e) if e.is_busy() => sleep(PAUSE), other => return other",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, _) = only(&format!("ends-final-{number}"), &body(arms));
+        assert!(!found["missing"].to_string().contains("`until`"), "{found}");
+    }
+}
+
+#[test]
+fn what_else_a_while_asks_is_named() {
+    let ask = "match ask() { Ok(it) => return Ok(it), Err(_) => { tries += 1; sleep(PAUSE) } }";
+    let body = |condition: &str| format!("while {condition} {{ {ask} }} fail()");
+    let poll = "while !is_stopped() && start.elapsed() < LIMIT { if is_open() { return Ok(0); } sleep(PAUSE); } fail()";
+    are_sketches(
+        "ends-while",
+        &[
+            (&body("!is_stopped()"), "the `while` asks `!is_stopped()`"),
+            (
+                &body("tries < 4 && !is_stopped()"),
+                "the `while` asks `!is_stopped()`",
+            ),
+            (
+                &body("is_open() && is_up()"),
+                "the `while` asks `is_open() && is_up()`",
+            ),
+            (
+                &body("tries < 4 || is_early()"),
+                "the `while` asks `tries < 4 || is_early()`",
+            ),
+            (
+                &body("tries < 4 || start.elapsed() < LIMIT"),
+                "the `while` asks `tries < 4 || start.elapsed() < LIMIT`",
+            ),
+            (poll, "the `while` asks `!is_stopped()`"),
+        ],
+    );
+    for (number, body) in [
+        body("tries < 4"),
+        body("true"),
+        body("start.elapsed() < LIMIT"),
+        "while let Err(e) = ask() { if e.is_final() { return Err(e); } sleep(PAUSE); } Ok(0)"
+            .to_owned(),
+        "while ask().is_err() { sleep(PAUSE); } Ok(0)".to_owned(),
+        format!("while let Some(pause) = delays.next() {{ {ask} }} fail()"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let (found, _) = only(&format!("ends-while-not-{number}"), body);
+        assert!(
+            !found["missing"].to_string().contains("the `while` asks"),
+            "{found}"
+        );
+    }
+}
+
+/// An endless wait is no deadline.
+#[test]
+fn a_time_that_the_caller_gives_may_be_too_long() {
+    let poll = |time: &str| {
+        format!(
+            "loop {{ if let Some(it) = find() {{ return Ok(it); }} if start.elapsed() > {time} {{ return fail(); }} sleep(PAUSE); }}"
+        )
+    };
+    let said = |name: &str, time: &str| only(name, &poll(time)).0["unknown"].to_string();
+    let words = "how long `self.limit` is: a deadline is at most 24 hours";
+    assert!(said("ends-time", "self.limit").contains(words));
+    assert!(!said("ends-time-known", "Duration::from_secs(9)").contains("at most 24 hours"));
+}

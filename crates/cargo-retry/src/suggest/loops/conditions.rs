@@ -110,6 +110,15 @@ impl<'a> Condition<'a> {
         }
     }
 
+    /// What is neither a limit nor asked for the next delay.
+    pub(super) fn others(&self) -> impl Iterator<Item = &'a Expr> {
+        let parts = self.parts.iter().map(|(part, _)| *part);
+        parts.filter(|part| match part {
+            Expr::Let(it) => !is_sequence(&it.expr),
+            part => written(*part) != "true",
+        })
+    }
+
     /// What is not a limit, if that can be asked about an error by itself.
     pub(super) fn guard(&self, references: &BTreeSet<String>) -> Guard {
         let parts = self.parts.iter().map(|(part, is_not)| {

@@ -6,7 +6,7 @@ use syn::visit::Visit as _;
 use syn::{Block, Expr, Pat, Stmt};
 
 use super::cases::{self, Retried};
-use super::conditions::{Condition, Time};
+use super::conditions::{Condition, Join, Time};
 use super::facts::{Facts, always_leaves, block_leaves};
 use super::failure::Failure;
 use super::hooks::{self, Names};
@@ -15,6 +15,7 @@ use super::policy::{self, Outside};
 use super::tries::{self, By, Try};
 use super::walk::Walk;
 use super::{Around, patterns};
+use crate::code::written;
 use crate::suggest::keys::{ASKED, Keys, integer};
 
 /// The parts of a loop.
@@ -147,6 +148,23 @@ impl<'a> Parts<'a> {
         Condition::of(self.condition?, &facts.counters, &none).time
     }
 
+    /// What the condition of a `while` asks besides what the keys say.
+    pub(super) fn besides(&self, facts: &Facts) -> Option<String> {
+        let condition = self.condition.filter(|it| tries::failing(it).is_none())?;
+        let none = BTreeSet::new();
+        let parts = Condition::of(condition, &facts.counters, &none);
+        let others: Vec<_> = parts.others().map(|it| written(it)).collect();
+        let asked = match others.as_slice() {
+            [] if parts.join == Join::And => return None,
+            // One of several that are enough.
+            _ if parts.join == Join::Or => written(condition),
+            all => all.join(" && "),
+        };
+        Some(format!(
+            "what ends the loop besides: the `while` asks `{asked}` before each attempt"
+        ))
+    }
+
     /// What the loop declares.
     pub(super) fn declared(&self) -> BTreeSet<String> {
         let mut bound = patterns::Bound::default();
@@ -220,6 +238,7 @@ impl<'a> Parts<'a> {
                 "`until`: the loop goes on after `{what}`; say which values are final"
             ));
         }
+        keys.missing.extend(self.besides(facts));
         for (what, _) in &failure.besides {
             keys.missing.push(format!(
                 "what the loop does between attempts: `{what}`; `before_retry = ...` does that here"

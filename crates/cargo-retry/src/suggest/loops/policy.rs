@@ -47,6 +47,13 @@ pub(super) fn keys(
     let has_deadline = match time {
         Some(Time::Length(limit)) if outside.has(limit) => {
             keys.deadline = Some(duration(limit));
+            let named = variable(limit).and_then(|it| (outside.named)(&it));
+            if literal_duration(named.as_ref().unwrap_or(limit)).is_none() {
+                keys.unknown.push(format!(
+                    "how long `{}` is: a deadline is at most 24 hours (rule R2), and a call with a longer one makes a single attempt",
+                    written(limit)
+                ));
+            }
             true
         }
         Some(_) => {

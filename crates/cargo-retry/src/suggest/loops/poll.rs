@@ -55,6 +55,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         named: around.named,
     };
     let mut keys = policy::keys(None, &facts, Some(sleep), Some(time), None, &outside);
+    keys.missing.extend(parts.besides(&facts));
     let (value, pattern) = question(it);
     if pattern.is_none() {
         keys.hooks.push("until = |is_so| *is_so".to_owned());

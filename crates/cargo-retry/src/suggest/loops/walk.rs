@@ -16,6 +16,7 @@ use super::facts::{Exit, Facts, always_leaves, goes_on};
 use super::failure::{Case, Failure, Log, Scope};
 use super::names;
 use super::patterns::{Of, of_result};
+use super::tries::is_any_success;
 use crate::code::written;
 use crate::suggest::brief;
 
@@ -73,13 +74,18 @@ impl<'a, 'n> Walk<'a, 'n> {
 
     /// The arms of a `match` on the result.
     pub(super) fn arms(&mut self, arms: &'a [Arm], is_borrowed: bool) {
+        // Whether an arm above takes every success.
+        let mut is_taken = false;
         for arm in arms {
+            let goes_on = !always_leaves(&arm.body) || goes_on(&arm.body);
             for of in of_result(&arm.pat) {
+                let is_success = matches!(of, Of::Success);
+                if goes_on && (is_success || (matches!(of, Of::Any) && !is_taken)) {
+                    self.failure.not_final.push(written(&arm.pat));
+                }
                 let scope = match of {
                     Of::Success => {
-                        if !always_leaves(&arm.body) || goes_on(&arm.body) {
-                            self.failure.not_final.push(written(&arm.pat));
-                        }
+                        is_taken |= is_any_success(&arm.pat);
                         continue;
                     }
                     Of::Error(pattern) => Scope::of(Some(pattern), is_borrowed),
