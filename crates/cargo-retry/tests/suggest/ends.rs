@@ -357,3 +357,79 @@ fn a_time_that_the_caller_gives_may_be_too_long() {
     assert!(said("ends-time", "self.limit").contains(words));
     assert!(!said("ends-time-known", "Duration::from_secs(9)").contains("at most 24 hours"));
 }
+
+#[test]
+fn a_number_of_milliseconds_is_a_delay() {
+    let body = |before: &str, time: &str, after: &str| {
+        format!(
+            "{before} loop {{ match ask() {{ Ok(it) => return Ok(it), Err(e) if tries >= 3 => return Err(e), Err(e) => {{ warn!(\"{{e}}, again in {{}}ms\", pause); tries += 1; sleep_ms({time}); {after} }} }} }}"
+        )
+    };
+    are_whole(
+        "ends-millis",
+        &[
+            (&body("", "100", ""), "base = \"100ms\","),
+            (
+                &body("let pause = 3_000u32;", "pause", ""),
+                "base = \"3000ms\",",
+            ),
+            // Of whatever type.
+            (
+                &body("", "self.pause", ""),
+                "base = std::time::Duration::from_millis(self.pause as u64),",
+            ),
+            (
+                &body("", "pause + 1", ""),
+                "base = std::time::Duration::from_millis((pause + 1) as u64),",
+            ),
+        ],
+    );
+    let grows = "base`, how long the loop sleeps: `pause`";
+    are_sketches(
+        "ends-millis-grow",
+        &[
+            (&body("let mut pause = 50;", "pause", "pause *= 3;"), grows),
+            (
+                &body(
+                    "let mut pause = 50;",
+                    "pause",
+                    "pause = (pause + pause).min(2_000);",
+                ),
+                grows,
+            ),
+        ],
+    );
+    // In the log it is a number.
+    let (_, code) = only(
+        "ends-millis-log",
+        &body("let pause = 3_000u32;", "pause", ""),
+    );
+    assert!(!code.contains("retry.delay()"), "{code}");
+}
+
+#[test]
+fn what_is_known_of_delays_is_printed() {
+    let failed = |failed: &str| {
+        format!(
+            "let mut pause = Duration::from_millis(50); loop {{ match ask() {{ Ok(it) => return Ok(it), Err(e) => {failed} }} }}"
+        )
+    };
+    let sequence = failed("match delays.next() { Some(it) => sleep(it), None => return Err(e) }");
+    are_sketches(
+        "ends-next",
+        &[(&sequence, "write its length plus one as `max`")],
+    );
+    let twice = failed(
+        "{ if tries > 3 { return Err(e); } tries += 1; sleep(pause); pause = pause + pause; }",
+    );
+    let (_, code) = only("ends-twice", &twice);
+    assert!(code.contains("max = 5, base = \"50ms\", on(_)"), "{code}");
+    // Without the delay, whether it has jitter is not known.
+    let unknown = failed("{ if tries > 3 { return Err(e); } tries += 1; sleep(next(tries)); }");
+    let (found, code) = only("ends-unknown", &unknown);
+    assert!(is_sketch(&found) && !code.contains("jitter"), "{found}");
+    assert!(
+        !found["differs"].to_string().contains("no jitter"),
+        "{found}"
+    );
+}

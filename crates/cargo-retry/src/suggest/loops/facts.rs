@@ -69,6 +69,7 @@ pub(super) fn block_leaves(block: &Block) -> bool {
 
 /// Whether something leaves the loop.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "facts")]
 pub(super) struct Exit {
     pub(super) leaves: bool,
     /// By `?` or `bail!`, whose error nothing retries.

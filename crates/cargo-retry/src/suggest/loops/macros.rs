@@ -84,7 +84,9 @@ pub(super) struct Conditions(pub(super) Vec<String>);
 impl Conditions {
     pub(super) fn of(statements: &[Stmt]) -> Self {
         let mut found = Self::default();
-        statements.iter().for_each(|it| found.visit_stmt(it));
+        for statement in statements {
+            found.visit_stmt(statement);
+        }
         found
     }
 }

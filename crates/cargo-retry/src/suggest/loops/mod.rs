@@ -134,7 +134,9 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
 /// Whether code sleeps, and what it calls.
 pub(super) fn calls(statements: &[Stmt]) -> (bool, Vec<String>) {
     let mut facts = Facts::default();
-    statements.iter().for_each(|it| facts.visit_stmt(it));
+    for statement in statements {
+        facts.visit_stmt(statement);
+    }
     let sleeps = facts.sleep.is_some() || facts.calls.iter().any(|it| it == "sleep_until");
     (sleeps, facts.calls)
 }

@@ -153,7 +153,7 @@ impl<'a> Parts<'a> {
         let condition = self.condition.filter(|it| tries::failing(it).is_none())?;
         let none = BTreeSet::new();
         let parts = Condition::of(condition, &facts.counters, &none);
-        let others: Vec<_> = parts.others().map(|it| written(it)).collect();
+        let others: Vec<_> = parts.others().map(written).collect();
         let asked = match others.as_slice() {
             [] if parts.join == Join::And => return None,
             // One of several that are enough.

@@ -9,7 +9,7 @@ use super::conditions::Time;
 use super::facts::{Facts, Limit, Step};
 use super::{names, patterns};
 use crate::code::written;
-use crate::suggest::keys::{Keys, duration, float, integer, literal_duration, millis, operand};
+use crate::suggest::keys::{Keys, duration, float, integer, literal_duration, operand};
 
 /// What is known around the loop.
 pub(super) struct Outside<'o> {
@@ -260,7 +260,8 @@ impl<'c> Attempts<'c> {
 /// `base`, `backoff`, `factor` and `cap`.
 fn delays(facts: &Facts, sleep: &Expr, outside: &Outside<'_>, keys: &mut Keys) {
     let delay = Wait::of(sleep, facts, outside, 0);
-    let Some(delay) = delay.filter(|_| !facts.is_millis || !facts.grows) else {
+    let Some(delay) = delay.filter(|it| !facts.is_millis || !(facts.grows || it.factor.is_some()))
+    else {
         keys.missing.push(format!(
             "`base`, how long the loop sleeps: `{}`; write its first delay as `base`, with `factor` and `cap` if it grows, or as a closure at `backoff`",
             written(sleep)
@@ -268,7 +269,14 @@ fn delays(facts: &Facts, sleep: &Expr, outside: &Outside<'_>, keys: &mut Keys) {
         return;
     };
     keys.base = Some(if facts.is_millis {
-        millis(sleep)
+        let named = variable(sleep).and_then(|it| (outside.named)(&it));
+        match integer(named.as_ref().unwrap_or(sleep)) {
+            Some(number) => format!("\"{number}ms\""),
+            None => format!(
+                "std::time::Duration::from_millis({} as u64)",
+                operand(sleep)
+            ),
+        }
     } else {
         delay.base
     });
