@@ -13,33 +13,16 @@ use crate::code::written;
 use crate::suggest::keys::integer;
 
 pub(super) fn leaves(block: &Block) -> bool {
-    let mut search = Exit::default();
-    search.visit_block(block);
-    search.leaves
+    Exit::of_block(block).leaves
 }
 
 pub(super) fn exits(expr: &Expr) -> bool {
-    let mut search = Exit::default();
-    search.visit_expr(expr);
-    search.leaves
+    Exit::of(expr).leaves
 }
 
 /// Whether a way through it begins the next turn by `continue`.
 pub(super) fn goes_on(expr: &Expr) -> bool {
-    struct Continues(bool);
-    impl<'ast> Visit<'ast> for Continues {
-        fn visit_expr_continue(&mut self, _: &'ast syn::ExprContinue) {
-            self.0 = true;
-        }
-        // They have turns of their own.
-        fn visit_expr_loop(&mut self, _: &'ast syn::ExprLoop) {}
-        fn visit_expr_while(&mut self, _: &'ast syn::ExprWhile) {}
-        fn visit_expr_for_loop(&mut self, _: &'ast syn::ExprForLoop) {}
-        fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
-    }
-    let mut continues = Continues(false);
-    continues.visit_expr(expr);
-    continues.0
+    Exit::of(expr).goes_on
 }
 
 /// Whether each way through it leaves the loop.
@@ -72,6 +55,8 @@ pub(super) fn block_leaves(block: &Block) -> bool {
 #[expect(clippy::struct_excessive_bools, reason = "facts")]
 pub(super) struct Exit {
     pub(super) leaves: bool,
+    /// Whether it begins the next turn.
+    pub(super) goes_on: bool,
     /// By `?` or `bail!`, whose error nothing retries.
     pub(super) fails: bool,
     /// By a macro that is not known.
@@ -79,10 +64,31 @@ pub(super) struct Exit {
     pub(super) awaits: bool,
 }
 
+impl Exit {
+    pub(super) fn of(expr: &Expr) -> Self {
+        let mut exit = Self::default();
+        exit.visit_expr(expr);
+        exit
+    }
+
+    pub(super) fn of_block(block: &Block) -> Self {
+        let mut exit = Self::default();
+        exit.visit_block(block);
+        exit
+    }
+
+    pub(super) fn of_statement(statement: &syn::Stmt) -> Self {
+        let mut exit = Self::default();
+        exit.visit_stmt(statement);
+        exit
+    }
+}
+
 impl<'ast> Visit<'ast> for Exit {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
             Expr::Return(_) | Expr::Break(_) => self.leaves = true,
+            Expr::Continue(_) => self.goes_on = true,
             // They have a `return` or a `break` of their own.
             Expr::Closure(_)
             | Expr::Async(_)
@@ -267,19 +273,14 @@ impl<'ast> Visit<'ast> for Facts {
         {
             self.leaves_on_success |= leaves(&it.then_branch);
         }
-        let then = Expr::Block(syn::ExprBlock {
-            attrs: Vec::new(),
-            label: None,
-            block: it.then_branch.clone(),
-        });
-        let ways = [Some(&then), it.else_branch.as_ref().map(|(_, it)| &**it)];
-        let outer = self.decides;
-        self.decides = ways.into_iter().flatten().any(turns);
+        let ends = block_turns(&it.then_branch);
+        let other_ends = (it.else_branch.as_ref()).is_some_and(|(_, it)| turns(it));
+        let outer = std::mem::replace(&mut self.decides, ends || other_ends);
         self.visit_expr(&it.cond);
         self.decides = outer;
-        let mut counted = self.way(turns(&then), |this| this.visit_block(&it.then_branch));
+        let mut counted = self.way(ends, |this| this.visit_block(&it.then_branch));
         if let Some((_, other)) = &it.else_branch {
-            counted.extend(self.way(turns(other), |this| this.visit_expr(other)));
+            counted.extend(self.way(other_ends, |this| this.visit_expr(other)));
         }
         self.counted.extend(counted);
     }
@@ -368,7 +369,13 @@ impl Facts {
 
 /// Whether a way through it ends the turn.
 fn turns(expr: &Expr) -> bool {
-    exits(expr) || goes_on(expr) || always_leaves(expr)
+    let exit = Exit::of(expr);
+    exit.leaves || exit.goes_on || always_leaves(expr)
+}
+
+fn block_turns(block: &Block) -> bool {
+    let exit = Exit::of_block(block);
+    exit.leaves || exit.goes_on || block_leaves(block)
 }
 
 /// `+=` and the like.

@@ -63,9 +63,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
     if pattern.is_none() && has_let(value) {
         keys.missing.push("what is asked, as one value: a condition with `let` is none; move it to a function that returns a `bool`".to_owned());
     }
-    let mut exit = Exit::default();
-    exit.visit_expr(value);
-    if exit.fails {
+    if Exit::of(value).fails {
         keys.missing.push("what is asked can leave the loop: move it to a function that returns a `Result`, and say with `on` which errors are asked again".to_owned());
     }
     let mut before = Vec::new();
@@ -126,8 +124,7 @@ fn sleeps(statement: &Stmt) -> bool {
 }
 
 fn turns_away(statement: &Stmt) -> bool {
-    let mut exit = Exit::default();
-    exit.visit_stmt(statement);
+    let exit = Exit::of_statement(statement);
     exit.leaves || exit.fails
 }
 

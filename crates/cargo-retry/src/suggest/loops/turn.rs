@@ -1,6 +1,5 @@
 //! What a turn of a loop does before it asks what has become of the attempt.
 
-use syn::visit::Visit;
 use syn::{Block, Expr, Stmt};
 
 use super::conditions::Condition;
@@ -46,8 +45,7 @@ impl<'a> Turn<'a> {
     pub(super) fn of(body: &'a Block, place: usize, tried: &Try<'a>, counters: &Counters) -> Self {
         let operation = tried.operation;
         let mut wanted = names(operation);
-        let mut exit = Exit::default();
-        exit.visit_expr(operation);
+        let exit = Exit::of(operation);
         let left = (exit.fails || exit.leaves).then(|| "what is tried".to_owned());
         let mut turn = Self {
             is_whole: true,
@@ -102,8 +100,7 @@ impl<'a> Turn<'a> {
 
 /// Whether it can end the loop, or sleeps.
 fn turns_away(statement: &Stmt) -> bool {
-    let mut exit = Exit::default();
-    exit.visit_stmt(statement);
+    let exit = Exit::of_statement(statement);
     let is_unknown = matches!(statement, Stmt::Macro(it) if may_leave(&it.mac));
     exit.leaves || exit.fails || is_unknown || Facts::of_statement(statement).sleep.is_some()
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use quote::ToTokens;
 use syn::spanned::Spanned as _;
-use syn::visit::Visit as _;
 use syn::{Arm, Block, Expr, Pat, Stmt};
 
 use super::conditions::{Condition, Join};
@@ -277,13 +276,13 @@ impl<'a, 'n> Walk<'a, 'n> {
     /// Something else that it does. What of that may end the loop says which errors do.
     fn besides(&mut self, code: &impl ToTokens) {
         let text = brief(&written(code));
-        let mut exit = Exit::default();
         let code = code.to_token_stream();
-        if let Ok(statement) = syn::parse2::<Stmt>(code.clone()) {
-            exit.visit_stmt(&statement);
-        } else if let Ok(expr) = syn::parse2::<Expr>(code) {
-            exit.visit_expr(&expr);
-        }
+        let statement = syn::parse2::<Stmt>(code.clone());
+        let exit = match (statement, syn::parse2::<Expr>(code)) {
+            (Ok(statement), _) => Exit::of_statement(&statement),
+            (_, Ok(expr)) => Exit::of(&expr),
+            _ => Exit::default(),
+        };
         let ends = exit.fails || exit.leaves || exit.may_leave;
         self.failure.besides.push((text, ends));
     }
@@ -298,9 +297,8 @@ impl<'a, 'n> Walk<'a, 'n> {
             Expr::Match(it) => _ = self.matching(it, scope),
             Expr::If(it) => _ = self.condition(it, scope),
             expr => {
-                let mut search = Exit::default();
-                search.visit_expr(expr);
-                if search.fails || search.may_leave || search.awaits || init.diverge.is_some() {
+                let exit = Exit::of(expr);
+                if exit.fails || exit.may_leave || exit.awaits || init.diverge.is_some() {
                     self.besides(local);
                 }
             }
