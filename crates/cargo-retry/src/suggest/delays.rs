@@ -2,7 +2,7 @@
 
 use syn::{Expr, ExprMethodCall};
 
-use super::keys::{Keys, duration, float, integer, millis};
+use super::keys::{Keys, duration, float, integer, millis, without_key};
 use crate::code::written;
 
 /// Whose builder it is.
@@ -150,7 +150,7 @@ fn strategy(ty: &str, made: &str, argument: Option<&Expr>, keys: &mut Keys) -> b
                 Some(number) => keys.factor = Some(format!("{number}.0")),
                 None => {
                     keys.factor = Some("2.0".to_owned());
-                    keys.unknown.push(format!(
+                    keys.missing.push(format!(
                         "`from_millis({0})` is the base of a power there: the second delay is `{0}` squared; `factor` is 2 here",
                         written(base)
                     ));
@@ -198,7 +198,7 @@ fn set(library: Library, call: &ExprMethodCall, keys: &mut Keys) {
                         base * f64::from(u32::try_from(unit).unwrap_or(u32::MAX))
                     ));
                 }
-                _ => keys.unknown.push(format!(
+                _ => keys.missing.push(format!(
                     "`factor({})` multiplies each delay; write the product as `base`",
                     written(unit)
                 )),
@@ -218,9 +218,7 @@ fn set(library: Library, call: &ExprMethodCall, keys: &mut Keys) {
         (name, Some(value)) if library == Library::Backoff => {
             backoff(name.strip_prefix("with_").unwrap_or(name), value, keys);
         }
-        (name, _) => keys
-            .unknown
-            .push(format!("`{name}` has no key here that is known")),
+        _ => keys.missing.push(without_key(call)),
     }
 }
 

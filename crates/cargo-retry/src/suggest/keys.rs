@@ -90,7 +90,7 @@ impl Keys {
                 .to_owned(),
         );
         let left = self.broken().into_iter();
-        self.unknown
+        self.missing
             .extend(left.map(|it| format!("how to keep {it}")));
     }
 
@@ -129,6 +129,15 @@ impl Keys {
     pub(super) fn unlimited(&mut self) {
         self.max = Some("\"unlimited\"".to_owned());
     }
+}
+
+/// What a method of another library does, if nothing here says it.
+pub(super) fn without_key(call: &syn::ExprMethodCall) -> String {
+    let arguments = written(&call.args);
+    format!(
+        "`{}({arguments})` has no key here that is known: say in the keys, or in the body, what it does",
+        call.method
+    )
 }
 
 /// As one operand of a sum.

@@ -9,7 +9,7 @@ use self::replacements::{hook, notification, takes_error};
 use super::body::Source;
 use super::brief;
 use super::delays::{self, Library, Named};
-use super::keys::{ASKED, Keys};
+use super::keys::{ASKED, Keys, without_key};
 use crate::code::written;
 
 /// A package, and a path in it.
@@ -188,9 +188,11 @@ fn tryhard<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Sit
                     written(argument)
                 ));
             }
-            name => keys
-                .unknown
-                .push(format!("`{name}` has no key here that is known")),
+            name => {
+                // Delays of another form.
+                keys.backoff = keys.backoff.filter(|_| !name.ends_with("_backoff"));
+                keys.missing.push(without_key(call));
+            }
         }
     }
     keys.jitter = Some("\"none\"".to_owned());

@@ -95,3 +95,24 @@ fn what_an_attempt_changes_has_to_be_mut() {
         assert_eq!((said, !is_sketch(found)), (!is_whole, is_whole), "{found}");
     }
 }
+
+/// What has no key is missing: the keys above do not say it.
+#[test]
+fn what_has_no_key_makes_a_sketch() {
+    for (number, (call, words)) in [
+        ("tryhard::retry_fn(|| ask()).retries(3).linear_backoff(PAUSE).await", "`linear_backoff(PAUSE)` has no key"),
+        ("tryhard::retry_fn(|| ask()).retries(3).fixed_backoff(PAUSE).on_retry(log).await", "`on_retry(log)` has no key"),
+        ("(|| ask()).retry(backon::ExponentialBuilder::new().with_mood(GOOD)).await", "`with_mood(GOOD)` has no key"),
+        ("tokio_retry::Retry::start(ExponentialBackoff::from_millis(base).take(3), || ask()).await", "`from_millis(base)` is the base of a power"),
+        ("tokio_retry::Retry::start(ExponentialBackoff::from_millis(2).factor(unit).take(3), || ask()).await", "`factor(unit)` multiplies each delay"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("others-key-{number}"), call);
+        assert_eq!(code.contains("\"fixed\""), call.contains("fixed"), "{code}");
+        let said = found["missing"].to_string();
+        assert!(is_sketch(&found) && said.contains(words), "{found}");
+        assert!(!found["differs"].to_string().contains("breaks rule"), "{found}");
+    }
+}
