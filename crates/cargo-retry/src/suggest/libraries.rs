@@ -95,7 +95,7 @@ fn backon<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Site
     if let Expr::Path(name) = builder
         && (around.changes)(&written(name))
     {
-        keys.unknown.push(format!(
+        keys.missing.push(format!(
             "the code changes `{}` after it makes it: the keys above are those at first",
             written(name)
         ));

@@ -433,3 +433,41 @@ fn what_is_known_of_delays_is_printed() {
         "{found}"
     );
 }
+
+/// A policy ends where one limit is reached.
+#[test]
+fn limits_that_end_a_loop_together_are_named() {
+    let body = |condition: &str, then: &str| {
+        format!(
+            "loop {{ match ask() {{ Ok(it) => return Ok(it), Err(e) => {{ tries += 1; if {condition} {then} }} }} }}"
+        )
+    };
+    let leaves = "{ return Err(e); } sleep(PAUSE);";
+    let again = "{ sleep(PAUSE); continue; } return Err(e);";
+    let words = "the loop ends only where each limit is reached";
+    are_sketches(
+        "ends-both",
+        &[
+            (&body("tries > 4 && start.elapsed() > LIMIT", leaves), words),
+            (&body("tries < 4 || start.elapsed() < LIMIT", again), words),
+            (
+                "loop { tries += 1; match ask() { Ok(it) => return Ok(it), Err(e) if tries > 4 && start.elapsed() > LIMIT => return Err(e), Err(_) => sleep(PAUSE) } }",
+                words,
+            ),
+        ],
+    );
+    for (number, body) in [
+        body("tries > 4 || start.elapsed() > LIMIT", leaves),
+        body("tries < 4 && start.elapsed() < LIMIT", again),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("ends-either-{number}"), body);
+        assert!(!found["missing"].to_string().contains(words), "{found}");
+        assert!(
+            code.contains("max = ") && code.contains("deadline = LIMIT,"),
+            "{code}"
+        );
+    }
+}

@@ -116,3 +116,16 @@ fn what_has_no_key_makes_a_sketch() {
         assert!(!found["differs"].to_string().contains("breaks rule"), "{found}");
     }
 }
+
+#[test]
+fn a_builder_that_is_changed_is_not_known() {
+    let (found, _) = only(
+        "others-changed",
+        "let mut delays = backon::ExponentialBuilder::new(); if let Some(cap) = cap { delays = delays.with_max_delay(cap); } (|| ask()).retry(delays).await",
+    );
+    let said = found["missing"].to_string();
+    assert!(
+        is_sketch(&found) && said.contains("the code changes `delays`"),
+        "{found}"
+    );
+}

@@ -52,8 +52,8 @@ pub(super) struct Condition<'a> {
     pub(super) join: Join,
     /// Those that are no limit.
     parts: Vec<(&'a Expr, bool)>,
-    /// Whether a number of attempts or the time is compared.
-    pub(super) has_limit: bool,
+    /// How often a number of attempts or the time is compared.
+    limits: usize,
     /// The time that a loop has.
     pub(super) time: Option<Time<'a>>,
     /// A comparison of what may count attempts, and nothing in the loop counts.
@@ -75,14 +75,15 @@ impl<'a> Condition<'a> {
         };
         let mut all = Vec::new();
         parts(condition, false, join, &mut all);
-        let (mut found, mut has_limit, mut time, mut uncounted) = (Vec::new(), false, None, None);
+        let (mut found, mut limits, mut time, mut uncounted) = (Vec::new(), 0_usize, None, None);
         for (part, is_not) in all {
             if !names(part).is_disjoint(errors) {
                 found.push((part, is_not));
             } else if let Some(limit) = elapsed(part, &counters.times) {
-                (has_limit, time) = (true, time.or(Some(limit)));
+                limits = limits.saturating_add(1);
+                time = time.or(Some(limit));
             } else if is_count(part, counters) {
-                has_limit = true;
+                limits = limits.saturating_add(1);
             } else {
                 uncounted = uncounted.or_else(|| counts_elsewhere(part).then_some(part));
                 found.push((part, is_not));
@@ -91,10 +92,20 @@ impl<'a> Condition<'a> {
         Self {
             join,
             parts: found,
-            has_limit,
+            limits,
             time,
             uncounted,
         }
+    }
+
+    /// Whether a number of attempts or the time is compared.
+    pub(super) const fn has_limit(&self) -> bool {
+        self.limits > 0
+    }
+
+    /// Whether a loop that goes `over` where it is so needs each of several limits for that.
+    pub(super) fn needs_each(&self, over: bool) -> bool {
+        self.limits > 1 && (self.join == Join::And) == over
     }
 
     /// Whether nothing but limits is asked.

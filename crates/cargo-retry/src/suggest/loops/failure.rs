@@ -85,6 +85,8 @@ pub(super) struct Failure<'a> {
     pub(super) unclear: Vec<String>,
     /// How long the loop goes on.
     pub(super) time: Option<Time<'a>>,
+    /// Limits of which one alone does not end it.
+    pub(super) together: Vec<String>,
     /// Results that are a success and do not end it.
     pub(super) not_final: Vec<String>,
     pub(super) exits: Exits,

@@ -239,6 +239,11 @@ impl<'a> Parts<'a> {
             ));
         }
         keys.missing.extend(self.besides(facts));
+        for what in &failure.together {
+            keys.missing.push(format!(
+                "`{what}`: the loop ends only where each limit is reached, and a policy where one is"
+            ));
+        }
         for (what, _) in &failure.besides {
             keys.missing.push(format!(
                 "what the loop does between attempts: `{what}`; `before_retry = ...` does that here"

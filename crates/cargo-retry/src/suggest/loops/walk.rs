@@ -206,6 +206,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             self.body(&arm.body, &scope)
         };
         let is_over = end == End::Leaves;
+        self.together(&it.guard, &condition, is_over);
         if condition.is_limit() {
             // A count that is over says nothing of the error; one that is not is as if it were not asked.
             if !is_over {
@@ -213,7 +214,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             }
             return end;
         }
-        if condition.has_limit && (condition.join == Join::Or) != is_over {
+        if condition.has_limit() && (condition.join == Join::Or) != is_over {
             self.unclear(&it.guard);
         }
         self.case(scope, end);
@@ -224,6 +225,13 @@ impl<'a, 'n> Walk<'a, 'n> {
         self.failure.time = condition.time.or(self.failure.time);
         if let Some(it) = condition.uncounted {
             self.unclear(it);
+        }
+    }
+
+    /// A policy ends where one limit is reached.
+    fn together(&mut self, asked: &Expr, condition: &Condition<'_>, is_over: bool) {
+        if condition.needs_each(is_over) {
+            self.failure.together.push(brief(&written(asked)));
         }
     }
 

@@ -25,6 +25,7 @@ impl<'a> Walk<'a, '_> {
                 self.settable.extend(names(&it.pat));
             }
             let then = self.behind_limit(|this| this.block(&it.then_branch.stmts, scope));
+            self.together(&it.cond, &condition, then == End::Leaves);
             let other =
                 self.behind_limit(|this| other.map_or(End::Falls, |it| this.body(it, scope)));
             return match (then, other) {
@@ -38,8 +39,9 @@ impl<'a> Walk<'a, '_> {
         let behind = self.failure.cases.len();
         let other_end = other.map_or(End::Falls, |it| self.body(it, scope));
         // With a limit beside it, one way alone says what is so of the error.
-        let says =
-            |end: End| !condition.has_limit || (condition.join == Join::Or) == (end == End::Leaves);
+        let says = |end: End| {
+            !condition.has_limit() || (condition.join == Join::Or) == (end == End::Leaves)
+        };
         let end = match (then, other_end) {
             (End::Falls, End::Falls | End::Again) => return (End::Falls, false),
             (End::Falls | End::Again, End::Leaves) => {
