@@ -471,3 +471,77 @@ fn limits_that_end_a_loop_together_are_named() {
         );
     }
 }
+
+/// An attempt is a closure or a block: nothing in it ends the turn or the function.
+#[test]
+fn what_leads_out_of_an_attempt_is_not_in_it() {
+    let turn = |first: &str, tried: &str| {
+        format!(
+            "for _ in 0..3 {{ {first} let it = {tried}; match it {{ Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) }} }} fail()"
+        )
+    };
+    are_sketches(
+        "ends-out",
+        &[
+            (
+                &turn("if is_early() { continue; }", "ask()"),
+                "first: `if is_early() { continue; }`",
+            ),
+            (
+                &turn(
+                    "for it in all() { if it.is_bad() { return fail(); } }",
+                    "ask()",
+                ),
+                "first: `for it in all()",
+            ),
+            (
+                &turn("for it in all() { check(it)?; }", "ask()"),
+                "first: `for it in all()",
+            ),
+            (
+                &turn(
+                    "for it in all() { if it.is_bad() { continue 'outer; } }",
+                    "ask()",
+                ),
+                "first: `for it in all()",
+            ),
+            (
+                &turn("", "{ retry!(next()); ask() }"),
+                "whether `retry!(next());` leaves the loop",
+            ),
+        ],
+    );
+    // Loops and blocks in it have ends of their own.
+    let inside = turn(
+        "'all: for it in all() { if it.is_bad() { break; } continue 'all; }",
+        "'asked: { if is_cached() { break 'asked cached(); } ask() }",
+    );
+    let (found, code) = only("ends-inside", &inside);
+    assert!(!found["missing"].to_string().contains("first:"), "{found}");
+    assert!(
+        code.contains("continue 'all; }") && code.contains("break 'asked"),
+        "{found}"
+    );
+    for (number, tried) in [
+        "match ask() { Err(e) if e.is_busy() => continue, it => it }",
+        "loop { return ask(); }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, _) = only(&format!("ends-out-{number}"), &turn("", tried));
+        assert!(found["suggestion"].is_null(), "{found}");
+        assert!(
+            found
+                .to_string()
+                .contains("what is tried can leave the loop"),
+            "{found}"
+        );
+    }
+    // What a condition calls may return as well.
+    let (found, code) = only(
+        "ends-macro-asked",
+        "loop { match ask() { Ok(it) => return Ok(it), Err(e) if is_over!(e) => return Err(e), Err(_) => sleep(PAUSE) } }",
+    );
+    assert!(is_sketch(&found) && code.contains("on = ...,"), "{found}");
+}

@@ -62,6 +62,9 @@ pub(super) struct Exit {
     /// By a macro that is not known.
     pub(super) may_leave: bool,
     pub(super) awaits: bool,
+    /// The loops around what is read, of what is read.
+    loops: u32,
+    labels: BTreeSet<String>,
 }
 
 impl Exit {
@@ -84,23 +87,42 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// Whether a `break` or a `continue` leads to something that is read here.
+    fn is_inside(&self, label: Option<&syn::Lifetime>) -> bool {
+        match label {
+            Some(label) => self.labels.contains(&label.ident.to_string()),
+            None => self.loops > 0,
+        }
+    }
+
+    fn labeled(&mut self, label: Option<&syn::Label>) {
+        self.labels
+            .extend(label.map(|it| it.name.ident.to_string()));
+    }
+}
+
 impl<'ast> Visit<'ast> for Exit {
     fn visit_expr(&mut self, expr: &'ast Expr) {
+        let loops = self.loops;
         match expr {
-            Expr::Return(_) | Expr::Break(_) => self.leaves = true,
-            Expr::Continue(_) => self.goes_on = true,
-            // They have a `return` or a `break` of their own.
-            Expr::Closure(_)
-            | Expr::Async(_)
-            | Expr::Loop(_)
-            | Expr::While(_)
-            | Expr::ForLoop(_) => {}
-            expr => {
-                self.fails |= matches!(expr, Expr::Try(_));
-                self.awaits |= matches!(expr, Expr::Await(_));
-                syn::visit::visit_expr(self, expr);
-            }
+            // They have a `return` of their own.
+            Expr::Closure(_) | Expr::Async(_) => return,
+            Expr::Return(_) => self.leaves = true,
+            Expr::Break(it) => self.leaves |= !self.is_inside(it.label.as_ref()),
+            Expr::Continue(it) => self.goes_on |= !self.is_inside(it.label.as_ref()),
+            Expr::Block(it) => self.labeled(it.label.as_ref()),
+            Expr::Loop(it) => self.labeled(it.label.as_ref()),
+            Expr::While(it) => self.labeled(it.label.as_ref()),
+            Expr::ForLoop(it) => self.labeled(it.label.as_ref()),
+            Expr::Try(_) => self.fails = true,
+            Expr::Await(_) => self.awaits = true,
+            _ => {}
         }
+        let is_loop = matches!(expr, Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_));
+        self.loops = loops.saturating_add(u32::from(is_loop));
+        syn::visit::visit_expr(self, expr);
+        self.loops = loops;
     }
 
     fn visit_macro(&mut self, mac: &'ast syn::Macro) {

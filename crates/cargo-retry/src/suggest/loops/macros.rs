@@ -1,7 +1,7 @@
 //! The macros that a loop calls: what their names say of them, and what is compiled only at times.
 
 use syn::visit::Visit;
-use syn::{Attribute, Macro, Stmt};
+use syn::{Attribute, Expr, Macro, Stmt};
 
 use crate::code::written;
 
@@ -75,6 +75,25 @@ pub(super) fn may_leave(mac: &Macro) -> bool {
             | "json"
     );
     !(is_of_std || is_log(&name) || ends(mac) || fails(mac))
+}
+
+/// The macros among the statements of an expression that may leave the loop.
+pub(super) struct Unknown(pub(super) Vec<String>);
+
+impl Unknown {
+    pub(super) fn of(expr: &Expr) -> Self {
+        let mut found = Self(Vec::new());
+        found.visit_expr(expr);
+        found
+    }
+}
+
+impl<'ast> Visit<'ast> for Unknown {
+    fn visit_stmt_macro(&mut self, it: &'ast syn::StmtMacro) {
+        if may_leave(&it.mac) {
+            self.0.push(written(it));
+        }
+    }
 }
 
 /// The conditions under which parts of a loop are compiled, but for lines of its log, which keep theirs.

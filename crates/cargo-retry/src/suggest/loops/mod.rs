@@ -25,6 +25,7 @@ use self::parts::Parts;
 pub(super) use self::patterns::Bound;
 pub(super) use self::render::{names, rendered};
 use self::turn::Turn;
+use super::brief;
 use super::keys::{Keys, integer};
 use crate::code::written;
 
@@ -78,6 +79,12 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     let tried = asked.as_ref();
     let tried = tried.map(|it| it.made.map_or(it.operation, |(_, it)| it));
     let mut keys = parts.keys(&facts, &failure, tried, around);
+    for what in turn.iter().flat_map(|it| &it.unknown) {
+        keys.missing.push(format!(
+            "whether `{}` leaves the loop: here it can end the attempt alone",
+            brief(what)
+        ));
+    }
     for what in turn.iter().flat_map(|it| &it.first) {
         keys.missing.push(format!(
             "what each turn does first: `{what}`; keep that, or do it in the block"

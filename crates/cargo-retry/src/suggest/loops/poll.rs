@@ -125,7 +125,7 @@ fn sleeps(statement: &Stmt) -> bool {
 
 fn turns_away(statement: &Stmt) -> bool {
     let exit = Exit::of_statement(statement);
-    exit.leaves || exit.fails
+    exit.leaves || exit.goes_on || exit.fails
 }
 
 fn breaks(block: &Block) -> bool {

@@ -5,7 +5,7 @@ use syn::{Block, Expr, Stmt};
 use super::conditions::Condition;
 use super::counters::{Counters, steps};
 use super::facts::{Exit, Facts};
-use super::macros::may_leave;
+use super::macros::{Unknown, may_leave};
 use super::names;
 use super::tries::Try;
 use crate::code::written;
@@ -24,6 +24,8 @@ pub(super) struct Turn<'a> {
     pub(super) first: Vec<String>,
     /// Whether nothing in front of the question can end the loop, or sleeps.
     pub(super) is_whole: bool,
+    /// What of the operation may leave the loop, and is not known.
+    pub(super) unknown: Vec<String>,
     /// What of the operation can leave the loop.
     pub(super) left: Option<String>,
 }
@@ -37,6 +39,7 @@ impl<'a> Turn<'a> {
             between: Vec::new(),
             first: Vec::new(),
             is_whole: false,
+            unknown: Vec::new(),
             left: None,
         }
     }
@@ -46,9 +49,10 @@ impl<'a> Turn<'a> {
         let operation = tried.operation;
         let mut wanted = names(operation);
         let exit = Exit::of(operation);
-        let left = (exit.fails || exit.leaves).then(|| "what is tried".to_owned());
+        let left = (exit.fails || exit.leaves || exit.goes_on).then(|| "what is tried".to_owned());
         let mut turn = Self {
             is_whole: true,
+            unknown: Unknown::of(operation).0,
             left,
             ..Self::none(operation)
         };
@@ -102,7 +106,11 @@ impl<'a> Turn<'a> {
 fn turns_away(statement: &Stmt) -> bool {
     let exit = Exit::of_statement(statement);
     let is_unknown = matches!(statement, Stmt::Macro(it) if may_leave(&it.mac));
-    exit.leaves || exit.fails || is_unknown || Facts::of_statement(statement).sleep.is_some()
+    exit.leaves
+        || exit.goes_on
+        || exit.fails
+        || is_unknown
+        || Facts::of_statement(statement).sleep.is_some()
 }
 
 /// Whether the keys say it: a step of a count, a limit, or a value that the attempt does not need.

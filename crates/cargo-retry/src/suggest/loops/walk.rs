@@ -226,6 +226,11 @@ impl<'a, 'n> Walk<'a, 'n> {
         if let Some(it) = condition.uncounted {
             self.unclear(it);
         }
+        for part in condition.others() {
+            if Exit::of(part).may_leave {
+                self.unclear(part);
+            }
+        }
     }
 
     /// A policy ends where one limit is reached.
