@@ -15,7 +15,7 @@ use syn::{Block, Expr, ImplItemFn, Item, ItemFn, ItemImpl, Macro, Signature, Stm
 use super::callees::{self, Callees};
 use super::keys::Keys;
 use super::libraries::{self, Around, Site};
-use super::{Finding, Suggestion, loops};
+use super::{Finding, Suggestion, loops, unique};
 use crate::code::modules::Code;
 use crate::code::names::{Meaning, Path};
 use crate::code::uses::{Use, uses};
@@ -229,7 +229,7 @@ impl Visitor<'_> {
             by,
             suggestion,
             differs: keys.differs.clone(),
-            missing: keys.missing.clone(),
+            missing: unique(&keys.missing),
             unknown: keys.unknown.clone(),
         }
     }

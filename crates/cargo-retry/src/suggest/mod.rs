@@ -9,6 +9,7 @@ mod keys;
 mod libraries;
 mod loops;
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -68,6 +69,13 @@ pub(crate) struct Suggestion {
     /// The bytes of the file that go, and what comes in their place; nothing where the code is a sketch.
     pub(crate) replaces: Option<(usize, usize)>,
     pub(crate) code: String,
+}
+
+/// Each of these once, in their order.
+fn unique(all: &[String]) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    let new = all.iter().filter(|it| known.insert(*it));
+    new.cloned().collect()
 }
 
 /// Code in a sentence, where it has no room for all of it.

@@ -545,3 +545,18 @@ fn what_leads_out_of_an_attempt_is_not_in_it() {
     );
     assert!(is_sketch(&found) && code.contains("on = ...,"), "{found}");
 }
+
+#[test]
+fn what_is_missing_is_said_once() {
+    let (found, _) = only(
+        "ends-once",
+        "loop { match ask() { Ok(it) => return Ok(it), Err(Error::Busy) => { refresh()?; sleep(PAUSE) } Err(_) => { refresh()?; sleep(PAUSE) } } }",
+    );
+    let said = found["missing"].to_string();
+    assert_eq!(
+        said.matches("what `refresh()?` decides").count(),
+        1,
+        "{said}"
+    );
+    assert_eq!(said.matches("between attempts").count(), 1, "{said}");
+}

@@ -17,6 +17,7 @@ use super::walk::Walk;
 use super::{Around, patterns};
 use crate::code::written;
 use crate::suggest::keys::{ASKED, Keys, integer};
+use crate::suggest::unique;
 
 /// The parts of a loop.
 pub(super) struct Parts<'a> {
@@ -256,7 +257,7 @@ impl<'a> Parts<'a> {
 /// The key `on`.
 fn on(failure: &Failure<'_>, keys: &mut Keys) {
     let missing = match cases::retried(&failure.cases) {
-        _ if !failure.unclear.is_empty() => failure.unclear.join("; "),
+        _ if !failure.unclear.is_empty() => unique(&failure.unclear).join("; "),
         Retried::None => return keys.hooks.push("on = |_| false".to_owned()),
         Retried::Some(key) => return keys.hooks.push(key),
         Retried::All => {
