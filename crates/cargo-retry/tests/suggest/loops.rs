@@ -182,8 +182,10 @@ pub async fn between(server: &Server) -> Result<u8, Fault> {
         match result {
             Ok(it) => return Ok(it),
             Err(fault) if attempts >= 3 || fault.is_final() => return Err(fault),
-            Err(_) => {
+            Err(fault) => {
                 attempts += 1;
+                #[cfg(not(any()))]
+                warn!(server, "{fault:?}");
                 tokio::time::sleep(Duration::from_millis(7)).await;
             }
         }

@@ -173,6 +173,7 @@ pub async fn between(server: &Server) -> Result<u8, Fault> {
     base = "7ms",
     jitter = "none",
     on = |fault| !fault.is_final(),
+    on_retry = |retry| if let Some(fault) = retry.error() { #[cfg(not(any()))] warn!(server, "{fault:?}"); },
     async {
         let result = server.ask();
         server.lines.borrow_mut().push(format!("{result:?}"));

@@ -96,7 +96,7 @@ impl Exit {
         }
     }
 
-    fn labeled(&mut self, label: Option<&syn::Label>) {
+    fn add_label(&mut self, label: Option<&syn::Label>) {
         self.labels
             .extend(label.map(|it| it.name.ident.to_string()));
     }
@@ -111,10 +111,10 @@ impl<'ast> Visit<'ast> for Exit {
             Expr::Return(_) => self.leaves = true,
             Expr::Break(it) => self.leaves |= !self.is_inside(it.label.as_ref()),
             Expr::Continue(it) => self.goes_on |= !self.is_inside(it.label.as_ref()),
-            Expr::Block(it) => self.labeled(it.label.as_ref()),
-            Expr::Loop(it) => self.labeled(it.label.as_ref()),
-            Expr::While(it) => self.labeled(it.label.as_ref()),
-            Expr::ForLoop(it) => self.labeled(it.label.as_ref()),
+            Expr::Block(it) => self.add_label(it.label.as_ref()),
+            Expr::Loop(it) => self.add_label(it.label.as_ref()),
+            Expr::While(it) => self.add_label(it.label.as_ref()),
+            Expr::ForLoop(it) => self.add_label(it.label.as_ref()),
             Expr::Try(_) => self.fails = true,
             Expr::Await(_) => self.awaits = true,
             _ => {}

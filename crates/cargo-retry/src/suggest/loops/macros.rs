@@ -78,9 +78,9 @@ pub(super) fn may_leave(mac: &Macro) -> bool {
 }
 
 /// The macros among the statements of an expression that may leave the loop.
-pub(super) struct Unknown(pub(super) Vec<String>);
+pub(super) struct UnknownMacros(pub(super) Vec<String>);
 
-impl Unknown {
+impl UnknownMacros {
     pub(super) fn of(expr: &Expr) -> Self {
         let mut found = Self(Vec::new());
         found.visit_expr(expr);
@@ -88,7 +88,7 @@ impl Unknown {
     }
 }
 
-impl<'ast> Visit<'ast> for Unknown {
+impl<'ast> Visit<'ast> for UnknownMacros {
     fn visit_stmt_macro(&mut self, it: &'ast syn::StmtMacro) {
         if may_leave(&it.mac) {
             self.0.push(written(it));

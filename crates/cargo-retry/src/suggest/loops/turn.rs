@@ -5,7 +5,7 @@ use syn::{Block, Expr, Stmt};
 use super::conditions::Condition;
 use super::counters::{Counters, steps};
 use super::facts::{Exit, Facts};
-use super::macros::{Unknown, may_leave};
+use super::macros::{UnknownMacros, may_leave};
 use super::names;
 use super::tries::Try;
 use crate::code::written;
@@ -52,7 +52,7 @@ impl<'a> Turn<'a> {
         let left = (exit.fails || exit.leaves || exit.goes_on).then(|| "what is tried".to_owned());
         let mut turn = Self {
             is_whole: true,
-            unknown: Unknown::of(operation).0,
+            unknown: UnknownMacros::of(operation).0,
             left,
             ..Self::none(operation)
         };
