@@ -19,7 +19,7 @@ use reattempt_syntax::item::text;
 use reattempt_syntax::model::at;
 use retry_runtime::rules::RuleId;
 
-use super::{keeps_end, members};
+use super::{functions, keeps_end, members};
 
 /// A variant that is made of what a request fails with.
 pub(super) struct Source {
@@ -50,10 +50,13 @@ impl Source {
         let (Some((member, ty)), Some(field), 1) =
             (members(fields).next(), fields.iter().next(), fields.len())
         else {
-            let fault = format!(
-                "`from` makes the variant of its one field, and there are {}; write `inherit`, and implement `From` by hand",
-                fields.len()
-            );
+            let fault = match fields.len() {
+                0 => "`from` makes the variant of its one field, and there is none; write the verdict, such as `#[retry(transient)]`".to_owned(),
+                count => format!(
+                    "`from` makes the variant of its one field, and there are {count}; write `{}`, and implement `From` by hand",
+                    functions::of_one(functions::error_in(fields), fields)
+                ),
+            };
             faults.push(span, RuleId::S11, fault);
             return None;
         };

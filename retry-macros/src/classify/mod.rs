@@ -11,6 +11,7 @@
 
 mod advice;
 mod from;
+mod functions;
 mod verdict;
 
 use proc_macro2::{Span, TokenStream};
@@ -37,7 +38,11 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
 
 fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
     let mut faults = Diagnostics::default();
-    let on_type = verdict::of_type(&input.attrs, &mut faults);
+    let of_struct = match &input.data {
+        Data::Struct(data) => Some(&data.fields),
+        _ => None,
+    };
+    let on_type = verdict::of_type(&input.attrs, of_struct, &mut faults);
     let krate = if let Some(path) = &on_type.krate {
         ours!(#path)
     } else {
@@ -63,7 +68,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
         }
     };
     if let (Data::Enum(_), Some(said)) = (&input.data, &on_type.own) {
-        arms.faults.push(said.span, RuleId::S11, "a verdict belongs on a variant; write `#[retry(default = ...)]` for all variants without one");
+        (arms.faults).push(said.span, RuleId::S11, advice::above_variants(said));
     }
     let (bounds, sources) = (arms.bounds, arms.sources);
     let made = from::impls(&sources, input, &krate, &mut faults);
@@ -133,14 +138,14 @@ impl Arms<'_> {
 
     fn of_variant(&mut self, variant: &Variant, on_type: &OnType) -> TokenStream {
         let name = &variant.ident;
-        let said = verdict::of_variant(&variant.attrs, self.faults);
+        let said = verdict::of_variant(&variant.attrs, &variant.fields, self.faults);
         let on_field = verdict::on_field(&variant.fields, "variant", name, self.faults);
         if let Some(said) = said.as_ref().or(on_type.default.as_ref()) {
             return self.arm(&ours!(Self::#name), name, said, &variant.fields);
         }
         // What is wrong with its verdict was said.
         let marked = on_field || variant.attrs.iter().any(reattempt_syntax::item::is_retry);
-        if !marked && !on_type.has_default {
+        if !marked && !on_type.is_said {
             self.faults.push(name.span(), RuleId::S11, format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
         }
         TokenStream::new()
@@ -152,7 +157,7 @@ impl Arms<'_> {
             let arm = self.arm(&ours!(Self), name, said, fields);
             return ours!(match self { #arm });
         }
-        if !on_field && !on_type.has_default {
+        if !on_field && !on_type.is_said {
             self.faults.push(
                 name.span(),
                 RuleId::S11,
@@ -265,15 +270,8 @@ impl Arms<'_> {
         let Some((member, ty)) = wrapped(fields) else {
             // A default is said elsewhere; the variant is what it does not fit.
             let span = if said.is_default { place } else { said.span };
-            self.faults.push(
-                span,
-                RuleId::S11,
-                format!(
-                    "`{}` takes the verdict of the wrapped error, and there are {} fields; write the verdict, or implement `Classify` by hand",
-                    said.word.name(),
-                    members(fields).count()
-                ),
-            );
+            self.faults
+                .push(span, RuleId::S11, advice::not_wrapped(&said.word, fields));
             return TokenStream::new();
         };
         let classify = if let Word::Chain(types) = &said.word {

@@ -7,14 +7,14 @@ use quote::ToTokens as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Fields, Ident, Lit, Member, Meta, Path, Token, Type};
+use syn::{Attribute, Expr, Fields, Ident, Lit, Member, Meta, Path, Token, Type, parse_quote};
 
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics, Place};
 use reattempt_syntax::item::is_retry;
-use reattempt_syntax::keys;
 use retry_runtime::rules::RuleId;
 
 use super::advice::{self, NO_TYPES, unknown};
+use super::functions;
 
 /// A verdict as written.
 pub(super) struct Said {
@@ -68,6 +68,8 @@ enum Item {
     Meta(NestedMeta),
     /// `from = RequestError<E, R>`: a type, which is no expression.
     From(Ident, Type),
+    /// Code, which is no verdict: `code >= 500`, `chain![io::Error]`.
+    Code(Expr),
 }
 
 impl Parse for Item {
@@ -79,9 +81,39 @@ impl Parse for Item {
                 input.parse::<Token![=]>()?;
                 Ok(Self::From(word, input.parse()?))
             }
-            _ => input.parse().map(Self::Meta),
+            Ok(word) if ahead.peek(Token![if]) && (word == "transient" || word == "permanent") => {
+                input.parse::<Ident>()?;
+                input.parse::<Token![if]>()?;
+                let condition: Expr = input.parse()?;
+                Ok(Self::Code(match word == "transient" {
+                    true => condition,
+                    false => parse_quote!(!(#condition)),
+                }))
+            }
+            _ => {
+                let ahead = input.fork();
+                let is_meta = ahead.parse::<NestedMeta>().is_ok() && is_at_end(&ahead);
+                match code(input) {
+                    Some(code) if !is_meta => {
+                        input.parse::<Expr>()?;
+                        Ok(Self::Code(code))
+                    }
+                    _ => input.parse().map(Self::Meta),
+                }
+            }
         }
     }
+}
+
+fn is_at_end(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![,])
+}
+
+/// The expression that stands before the next comma, if it is one.
+fn code(input: ParseStream<'_>) -> Option<Expr> {
+    let ahead = input.fork();
+    let code = ahead.parse().ok()?;
+    is_at_end(&ahead).then_some(code)
 }
 
 impl Word {
@@ -139,6 +171,27 @@ impl Word {
         }
     }
 
+    /// The word, where it may stand behind `default =`.
+    pub(super) const fn as_default(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Transient => "transient",
+            Self::Permanent => "permanent",
+            Self::Refused => "refused",
+            Self::Forbidden => "forbidden",
+            Self::Throttled => "throttled",
+            Self::Inherit => "inherit",
+            Self::Chain(_) | Self::With(_) | Self::From(_) => return None,
+        })
+    }
+
+    /// The word of the verdict that it is with a delay.
+    pub(super) const fn with_delay(&self) -> &'static str {
+        match self {
+            Self::Transient => "transient",
+            _ => "throttled",
+        }
+    }
+
     pub(super) fn tokens(&self, krate: &TokenStream) -> TokenStream {
         match self {
             Self::Transient => ours!(#krate::Verdict::Transient),
@@ -158,19 +211,26 @@ impl Word {
 #[derive(Default)]
 pub(super) struct OnType {
     pub(super) default: Option<Said>,
-    /// Whether a `default` is written, be it wrong.
-    pub(super) has_default: bool,
+    /// Whether a verdict is written, be it wrong.
+    pub(super) is_said: bool,
     pub(super) own: Option<Said>,
     pub(super) krate: Option<Path>,
 }
 
-pub(super) fn of_type(attributes: &[Attribute], faults: &mut Diagnostics) -> OnType {
+/// Reads them; `fields` are those of a struct.
+pub(super) fn of_type(
+    attributes: &[Attribute],
+    fields: Option<&Fields>,
+    faults: &mut Diagnostics,
+) -> OnType {
     let mut found = OnType::default();
     let mut rest = Vec::new();
-    for item in items(attributes, faults) {
+    let (all, is_whole) = items(attributes, fields.is_none(), faults);
+    found.is_said = !is_whole;
+    for item in all {
         match &item {
             Item::Meta(NestedMeta::Meta(meta)) if meta.path().is_ident("default") => {
-                found.has_default = true;
+                found.is_said = true;
                 found.default = default(meta, faults);
             }
             Item::Meta(NestedMeta::Meta(Meta::NameValue(pair))) if pair.path.is_ident("crate") => {
@@ -183,10 +243,13 @@ pub(super) fn of_type(attributes: &[Attribute], faults: &mut Diagnostics) -> OnT
                     ),
                 }
             }
-            _ => rest.push(item),
+            _ => {
+                found.is_said = true;
+                rest.push(item);
+            }
         }
     }
-    found.own = one_of(rest, faults);
+    found.own = one_of(rest, fields.unwrap_or(&Fields::Unit), faults);
     found
 }
 
@@ -204,14 +267,8 @@ fn default(meta: &Meta, faults: &mut Diagnostics) -> Option<Said> {
         .and_then(|path| path.get_ident())
         .and_then(|ident| Word::of(&ident.to_string()));
     if word.is_none() {
-        faults.push(
-            pair.value.span(),
-            RuleId::S11,
-            format!(
-                "`default` is a verdict that fits every variant; the verdicts are {}",
-                keys::listed(WORDS)
-            ),
-        );
+        let text = advice::no_default(&pair.value);
+        faults.push(Place::of(&pair.value), RuleId::S11, text);
     }
     word.map(|word| Said {
         word,
@@ -242,9 +299,13 @@ pub(super) fn on_field(
     found
 }
 
-pub(super) fn of_variant(attributes: &[Attribute], faults: &mut Diagnostics) -> Option<Said> {
-    let items = items(attributes, faults);
-    one_of(items, faults)
+pub(super) fn of_variant(
+    attributes: &[Attribute],
+    fields: &Fields,
+    faults: &mut Diagnostics,
+) -> Option<Said> {
+    let (items, _) = items(attributes, false, faults);
+    one_of(items, fields, faults)
 }
 
 fn path_of(expr: &Expr) -> Option<&Path> {
@@ -254,35 +315,34 @@ fn path_of(expr: &Expr) -> Option<&Path> {
     }
 }
 
-/// What stands in all `#[retry(...)]` of one place.
-fn items(attributes: &[Attribute], faults: &mut Diagnostics) -> Vec<Item> {
-    let mut items = Vec::new();
+/// What stands in all `#[retry(...)]` of one place, and whether all of them could be read.
+fn items(attributes: &[Attribute], is_enum: bool, faults: &mut Diagnostics) -> (Vec<Item>, bool) {
+    let (mut items, mut is_whole) = (Vec::new(), true);
     for attribute in attributes.iter().filter(|attribute| is_retry(attribute)) {
+        let mut missing = || {
+            is_whole = false;
+            let text = advice::missing(&attribute.meta, is_enum);
+            faults.push(attribute.path().span(), RuleId::S11, text);
+        };
         let Meta::List(list) = &attribute.meta else {
-            faults.push(
-                attribute.path().span(),
-                RuleId::S11,
-                "a verdict is missing; write `#[retry(transient)]` or another one",
-            );
+            missing();
             continue;
         };
         match Punctuated::<Item, Token![,]>::parse_terminated.parse2(list.tokens.clone()) {
-            Ok(found) if found.is_empty() => {
-                faults.push(
-                    attribute.path().span(),
-                    RuleId::S11,
-                    "a verdict is missing; write `#[retry(transient)]` or another one",
-                );
-            }
+            Ok(found) if found.is_empty() => missing(),
             Ok(found) => items.extend(found),
-            Err(fault) => faults.add(Diagnostic::syntax(&fault)),
+            Err(fault) => {
+                is_whole = false;
+                faults.add(Diagnostic::syntax(&fault));
+            }
         }
     }
-    items
+    (items, is_whole)
 }
 
 /// The one verdict among `items`, with `after` if it is there.
-fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
+fn one_of(items: Vec<Item>, fields: &Fields, faults: &mut Diagnostics) -> Option<Said> {
+    let alone = items.len() == 1;
     let mut said: Option<Said> = None;
     let mut after: Option<(Span, Expr)> = None;
     for item in items {
@@ -297,6 +357,11 @@ fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
                 );
                 continue;
             }
+            Item::Code(code) => {
+                let text = advice::code(&code, fields);
+                faults.push(Place::of(&code), RuleId::S11, text);
+                continue;
+            }
         };
         let span = item.span();
         match &item {
@@ -306,7 +371,7 @@ fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
                     .and_then(|word| Word::alone(&word.to_string()))
                 {
                     Some(word) => say(&mut said, word, span, faults),
-                    None => faults.push(Place::of(path), RuleId::S11, unknown(meta)),
+                    None => faults.push(Place::of(path), RuleId::S11, unknown(meta, fields, alone)),
                 }
             }
             NestedMeta::Meta(Meta::List(list)) if list.path.is_ident("chain") => {
@@ -321,18 +386,23 @@ fn one_of(items: Vec<Item>, faults: &mut Diagnostics) -> Option<Said> {
                 }
             }
             NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("with") => {
+                if let Some(text) = functions::fault(&pair.value, fields) {
+                    faults.push(Place::of(&pair.value), RuleId::S11, text);
+                    continue;
+                }
                 let word = Word::With(Box::new(pair.value.clone()));
                 say(&mut said, word, pair.path.span(), faults);
             }
             NestedMeta::Meta(Meta::NameValue(pair)) if pair.path.is_ident("after") => {
                 after = Some((pair.path.span(), pair.value.clone()));
             }
-            NestedMeta::Meta(meta) => faults.push(span, RuleId::S11, unknown(meta)),
-            _ => faults.push(
-                span,
-                RuleId::S11,
-                format!("expected a verdict: {}", keys::listed(ALL_WORDS)),
-            ),
+            NestedMeta::Meta(meta) => faults.push(span, RuleId::S11, unknown(meta, fields, alone)),
+            NestedMeta::Lit(value) => {
+                faults.push(span, RuleId::S11, advice::literal(value));
+            }
+            NestedMeta::NameValueInvalidExpr(pair) => {
+                faults.push(Place::of(&pair.path), RuleId::S11, advice::no_verdict());
+            }
         }
     }
     if let Some((key, value)) = after {

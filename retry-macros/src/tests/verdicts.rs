@@ -59,7 +59,11 @@ fn other_names_of_a_verdict() {
         ("not_retryable", "permanent"),
         ("fatal", "permanent"),
         ("abort", "permanent"),
+        ("no_retry", "permanent"),
+        ("NoRetry", "permanent"),
+        ("dont_retry", "permanent"),
         ("rate_limited", "throttled"),
+        ("transparent", "inherit"),
     ] {
         let expected = format!("unknown verdict `{theirs}`; it is called `{ours}` here");
         says(theirs, &expected);
@@ -92,6 +96,31 @@ fn a_default_without_a_verdict_is_one_fault() {
     let expected = "`default` needs a verdict; write `#[retry(default = permanent)]`";
     for words in ["default", "default()", "default(permanent)"] {
         let item = format!("#[retry({words})] enum Fault {{ A, B(u8) }}");
+        assert_eq!(said(&item), [expected], "{words}");
+    }
+    for (words, expected) in [
+        (
+            "\"transient\"",
+            "a verdict has no quotes; write `default = transient`",
+        ),
+        (
+            "true",
+            "`default` takes a verdict; write `default = transient`",
+        ),
+        (
+            "Verdict::Throttled(None)",
+            "a verdict is one word here; write `default = throttled`",
+        ),
+        (
+            "no_retry",
+            "unknown verdict `no_retry`; it is called `permanent` here",
+        ),
+        (
+            "permanant",
+            "unknown verdict `permanant`; did you mean `permanent`?",
+        ),
+    ] {
+        let item = format!("#[retry(default = {words})] enum Fault {{ A, B(u8) }}");
         assert_eq!(said(&item), [expected], "{words}");
     }
     let unknown = said("#[retry(default = with)] enum Fault { A, B }");
@@ -163,4 +192,132 @@ fn a_function_gets_references() {
     );
     let item = "enum Fault { #[retry(with = |code: &u16, _| true)] Busy(u16, String) }";
     assert_eq!(said(item), [""; 0]);
+}
+
+#[test]
+fn a_verdict_above_the_type_is_one_fault() {
+    for (words, expected) in [
+        (
+            "(transient)",
+            "a verdict belongs on a variant; write `#[retry(default = transient)]` for all variants without one",
+        ),
+        (
+            "(throttled, after = wait)",
+            "a verdict that asks the fields belongs on a variant; move it there",
+        ),
+        (
+            " = \"transient\"",
+            "a verdict stands in parentheses; write `#[retry(default = transient)]` for all variants without one",
+        ),
+        (
+            "",
+            "a verdict is missing; write `#[retry(default = permanent)]` or another one",
+        ),
+        (
+            "(fatal)",
+            "unknown verdict `fatal`; it is called `permanent` here",
+        ),
+    ] {
+        let item = format!("#[retry{words}] enum Fault {{ A, B {{ wait: Duration }} }}");
+        assert_eq!(said(&item), [expected], "{words}");
+    }
+}
+
+#[test]
+fn code_where_a_verdict_belongs() {
+    let function = "a verdict may come from a function; write `#[retry(with = ";
+    for (written, expected) in [
+        ("code >= 500", "|code: &u16, _| *code >= 500"),
+        (
+            "self.code * 2 > limit",
+            "|code: &u16, limit: &u16| *code * 2 > *limit",
+        ),
+        ("permanent if code < 500", "|code: &u16, _| !(*code < 500)"),
+        (
+            "!code.eq(limit)",
+            "|code: &u16, limit: &u16| !code.eq(limit)",
+        ),
+    ] {
+        let item = format!("#[retry({written})] struct Fault {{ code: u16, limit: u16 }}");
+        assert_eq!(
+            said(&item),
+            [format!("{function}{expected})]`")],
+            "{written}"
+        );
+    }
+    for (written, expected) in [
+        (
+            "no-retry",
+            "`no-retry` is no verdict; it is called `permanent` here",
+        ),
+        (
+            "!transient",
+            "`!transient` is no verdict; it is called `permanent` here",
+        ),
+        (
+            "true",
+            "`true` is no verdict; it is called `transient` here",
+        ),
+        (
+            "chain![io::Error, Fault]",
+            "`chain` is a verdict here, and no macro; write `#[retry(chain(io::Error, Fault))]`",
+        ),
+    ] {
+        says(written, expected);
+    }
+}
+
+#[test]
+fn a_function_is_not_called() {
+    for (written, expected) in [
+        ("judge(code, text)", "judge"),
+        ("judge(_)", "judge"),
+        ("judge(&self.code)", "|code: &u16, _| judge(code)"),
+        ("code == 503", "|code: &u16, _| *code == 503"),
+    ] {
+        let item =
+            format!("enum Fault {{ #[retry(with = {written})] A {{ code: u16, text: String }} }}");
+        let [said] = &*said(&item) else {
+            panic!("{written}")
+        };
+        assert!(
+            said.ends_with(&format!("write `#[retry(with = {expected})]`")),
+            "{said}"
+        );
+    }
+    // What a call answers with may be the function.
+    let item = "enum Fault { #[retry(with = from(LIMIT, &TABLE))] A { code: u16 } }";
+    assert_eq!(said(item), [""; 0]);
+}
+
+#[test]
+fn a_delay_is_called_after() {
+    for (written, expected) in [
+        ("throttled(wait)", "#[retry(throttled, after = wait)]"),
+        (
+            "throttled(after = wait)",
+            "#[retry(throttled, after = wait)]",
+        ),
+        ("refused = wait", "#[retry(refused, after = wait)]"),
+        ("TransientAfter(wait)", "#[retry(transient, after = wait)]"),
+        (
+            "Verdict::Throttled(Some(*wait))",
+            "#[retry(throttled, after = wait)]",
+        ),
+        (
+            "transient_after = wait",
+            "#[retry(transient, after = wait)]",
+        ),
+        ("retry_after(wait)", "#[retry(transient, after = wait)]"),
+        (
+            "delay = \"1s\"",
+            "#[retry(with = || reattempt::Verdict::TransientAfter(std::time::Duration::from_secs(1)))]",
+        ),
+    ] {
+        let item = format!("enum Fault {{ #[retry({written})] A {{ wait: Duration }} }}");
+        let [said] = &*said(&item) else {
+            panic!("{written}")
+        };
+        assert!(said.ends_with(&format!("; write `{expected}`")), "{said}");
+    }
 }

@@ -12,6 +12,14 @@ enum Fault {
     Limit(u64),
     #[retry(with = is_busy)]
     Text(String),
+    #[retry(with = |code: &u16, _| *code >= 500)]
+    Status { code: u16, _text: String },
+    #[retry(with = |_, error: &std::io::Error| reattempt::Classify::classify(error))]
+    Read(String, std::io::Error),
+    #[retry(transient, after = wait)]
+    Later { wait: std::time::Duration },
+    #[retry(chain(std::io::Error))]
+    Boxed(Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// A field is borrowed as a parameter is.
@@ -41,6 +49,19 @@ fn main() {
     assert_eq!(Fault::Limit(9).classify(), Verdict::Throttled(second(9)));
     assert_eq!(Fault::Text("busy".into()).classify(), Verdict::Transient);
     assert!(Fault::Reset { _code: 1 }.classify().is_retryable());
+    let status = |code| Fault::Status {
+        code,
+        _text: String::new(),
+    };
+    assert_eq!(status(404).classify(), Verdict::Permanent);
+    let lost = || std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+    assert!(Fault::Read(String::new(), lost()).classify().is_retryable());
+    assert!(Fault::Boxed(lost().into()).classify().is_retryable());
+    let wait = std::time::Duration::from_secs(1);
+    assert_eq!(
+        Fault::Later { wait }.classify(),
+        Verdict::TransientAfter(wait)
+    );
     assert!(Shop.ask().is_ok());
     assert_eq!(Shop.send("tea".to_owned()).ok(), Some(3));
 }
