@@ -1,13 +1,15 @@
 //! `retry_block!(keys..., body)`: the keys, and what is retried.
 
+mod advice;
+
 use darling::ast::NestedMeta;
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use retry_runtime::rules::RuleId;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprClosure, Ident, ReturnType, Token};
+use syn::{Expr, ExprClosure, Ident, ReturnType, Stmt, Token};
 
 use crate::args;
 use crate::check;
@@ -49,10 +51,11 @@ impl Block {
             faults.add(fault);
         }
         faults.finish(())?;
-        let fault = |fault: syn::Error| Diagnostic::new(fault.span(), RuleId::S10, fault);
-        Self::parse
-            .parse2(input)
-            .map_err(|wrong| fault(wrong).into())
+        Self::parse.parse2(input.clone()).map_err(|wrong| {
+            let known = advice::of(input);
+            let fault = known.unwrap_or_else(|| Diagnostic::new(wrong.span(), RuleId::S10, wrong));
+            fault.into()
+        })
     }
 
     /// Checks the keys.
@@ -81,6 +84,13 @@ impl Block {
                 format!("an attempt is a function of its own, which cannot leave the loop `'{label}` around it; let the block return a value, and `break` after it"),
             );
         }
+        if let Some(end) = body.end_without_answer() {
+            faults.push(
+                end,
+                RuleId::S10,
+                "an attempt that fails by `?` answers with a `Result`, and this one ends with no value; end it with `Ok(())`",
+            );
+        }
         let mut model = check::block(arguments, body.asynchronous, place, faults);
         check::progress::find(&mut model, body.statements.stream(), faults);
         model
@@ -93,6 +103,18 @@ impl Body {
         let (mut declared, mut left) = (Vec::new(), Vec::new());
         labels(self.statements.stream(), &mut declared, &mut left);
         left.into_iter().find(|label| !declared.contains(label))
+    }
+
+    /// Where it ends, if it may fail by `?` and answers with `()`, which cannot be.
+    pub fn end_without_answer(&self) -> Option<Span> {
+        if !matches!(self.answer, Answer::Inferred) {
+            return None;
+        }
+        let code: syn::Block = syn::parse2(self.statements.to_token_stream()).ok()?;
+        match code.stmts.last()? {
+            Stmt::Expr(Expr::Try(_), Some(end)) => Some(end.span()),
+            _ => None,
+        }
     }
 }
 
@@ -208,6 +230,10 @@ impl Body {
                 parameter.span(),
                 "the closure must not take a parameter; with `context = attempt` the body can use `attempt`",
             ));
+        }
+        if advice::is_called(&closure.body) {
+            // What is wrong is said by `advice::of`.
+            return Err(syn::Error::new(closure.body.span(), "the body is a block"));
         }
         let answer = match &closure.output {
             ReturnType::Default => Answer::Inferred,

@@ -58,6 +58,13 @@ fn block_or_faults(Block { items, body }: Block) -> Result<TokenStream, Diagnost
         Ok(ours!(async #moved { #looped }))
     } else {
         let looped = named(sync::loop_of(&model, &answer, &statements));
+        // Where it stands for another type, the compiler says so once.
+        let looped = match &answer {
+            Answer::Result(ty) | Answer::Option(ty) if model.map_err.is_none() => {
+                ours!(::core::convert::identity::<#ty>({ #looped }))
+            }
+            _ => looped,
+        };
         // What a `move` closure changes it changes in copies of its own.
         let inside = ours!({ #looped });
         Ok(moved.map_or(inside.clone(), |moved| ours!((#moved || #inside)())))
@@ -77,6 +84,7 @@ fn standing(block: &Block) -> TokenStream {
         block.items.iter().any(
             |item| matches!(item, darling::ast::NestedMeta::Meta(meta) if changes(meta.path())),
         ) || block.body.foreign_label().is_some()
+            || block.body.end_without_answer().is_some()
             || !asynchronous && slips::awaits_in(statements.stream());
     let once = match answer.ty() {
         Some(ty) => ours!((|| -> #ty { ::core::panic!() })()),
