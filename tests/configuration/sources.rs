@@ -158,13 +158,37 @@ fn a_rule_across_sources() {
 
 #[test]
 fn a_variable_in_place_of_a_table() {
-    let faults = over(&[("REATTEMPT_POLICIES", "5")]).unwrap_err();
-    assert_eq!(
-        faults.to_string(),
-        format!(
-            "REATTEMPT_POLICIES: policies: expected a table; write `[policies.standard]` and its keys below it [type] ({INDEX}#type)"
-        )
-    );
+    for (variable, value, path, fix) in [
+        ("POLICIES", "5", "policies", "POLICIES__STANDARD__MAX=3"),
+        ("POLICIES__A", "max=7", "policies.a", "POLICIES__A__MAX=7"),
+        (
+            "POLICIES__A",
+            "standard",
+            "policies.a",
+            "POLICIES__A__MAX=3",
+        ),
+        (
+            "OPERATIONS__X",
+            "a",
+            "operations.x",
+            "OPERATIONS__X__POLICY=a",
+        ),
+        (
+            "OPERATIONS__X",
+            "base = 1s",
+            "operations.x",
+            "OPERATIONS__X__BASE=1s",
+        ),
+    ] {
+        let variable = format!("REATTEMPT_{variable}");
+        let faults = over(&[(&variable, value)]).unwrap_err();
+        assert_eq!(
+            faults.to_string(),
+            format!(
+                "{variable}: {path}: expected a table, and a variable sets one key of it; write `REATTEMPT_{fix}` [type] ({INDEX}#type)"
+            )
+        );
+    }
     // What is no single value of TOML is a text.
     let faults = over(&[("REATTEMPT_POLICIES__STORAGE__MAX", "7\nbase = 5")]).unwrap_err();
     assert_eq!(faults.iter().next().unwrap().rule().as_str(), "R1");

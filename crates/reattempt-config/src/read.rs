@@ -21,8 +21,19 @@ const OF_OPERATION: &[&str] = &[POLICY, ENABLED];
 const FOREIGN: &[(&str, &str)] = &[
     ("policy", POLICIES),
     ("retry", POLICIES),
+    ("retries", POLICIES),
+    ("profiles", POLICIES),
+    ("configs", POLICIES),
     ("ops", OPERATIONS),
+    ("instances", OPERATIONS),
+    ("functions", OPERATIONS),
+    ("methods", OPERATIONS),
 ];
+
+/// What others call the table of what holds for all operations.
+const FOR_ALL: &[&str] = &["default", "defaults", "global", "common", "all"];
+
+const FOR_ALL_HERE: &str = "what holds for all operations is a policy; write `[policies.standard]` and its keys below it, and `default = \"standard\"` above all tables";
 
 /// Reads what `figment` has; `files` are the texts in it that are at hand, `faults` what is known to be wrong.
 pub(super) fn config(
@@ -137,7 +148,9 @@ impl Reader<'_> {
 
     fn unknown_top(&mut self, key: &str, value: &Value) {
         let foreign = FOREIGN.iter().find(|(theirs, _)| *theirs == key);
-        let message = if let Some((_, ours)) = foreign {
+        let message = if FOR_ALL.contains(&key) && matches!(value, Value::Dict(..)) {
+            format!("unknown key `{key}`; {FOR_ALL_HERE}")
+        } else if let Some((_, ours)) = foreign {
             format!("unknown key `{key}`; it is called `{ours}` here")
         } else if nearest(key, TOP).is_none() && Key::ALL.iter().any(|known| known.as_str() == key)
         {
@@ -220,6 +233,11 @@ impl Reader<'_> {
         match value {
             Value::String(_, name) => Some(name.clone()),
             Value::Char(_, name) => Some(name.to_string()),
+            Value::Dict(..) if self.path == [DEFAULT] => {
+                let message = format!("`default` is the name of a policy; {FOR_ALL_HERE}");
+                self.fault(value.tag(), RuleId::Type, message);
+                None
+            }
             _ => {
                 let key = self.path.last().map(String::as_str).unwrap_or_default();
                 let message =

@@ -6,7 +6,7 @@ use retry_runtime::rules::RuleId;
 
 use super::diagnostic::Diagnostic;
 use super::file::Places;
-use super::span;
+use super::{span, variable};
 
 /// Where the reading is, and what it has found wrong.
 pub(super) struct Reader<'a> {
@@ -37,7 +37,15 @@ impl Reader<'_> {
         match value {
             Value::Dict(_, table) if !is_date(value) => Some(table),
             _ => {
-                let message = format!("expected a table; write `{example}` and its keys below it");
+                let message = match self.places.variable(value) {
+                    Some(_) => {
+                        let fix = variable::below(&self.path, value);
+                        format!(
+                            "expected a table, and a variable sets one key of it; write `{fix}`"
+                        )
+                    }
+                    None => format!("expected a table; write `{example}` and its keys below it"),
+                };
                 self.fault(value.tag(), RuleId::Type, message);
                 None
             }

@@ -47,6 +47,9 @@ fn fix(line: &str) -> String {
     match pair.map(|(key, value)| (key.trim(), value.trim())) {
         _ if line.starts_with('[') => head(line),
         Some((key, "")) if is_word(key) => format!("give `{key}` a value, or drop it"),
+        Some((key, value)) if is_word(key) && is_nothing(key, value) => {
+            format!("drop `{key}`: a key that is not here has its default")
+        }
         Some((key, value)) if is_word(key) && is_word(value) => {
             if let Some(flag) = flag(&value.to_lowercase()) {
                 format!("write `{key} = {flag}`")
@@ -95,6 +98,16 @@ fn head(line: &str) -> String {
             }
         }
         _ => format!("close the brackets of a table, on a line of its own; {rule}"),
+    }
+}
+
+/// Whether a word of another format says that there is no value.
+fn is_nothing(key: &str, value: &str) -> bool {
+    let has_none = [Key::Backoff, Key::Jitter, Key::Budget].map(Key::as_str);
+    match &*value.to_lowercase() {
+        "null" | "nil" | "undefined" | "~" => true,
+        "none" => !has_none.contains(&key),
+        _ => false,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use figment::value::Value;
 
-use super::reader::Reader;
+use super::reader::{Reader, read};
 use reattempt_parse as parse;
-use retry_runtime::Telemetry;
 use retry_runtime::rules::RuleId;
+use retry_runtime::{Level, Telemetry};
 
 /// The settings of telemetry. `retry` is that of every retry and gives way to `first_retry`.
 pub(super) const TELEMETRY: &[&str] = &[
@@ -48,14 +48,25 @@ impl Reader<'_> {
         telemetry: Telemetry,
     ) -> Option<Telemetry> {
         Some(match key {
-            "retry" => telemetry.retry(self.take(value)?),
-            "first_retry" => telemetry.first_retry(self.take(value)?),
-            "give_up" => telemetry.give_up(self.take(value)?),
-            "recovery" => telemetry.recovery(self.take(value)?),
+            "retry" => telemetry.retry(self.level(key, value)?),
+            "first_retry" => telemetry.first_retry(self.level(key, value)?),
+            "give_up" => telemetry.give_up(self.level(key, value)?),
+            "recovery" => telemetry.recovery(self.level(key, value)?),
             "timings" if self.take(value)? => telemetry.timings(),
             "spans" if self.take(value)? => telemetry.spans(),
             "give_up_interval" => telemetry.give_up_interval(self.take(value)?),
             _ => telemetry,
         })
+    }
+
+    /// The level of an event, in whose messages the setting has its own name.
+    fn level(&mut self, key: &str, value: &Value) -> Option<Level> {
+        let read = read::<Level>(value).map_err(|mut wrong| {
+            wrong.message = (wrong.message)
+                .replace("`level`", &format!("`{key}`"))
+                .replace("write `\"info\"`", &format!("write `{key} = \"info\"`"));
+            wrong
+        });
+        self.sound(value.tag(), read)
     }
 }

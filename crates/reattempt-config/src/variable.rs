@@ -56,6 +56,22 @@ pub(super) fn joined(variable: &str, kind: &str, name: &[&str]) -> String {
     named([kind, &name].into_iter().chain(below))
 }
 
+/// The variable of a key in the table at `path`, in place of one with this value for the table as a whole.
+pub(super) fn below(path: &[String], value: &Value) -> String {
+    let said = value.as_str().unwrap_or_default();
+    let (key, value) = match (said.split_once('='), path) {
+        // `max=7`, as if it was a file.
+        (Some((key, value)), _) if is_key(key.trim()) => (key.trim(), value.trim()),
+        (None, [kind, _]) if kind == OPERATIONS && !said.is_empty() => (POLICY, said),
+        _ => (Key::Max.as_str(), "3"),
+    };
+    let levels: Vec<_> = match path {
+        [kind] => vec![kind, "standard", key],
+        path => path.iter().map(String::as_str).chain([key]).collect(),
+    };
+    format!("{}={value}", named(levels))
+}
+
 fn is_key(word: &str) -> bool {
     Key::from_name(word).is_some()
 }

@@ -297,12 +297,30 @@ impl Word for Level {
     const EXAMPLE: &'static str = "a level; write `\"info\"`";
 
     fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
-        Some(
-            named(text, LEVELS)
-                .ok_or_else(|| ParseError::new(RuleId::Word, unknown("level", text, LEVELS, ""))),
-        )
+        let wrong = || {
+            let ours = OTHER_LEVELS.iter().find(|(theirs, _)| *theirs == text);
+            let message = match ours {
+                Some((_, ours)) => format!(
+                    "unknown value `\"{text}\"` for `level`; it is called `\"{ours}\"` here"
+                ),
+                None => unknown("level", text, LEVELS, ""),
+            };
+            ParseError::new(RuleId::Word, message)
+        };
+        Some(named(text, LEVELS).ok_or_else(wrong))
     }
 }
+
+/// What others call a level, and its name here.
+const OTHER_LEVELS: &[(&str, &str)] = &[
+    ("verbose", "debug"),
+    ("warning", "warn"),
+    ("critical", "error"),
+    ("fatal", "error"),
+    ("none", "off"),
+    ("never", "off"),
+    ("silent", "off"),
+];
 
 /// The telemetry, in a word.
 pub const TELEMETRY: &[(&str, Telemetry)] = &[
