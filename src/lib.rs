@@ -67,8 +67,8 @@ pub mod policy {
 /// Retries without an attribute: runners around closures, and the state machine of all forms.
 pub mod runner {
     pub use retry_runtime::{
-        Call, CallEnv, Classifier, IntoVerdict, IntoVerified, Operation, Outcome, ReportLimit,
-        RetryHook, Runner, Setup, SharedRetryHook, WithLimits,
+        AsyncAttemptFn, AttemptFn, Call, CallEnv, Classifier, IntoVerdict, IntoVerified, Operation,
+        Outcome, ReportLimit, RetryHook, Runner, Setup, SharedRetryHook, WithLimits,
     };
 }
 

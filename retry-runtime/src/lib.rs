@@ -89,9 +89,11 @@ pub use reattempt_overload::Keyed;
 pub use reattempt_overload::{
     Breaker, Budget, Bulkhead, Throttle, breaker, budget, bulkhead, throttle,
 };
+pub use run::{
+    AsyncAttemptFn, AttemptFn, Classifier, RetryHook, Runner, Setup, SharedRetryHook, WithLimits,
+};
 #[doc(hidden)]
 pub use run::{ByClassify, ByStrategy, Hook, HookOf, On, Parts, Shown};
-pub use run::{Classifier, RetryHook, Runner, Setup, SharedRetryHook, WithLimits};
 pub use strategy::{FailedAttempt, Strategy};
 pub use verified::{IntoVerified, Verified};
 pub use worst::WorstCase;

@@ -39,7 +39,8 @@ impl<T> ReportLimit for Option<T> {
 #[diagnostic::on_unimplemented(
     message = "a retry cannot tell success from failure in `{Self}`",
     label = "neither a `Result` nor an `Option`",
-    note = "return a `Result` or an `Option`, or add `until = |value| ...` to say which values are final",
+    note = "return a `Result` or an `Option`, without `?` behind it; or, in a macro, add `until = |value| ...` to say which values are final",
+    note = "with `Policy::run`: `run_async` is for an async operation",
     note = "rule S1: https://reattempt.github.io/reattempt/errors.html#s1"
 )]
 pub trait Outcome: Sized {

@@ -177,7 +177,7 @@ macro_rules! list {
         impl Policy {
             /// Returns this policy with `key` set; `None` for a value of another kind.
             #[doc(hidden)]
-            pub const fn with(self, key: Key, value: KeyValue) -> Option<Self> {
+            pub const fn assign(self, key: Key, value: KeyValue) -> Option<Self> {
                 Some(match (key, value) {
                     $((Key::$key, pattern!($kind value)) => set!(self, $name, $kind, value),)*
                     _ => return None,

@@ -179,7 +179,7 @@ fn anyway(rule: Rule, policy: &Policy, unknown: &[Key]) -> Option<Violation> {
     };
     let policies = samples(key.kind())
         .iter()
-        .filter_map(|it| policy.with(*key, *it));
+        .filter_map(|it| policy.assign(*key, *it));
     policies
         .filter(is_used)
         .all(|policy| anyway(rule, &policy, rest).as_ref() == Some(&violation))

@@ -106,7 +106,7 @@ impl Reader<'_> {
             }
             Kind::Telemetry => KeyValue::Telemetry(self.telemetry(value)?),
         };
-        draft.policy.with(key, value)
+        draft.policy.assign(key, value)
     }
 
     /// A shape; what only code can have is not a fix here.

@@ -96,7 +96,21 @@ impl ErrorTypes for () {
     }
 }
 
-impl<E: Classify + Error + 'static, L: ErrorTypes> ErrorTypes for (E, L) {
+/// An error that a list names.
+#[diagnostic::on_unimplemented(
+    message = "`chain!` asks the errors that it names for their verdict, and `{Self}` does not implement `Classify`",
+    label = "`Classify` is not implemented for `{Self}`",
+    note = "for your own error type: `#[derive(reattempt::Classify)]`, and `core::error::Error`",
+    note = "for an error of aws, bb8, deadpool, diesel, hyper, lettre, mysql-async, object-store, redis, reqwest, sqlx, tokio-postgres, tonic or ureq: enable the feature named after the library; older or newer releases have a number, such as `reqwest012` or `sqlx09`; for `std::io::Error` it is `std`",
+    note = "for any other type: `on = |error| ...` may look for it with `downcast_ref`",
+    note = "rule S4: https://reattempt.github.io/reattempt/errors.html#s4"
+)]
+pub trait InChain: Classify + Error + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Classify + Error + 'static> InChain for E {}
+
+impl<E: InChain, L: ErrorTypes> ErrorTypes for (E, L) {
     fn find(error: &(dyn Error + 'static)) -> Option<Verdict> {
         let verdict = found::<E>(error).or_else(|| found::<RetryError<E>>(error));
         // An error in a pointer is a source of the type of the pointer.

@@ -8,6 +8,7 @@ use syn::Expr;
 use syn::spanned::Spanned as _;
 
 use super::parts::Parts;
+use super::policy::names_static;
 use reattempt_syntax::item::mentions;
 use reattempt_syntax::model::{BudgetSource, Hedging, at};
 
@@ -101,7 +102,12 @@ impl Parts<'_> {
         let (name, make) = (Ident::new(name, span), Ident::new(make, span));
         let clock = clock.map(|clock| ours!(, #clock));
         if matches!(expr, Expr::Reference(_)) {
-            let gate = quote_spanned!(span=> #krate::__private::#make::new(#expr #clock));
+            let shared = if names_static(expr) {
+                quote_spanned!(span=> #krate::__private::of_static(#expr))
+            } else {
+                ours!(#expr)
+            };
+            let gate = quote_spanned!(span=> #krate::__private::#make::new(#shared #clock));
             return (TokenStream::new(), gate);
         }
         (

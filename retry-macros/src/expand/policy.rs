@@ -532,7 +532,7 @@ pub(super) fn literal_policy(model: &Model) -> Option<&Policy> {
 }
 
 /// `&NAME`, of which the macro cannot know more than that it is written like a `static`.
-fn names_static(expr: &Expr) -> bool {
+pub(super) fn names_static(expr: &Expr) -> bool {
     let Expr::Reference(reference) = expr else {
         return false;
     };

@@ -42,7 +42,9 @@ pub use record::set_recorder;
 pub use record::{CallEvent, CallStep};
 pub use result::{AttemptResult, Ending};
 #[cfg(feature = "std")]
-pub use shared::{AsShared, BreakerGate, BudgetGate, BulkheadGate, ThrottleGate, shared};
+pub use shared::{
+    AsShared, BreakerGate, BudgetGate, BulkheadGate, ThrottleGate, of_static, shared,
+};
 pub use spans::{AttemptSpan, Spanned, attempt_span, in_span, spanned};
 pub use timed_out::{Lost, TimedOut};
 #[cfg(feature = "std")]

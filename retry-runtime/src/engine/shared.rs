@@ -319,3 +319,12 @@ impl<P: Deref + ?Sized> AsShared for P {
 pub fn shared<P: AsShared>(pointer: &P) -> &P::Shared {
     pointer.as_shared()
 }
+
+/// Returns the same reference, of a name in capitals. The compiler shows these lines where the name is that of a constant.
+#[inline(always)]
+pub const fn of_static<T>(shared: T) -> T
+where
+    T: 'static, // each use of a `const` makes a new value, and the calls have to share one: write `static` in place of `const`
+{
+    shared
+}

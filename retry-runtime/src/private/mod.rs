@@ -21,7 +21,8 @@ mod value;
 pub use crate::attempt::{Started, verdict};
 #[cfg(feature = "std")]
 pub use crate::engine::{
-    AsShared, BreakerGate, BudgetGate, BulkheadGate, CopiesOf, ThrottleGate, WatchCopies, shared,
+    AsShared, BreakerGate, BudgetGate, BulkheadGate, CopiesOf, ThrottleGate, WatchCopies,
+    of_static, shared,
 };
 pub use crate::engine::{
     AttemptResult, AttemptSpan, AttemptStart, BudgetByPolicy, CallContext, CallStart, DropOther,

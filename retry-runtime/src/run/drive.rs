@@ -4,7 +4,7 @@ use core::borrow::Borrow as _;
 use core::future::Future;
 
 use super::runner::{MayGate, Plan};
-use super::{Classifier, Decide, Parts, RetryHook, Runner, Setup};
+use super::{AsyncAttemptFn, AttemptFn, Classifier, Decide, Parts, RetryHook, Runner, Setup};
 use crate::attempt::Cause;
 use crate::attempt::verdict;
 use crate::engine::{
@@ -24,7 +24,7 @@ impl<C> Runner<'_, C> {
     ///
     /// The last error, untouched.
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn run<R, T>(self, operation: impl FnMut() -> R) -> R
+    pub fn run<R, T>(self, operation: impl AttemptFn<R>) -> R
     where
         R: Outcome,
         C: Setup<R::Error, T>,
@@ -41,7 +41,7 @@ impl<C> Runner<'_, C> {
     #[cfg_attr(feature = "tracing", track_caller)]
     pub fn try_run<V, E, T, L>(
         self,
-        operation: impl FnMut() -> Result<V, E>,
+        operation: impl AttemptFn<Result<V, E>>,
     ) -> Result<V, RetryError<E>>
     where
         C: Setup<E, T, L>,
@@ -63,7 +63,7 @@ impl<C> Runner<'_, C> {
     /// Dropping the future ends the attempt or the wait that is under way.
     pub async fn try_run_async<V, E, F, T, L>(
         self,
-        operation: impl FnMut() -> F,
+        operation: impl AsyncAttemptFn<F>,
     ) -> Result<V, RetryError<E>>
     where
         F: Future<Output = Result<V, E>>,
@@ -82,7 +82,7 @@ impl<C> Runner<'_, C> {
     /// # Cancel safety
     ///
     /// Dropping the future ends the attempt or the wait that is under way.
-    pub async fn run_async<R, F, T, L>(self, operation: impl FnMut() -> F) -> R
+    pub async fn run_async<R, F, T, L>(self, operation: impl AsyncAttemptFn<F>) -> R
     where
         F: Future<Output = R>,
         R: Outcome + ReportLimit,

@@ -1,9 +1,11 @@
 //! The programmatic form: a policy around a closure.
 
+mod attempt_fn;
 mod decide;
 mod drive;
 mod runner;
 
+pub use attempt_fn::{AsyncAttemptFn, AttemptFn};
 #[doc(hidden)]
 pub use decide::ByStrategy;
 use decide::Decide;
@@ -28,6 +30,9 @@ impl Policy {
     /// errors without one. The call checks the deadline between attempts, because nothing can
     /// interrupt a thread.
     ///
+    /// The operation has no parameter. Where it needs the number of its attempt, write it as a function with
+    /// `#[retry(context = attempt)]`, or count in a variable around the closure.
+    ///
     /// # Errors
     ///
     /// The last error, untouched.
@@ -48,7 +53,7 @@ impl Policy {
     /// ```
     #[cfg(feature = "std")]
     #[track_caller]
-    pub fn run<R>(&self, operation: impl FnMut() -> R) -> R
+    pub fn run<R>(&self, operation: impl AttemptFn<R>) -> R
     where
         R: Outcome,
         R::Error: Classify,
@@ -70,7 +75,7 @@ impl Policy {
     /// Dropping the future ends the attempt or the wait that is under way.
     #[cfg(feature = "std")]
     #[track_caller]
-    pub fn run_async<R, F>(&self, operation: impl FnMut() -> F) -> impl Future<Output = R>
+    pub fn run_async<R, F>(&self, operation: impl AsyncAttemptFn<F>) -> impl Future<Output = R>
     where
         F: Future<Output = R>,
         R: Outcome + ReportLimit,

@@ -263,7 +263,7 @@ pub(crate) fn with(policy: Policy, key: &str, value: Value) -> Option<Policy> {
         (Kind::Nested, Value::Nested(nested)) => KeyValue::Nested(nested),
         _ => return None,
     };
-    policy.with(key, value)
+    policy.assign(key, value)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a factor or a ratio")]

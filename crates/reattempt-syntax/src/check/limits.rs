@@ -44,7 +44,9 @@ impl Draft<'_> {
                     let chosen = quote_spanned!(at(span)=> match #expr { budget => #krate::__private::BudgetOf(budget).or(#own) });
                     (BudgetSource::Named(expr), chosen, place)
                 } else {
-                    (BudgetSource::Shared, ours!(#expr), place)
+                    let krate = located(self.krate.clone(), span);
+                    let shared = quote_spanned!(at(span)=> #krate::__private::of_static(#expr));
+                    (BudgetSource::Shared, shared, place)
                 }
             }
         };

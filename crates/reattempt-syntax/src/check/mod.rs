@@ -136,7 +136,7 @@ impl TakeValue for &mut Draft<'_> {
         let mut running = None;
         let (value, span, expression) = match given {
             Given::Literal(literal, span) => {
-                self.known = self.known.with(key, of(&literal)).unwrap_or(self.known);
+                self.known = self.known.assign(key, of(&literal)).unwrap_or(self.known);
                 (literal.tokens(&self.krate), span, None)
             }
             Given::Expression(expr @ Expr::Closure(_)) if key == Key::Timeout => {
