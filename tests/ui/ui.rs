@@ -21,7 +21,11 @@ fn mistakes() {
 #[test]
 fn messages_point_at_a_token() {
     // An empty `retry_block!()` has no token, and its value is its own.
-    let whole = ["block_without_a_body.rs", "answer_not_used.rs"];
+    let whole = [
+        "block_without_a_body.rs",
+        "answer_not_used.rs",
+        "block_without_its_question_mark.rs",
+    ];
     messages::point_at_a_token(&["parse", "rules", "function", "types"], &whole);
 }
 

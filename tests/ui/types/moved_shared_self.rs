@@ -12,6 +12,16 @@ impl Client {
         work.join().map_err(|_| "gone".to_owned())
     }
 
+    fn work(&self) -> u32 {
+        self.0
+    }
+
+    #[retry(max = 3, on(_))]
+    async fn fetch_later(self: Arc<Self>) -> Result<u32, String> {
+        let work = thread::spawn(move || self.work());
+        work.join().map_err(|_| "gone".to_owned())
+    }
+
     #[retry(max = 3, on(_))]
     async fn give(self: Arc<Self>) -> Result<Arc<Self>, String> {
         Ok(self)
@@ -21,5 +31,5 @@ impl Client {
 fn main() {
     let client = Arc::new(Client(1));
     let _ = Arc::clone(&client).fetch();
-    let _ = client.give();
+    let _ = (Arc::clone(&client).fetch_later(), client.give());
 }

@@ -88,6 +88,13 @@ impl<'o> Walk<'o> {
         if let Some(owned) = self.reference(expr) {
             return self.perhaps_moved(owned, expr.to_token_stream(), By::Other);
         }
+        // A closure that is `move` takes what points to the field.
+        if let (Expr::Field(field), Some((owned, true))) = (expr, self.root(expr))
+            && self.moved_into > 0
+            && !owned.has_own_fields()
+        {
+            return self.visit_expr(&field.base);
+        }
         match self.root(expr) {
             Some((owned, is_field)) if !is_field || owned.has_own_fields() => {
                 self.moved(owned, expr);
