@@ -44,11 +44,11 @@ pub(super) fn fault(value: &Expr, fields: &Fields) -> Option<String> {
 
 /// `with = judge(code)`.
 fn called(call: &ExprCall, fields: &Fields) -> Option<String> {
-    let named = |argument: &Expr| match argument {
+    let name_in = |argument: &Expr| match argument {
         Expr::Infer(_) => Some("_".to_owned()),
         argument => name_of(argument).map(Ident::to_string),
     };
-    let names: Vec<_> = call.args.iter().map(named).collect::<Option<_>>()?;
+    let names: Vec<_> = call.args.iter().map(name_in).collect::<Option<_>>()?;
     let own: Vec<_> = members(fields).map(|(member, _)| shown(&member)).collect();
     let is_whole = |name: &String| WHOLE.contains(&&**name) || name.starts_with('_');
     let function = written(&call.func.to_token_stream());
@@ -113,9 +113,12 @@ pub(super) fn of_fields(body: &Expr, fields: &Fields) -> Option<String> {
 pub(super) fn of_one(chosen: usize, fields: &Fields) -> String {
     let list: Vec<_> = members(fields)
         .enumerate()
-        .map(|(index, (_, ty))| match index == chosen {
-            true => format!("error: &{}", text(ty)),
-            false => "_".to_owned(),
+        .map(|(index, (_, ty))| {
+            if index == chosen {
+                format!("error: &{}", text(ty))
+            } else {
+                "_".to_owned()
+            }
         })
         .collect();
     format!(

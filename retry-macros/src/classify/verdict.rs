@@ -85,9 +85,10 @@ impl Parse for Item {
                 input.parse::<Ident>()?;
                 input.parse::<Token![if]>()?;
                 let condition: Expr = input.parse()?;
-                Ok(Self::Code(match word == "transient" {
-                    true => condition,
-                    false => parse_quote!(!(#condition)),
+                Ok(Self::Code(if word == "transient" {
+                    condition
+                } else {
+                    parse_quote!(!(#condition))
                 }))
             }
             _ => {
