@@ -12,6 +12,7 @@ use crate::args::{Args, Code, Given, Value};
 use crate::diagnostics::{Diagnostics, Place};
 use crate::literal::{Copies, Literal as _, Share};
 use crate::model::{BudgetSource, Hedging, Setting, at, located};
+use crate::slips;
 
 impl Draft<'_> {
     /// Where the budget comes from; a constant one becomes part of the policy.
@@ -152,14 +153,6 @@ pub(super) fn gates(args: &Args) -> impl Iterator<Item = (&'static str, proc_mac
         .filter_map(|(key, _, code)| code.as_ref().map(|code| (key, code.key)))
 }
 
-/// What is said of a breaker that is written in the attribute.
-pub(crate) fn no_static(key: &str, kind: &str) -> String {
-    let upper = kind.to_uppercase();
-    format!(
-        "`{key}` must be shared by all calls of a service, so it cannot be a literal; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
-    )
-}
-
 /// `breaker = 5`: nothing to share.
 pub(super) fn no_gate(args: &Args, faults: &mut Diagnostics) {
     for (key, kind, code) in gate_types(args) {
@@ -168,7 +161,7 @@ pub(super) fn no_gate(args: &Args, faults: &mut Diagnostics) {
         };
         let upper = kind.to_uppercase();
         if let Expr::Lit(literal) = given {
-            faults.push(literal.span(), RuleId::Type, no_static(key, kind));
+            faults.push(literal.span(), RuleId::Type, slips::no_static(key, kind));
         } else if constant::builds(given, kind) {
             faults.push(
                 Place::of(given),

@@ -13,7 +13,6 @@ mod running;
 mod strategy;
 mod together;
 
-pub(crate) use limits::no_static;
 pub use named::is_policy_name;
 use proc_macro2::{Span, TokenStream};
 use retry_runtime::rules::{Key, Keys, Kind, Rule, RuleId};

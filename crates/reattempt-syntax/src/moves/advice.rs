@@ -116,6 +116,9 @@ fn step(name: &str, way: &Way) -> Option<String> {
         Way::Inside => Some(format!(
             "declare `mut {name}` and write `{name}.as_deref_mut()` in the body"
         )),
+        Way::Pinned => Some(format!(
+            "declare `mut {name}` and write `{name}.as_mut()` in the body"
+        )),
         Way::Borrowed => Some(format!("take `{name}` by `&mut`")),
         Way::Bound(ty) => Some(format!("add `{ty}: Clone`")),
         Way::ImplTrait => Some(format!("add `+ Clone` to the type of `{name}`")),

@@ -106,12 +106,15 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
                 bounds: None,
                 way: Way::Receiver,
             }),
-            ReceiverKind::Typed(_, ty) if is_counted(ty) => Some(Owned {
-                name: Ident::new("self", receiver.self_token.span),
-                ty: Some((**ty).clone()),
-                bounds: None,
-                way: Way::Clone,
-            }),
+            ReceiverKind::Typed(_, ty) => {
+                let way = Way::of_receiver(ty)?;
+                Some(Owned {
+                    name: Ident::new("self", receiver.self_token.span),
+                    ty: Some((**ty).clone()),
+                    bounds: None,
+                    way,
+                })
+            }
             _ => None,
         },
         FnArg::Typed(typed) => match &*typed.pat {
@@ -154,17 +157,6 @@ fn bounds(signature: &Signature, ty: &Type) -> Option<TokenStream> {
         }
     }
     Some(found)
-}
-
-/// `Arc<Self>`, `Rc<Self>`.
-fn is_counted(ty: &Type) -> bool {
-    match ty {
-        Type::Path(path) => {
-            let last = path.path.segments.last();
-            last.is_some_and(|last| last.ident == "Arc" || last.ident == "Rc")
-        }
-        _ => false,
-    }
 }
 
 /// Whether only what expects a `&mut` borrows it anew: a generic parameter moves it.

@@ -176,7 +176,8 @@ impl<'o> Walk<'o> {
             self.moved(owned, receiver);
         } else if owned.name == "self" || may_take(&method) {
             // Methods beside this one are named as their author likes.
-            let is_plain = call.args.is_empty() && call.turbofish.is_none() && takes(&method);
+            let takes = takes(&method) || owned.way == Way::Pinned && may_take(&method);
+            let is_plain = call.args.is_empty() && call.turbofish.is_none() && takes;
             let by = if is_plain && !self.is_conditional {
                 By::Call
             } else {

@@ -64,6 +64,8 @@ pub enum Way {
     Reborrowed,
     /// The mutable reference in an `Option`.
     Inside,
+    /// That in a `Pin`.
+    Pinned,
     /// A mutable reference in the body: what reads or writes goes on where it stopped.
     InPlace,
     /// A reference as its type: a box of a trait has no copies.
@@ -110,6 +112,19 @@ impl Way {
         }
     }
 
+    /// By the type of a `self` that may be moved: `Arc<Self>`, `Pin<&mut Self>`.
+    pub(super) fn of_receiver(ty: &Type) -> Option<Self> {
+        let Type::Path(path) = ty else {
+            return None;
+        };
+        let last = path.path.segments.last()?;
+        match &*last.ident.to_string() {
+            "Arc" | "Rc" => Some(Self::Clone),
+            "Pin" if holds_unique(&last.arguments) => Some(Self::Pinned),
+            _ => None,
+        }
+    }
+
     /// By a type that has no bounds of its own.
     fn of_type(signature: &Signature, ty: &Type) -> Self {
         let path = match ty {
@@ -131,9 +146,10 @@ impl Way {
             _ => None,
         });
         let types: Vec<_> = types.collect();
-        let is_unique = |ty: &&Type| matches!(ty, Type::Reference(it) if it.mutability.is_some());
-        if name == "Option" && types.iter().any(is_unique) {
-            return Self::Inside;
+        match (&*name, path.path.segments.last()) {
+            ("Option", Some(last)) if holds_unique(&last.arguments) => return Self::Inside,
+            ("Pin", Some(last)) if holds_unique(&last.arguments) => return Self::Pinned,
+            _ => {}
         }
         let object = types.iter().find_map(|it| match it {
             Type::TraitObject(object) => Some(object),
@@ -193,6 +209,15 @@ impl Way {
             Self::Clone | Self::Bound(_) | Self::ImplTrait | Self::Receiver
         )
     }
+}
+
+/// Whether the type behind `<` is a mutable reference.
+fn holds_unique(arguments: &PathArguments) -> bool {
+    let PathArguments::AngleBracketed(arguments) = arguments else {
+        return false;
+    };
+    let is_unique = |it: &GenericArgument| matches!(it, GenericArgument::Type(Type::Reference(it)) if it.mutability.is_some());
+    arguments.args.iter().any(is_unique)
 }
 
 /// Traits that a mutable reference has, too.

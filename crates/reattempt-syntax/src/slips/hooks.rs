@@ -8,7 +8,7 @@ use syn::{Expr, ExprClosure, Pat, UnOp};
 use crate::item::closure_of;
 use crate::tokens::{names_errors, written};
 
-/// Keys whose function has one parameter, and what that is.
+/// Keys whose function has one parameter at most, and what that is.
 const PARAMETERS: &[(&str, &str, &str)] = &[
     ("on", "error", "the error"),
     ("except", "error", "the error"),
@@ -19,11 +19,11 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     ("backoff", "retry", "the number of the retry, from 1"),
 ];
 
-/// What is wrong with `fallback = || ..`, `backoff = |attempt, delay| ..`.
+/// What is wrong with `backoff = |attempt, delay| ..`.
 pub(super) fn parameters(key: &str, value: &Expr) -> Option<String> {
     let (_, name, what) = PARAMETERS.iter().find(|(word, ..)| *word == key)?;
     let closure = closure_of(value)?;
-    (closure.inputs.len() != 1).then(|| {
+    (closure.inputs.len() > 1).then(|| {
         format!("the function of `{key}` has one parameter, {what}; write `{key} = |{name}| ...`")
     })
 }

@@ -7,7 +7,6 @@ use syn::parse::Parser as _;
 use syn::{Expr, Ident, Meta, MetaList, Pat};
 
 use super::bare_value;
-use crate::check::no_static;
 use crate::diagnostics::{Diagnostic, Place};
 use crate::tokens::{names_errors, written};
 
@@ -91,7 +90,7 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
         "breaker" | "bulkhead" | "throttle" if has_keys(list) => {
             let (first, rest) = key.split_at_checked(1)?;
             let kind = format!("{}{rest}", first.to_uppercase());
-            fault(RuleId::Type, no_static(key, &kind))
+            fault(RuleId::Type, super::no_static(key, &kind))
         }
         // Alone it is spelled in its own way, as a number is.
         _ => {

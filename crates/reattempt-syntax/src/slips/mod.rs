@@ -164,6 +164,14 @@ fn builds_foreign(value: &Expr) -> bool {
     }
 }
 
+/// What is said of a breaker that is written in the attribute.
+pub fn no_static(key: &str, kind: &str) -> String {
+    let upper = kind.to_uppercase();
+    format!(
+        "`{key}` must be shared by all calls of a service, so it cannot be a literal; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
+    )
+}
+
 fn starts_with_policy(value: &Expr) -> bool {
     match value {
         Expr::MethodCall(call) => starts_with_policy(&call.receiver),
