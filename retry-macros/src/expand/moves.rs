@@ -86,7 +86,7 @@ impl Parts<'_> {
         let check = quote_spanned!(at(moved.span())=> CopiedForEachAttempt::check(&kept););
         // Without copies there is another fix.
         let unique = has_copies_or_not(moved).then(|| {
-            let message = unimplemented_by(&moves::message_of_unique(moved));
+            let message = unimplemented_by(&moves::message_of_unique(moved, self.model.set_by));
             let check = quote_spanned!(at(moved.span())=> CopiedOrUnique::check(&kept););
             ours! {
                 #message
@@ -118,26 +118,26 @@ impl Parts<'_> {
     /// What the types say of a move, if they alone can tell.
     fn is_kept_by(&self, moved: &Move) -> Option<TokenStream> {
         let (krate, place, name) = (&self.krate, &moved.place, &moved.name);
-        match &moved.by {
-            By::Value if has_copies_or_not(moved) => {
-                let kept = self.is_kept(place);
-                let there = self.model.krate_at(place.span());
-                Some(quote_spanned! {at(place.span())=>
-                    #kept.or(#there::__private::Moved(&#name).or_its_copies())
-                })
-            }
-            By::Value => Some(self.is_kept(place)),
+        let kept = match &moved.by {
+            By::Value => self.is_kept(place),
             By::Pattern(pattern, bound) => {
                 let kept = self.is_kept(&ours!((#(#bound,)*)));
-                Some(ours! {{
+                ours! {{
                     match #krate::__private::taken_apart(&#place) {
                         ::core::option::Option::Some(#pattern) => #kept,
                         _ => loop {},
                     }
-                }})
+                }}
             }
-            By::Call | By::Other => None,
+            By::Call | By::Other => return None,
+        };
+        if !has_copies_or_not(moved) {
+            return Some(kept);
         }
+        let there = self.model.krate_at(place.span());
+        Some(quote_spanned! {at(place.span())=>
+            #kept.or(#there::__private::Moved(&#name).or_its_copies())
+        })
     }
 
     /// Refuses a call that takes the parameter by value.
@@ -310,7 +310,8 @@ impl Parts<'_> {
 
 /// Whether the type of a parameter tells whether it can be cloned.
 fn has_copies_or_not(moved: &Move) -> bool {
-    moved.way == Way::Clone && matches!(moved.by, By::Value)
+    matches!(moved.way, Way::Clone | Way::Receiver)
+        && matches!(moved.by, By::Value | By::Pattern(..))
 }
 
 /// What a type that lacks a trait is told.

@@ -26,13 +26,17 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
 }
 
 /// What is said of a parameter that is moved, and whose type is not `Clone`.
-pub fn message_of_unique(moved: &Move) -> String {
+pub fn message_of_unique(moved: &Move, set_by: SetBy) -> String {
     let name = &moved.name;
-    let mut ways = vec![
-        format!("implement `Clone` for its type and write `clone({name})` in the attribute"),
-        format!("borrow `{name}`"),
+    let is_receiver = moved.way == Way::Receiver;
+    let copy = format!("implement `Clone` for its type and write `clone({name})` in the attribute");
+    let ways = [
+        Some(copy),
+        (!is_receiver).then(|| format!("borrow `{name}`")),
+        moved.follows_failure.then(|| BLOCK.to_owned()),
+        (is_receiver && set_by != SetBy::Function).then(|| never().to_owned()),
     ];
-    ways.extend(moved.follows_failure.then(|| BLOCK.to_owned()));
+    let ways: Vec<_> = ways.into_iter().flatten().collect();
     format!(
         "the body moves `{name}`, which is not `Clone`, and the next attempt needs it; {}",
         alternatives(&ways)
