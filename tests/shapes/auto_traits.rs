@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use reattempt::overload::breaker::State;
 use reattempt::overload::throttle::Throttle;
-use reattempt::{Breaker, GaveUp, RetryError, retry};
+use reattempt::{Breaker, GaveUp, RetryError, Verdict, Verified, retry};
 
 use crate::{Script, sendable};
 
@@ -52,6 +52,33 @@ async fn before_retry_gives_a_future(script: &Script) -> Result<u32, Unshared> {
     step(script).await
 }
 
+async fn found(at: u32) -> Verified<u32> {
+    refresh().await;
+    if at == 3 {
+        Verified::Done(300)
+    } else {
+        Verified::NotDone
+    }
+}
+
+#[retry(max = 9, on = |_| Verdict::Transient, idempotent = false, verify = async |_| found(script.attempts()).await)]
+async fn verify(script: &Script) -> Result<u32, Unshared> {
+    step(script).await
+}
+
+#[retry(
+    max = 9,
+    on = |_| Verdict::Transient,
+    idempotent = false,
+    verify = |_| found(script.attempts()),
+    breaker = &BREAKER,
+    deadline = "1h",
+    timeout = "1m"
+)]
+async fn verify_with_limits(script: &Script) -> Result<u32, Unshared> {
+    step(script).await
+}
+
 #[retry(max = 3, on(_), breaker = &BREAKER)]
 async fn breaker(script: &Script) -> Result<u32, Unshared> {
     step(script).await
@@ -71,6 +98,10 @@ async fn throttle(script: &Script, limit: &Throttle) -> Result<u32, Unshared> {
 async fn an_error_that_cannot_be_shared() {
     let limit = Throttle::adaptive();
     let script = || Script::failing(2);
+    let failing = || Script::failing(9);
+    assert_eq!(sendable(verify(&failing())).await.ok(), Some(300));
+    let limited = sendable(verify_with_limits(&failing())).await;
+    assert_eq!(limited.ok(), Some(300));
     assert_eq!(sendable(before_retry(&script())).await.ok(), Some(3));
     assert_eq!(
         sendable(before_retry_without_parameter(&script()))

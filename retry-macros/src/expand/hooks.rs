@@ -39,7 +39,11 @@ impl Parts<'_> {
         };
         let (span, hook) = (code.span(), hook(code));
         let located = self.model.krate_at(span);
-        let asked = quote_spanned!(at(span)=> #located::__private::ask(doubt, #hook));
+        let asked = if takes_nothing(code) {
+            quote_spanned!(at(span)=> { _ = doubt; #located::__private::unseen(#hook) })
+        } else {
+            quote_spanned!(at(span)=> #located::__private::ask(doubt, #hook))
+        };
         let context = self.context();
         let asked = self.settled(asked, &ours!((&mut call).cut_off(#context, &mut (), false)));
         let found = quote_spanned!(at(span)=> #located::__private::found(asked, verdict));
@@ -57,6 +61,12 @@ impl Parts<'_> {
             (TokenStream::new(), ambiguous)
         };
         let answered = self.succeeded(&ours!(answer));
+        // Anew: while the hook is awaited nothing borrows an error that may not be `Sync`.
+        let cause = if self.asynchronous && self.model.until.is_none() {
+            self.cause_bound()
+        } else {
+            TokenStream::new()
+        };
         // A lookup that asks the same service does not stand in line behind the attempt that it is about.
         let (aside, back) = if self.model.is_gated() {
             let (gates, timer) = (self.gates(), &self.timer);
@@ -82,6 +92,7 @@ impl Parts<'_> {
                     }
                 }
             };
+            #cause
         }
     }
 

@@ -225,10 +225,19 @@ impl Parts<'_> {
     /// `let cause = ...;`, where more than the verdict looks at it.
     fn named_cause(&self) -> TokenStream {
         if self.has_cause() {
-            let krate = &self.krate;
-            ours!(let cause = #krate::attempt::Cause::Error(&error);)
+            self.cause_bound()
         } else {
             TokenStream::new()
+        }
+    }
+
+    /// The same, of an `error` without `until`.
+    pub(super) fn cause_bound(&self) -> TokenStream {
+        let krate = &self.krate;
+        if self.cutting() == Cutting::Never {
+            ours!(let cause = #krate::attempt::Cause::Error(&error);)
+        } else {
+            ours!(let cause = #krate::__private::cause_of(&error);)
         }
     }
 
@@ -369,7 +378,8 @@ impl Parts<'_> {
                 &self.succeeded(&ours!(answer)),
                 &ours!(error),
             );
-            ours!(let error = #error; let cause = #krate::__private::cause_of(&error);)
+            let cause = self.cause_bound();
+            ours!(let error = #error; #cause)
         };
         let renewed = self.renewed_if_cut();
         let in_time = ours!((&mut call).in_time(outcome, #context, #gates));
