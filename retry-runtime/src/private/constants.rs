@@ -20,9 +20,21 @@ pub const fn unchecked(policy: Policy) -> Policy {
 
 /// Returns the policy that an expression of `policy = ...` holds: a [`Policy`], or what has one.
 #[inline(always)]
-pub fn policy<P: AsRef<Policy> + ?Sized>(policy: &P) -> &Policy {
+pub fn policy<P: HoldsPolicy + ?Sized>(policy: &P) -> &Policy {
     policy.as_ref()
 }
+
+/// What `policy = ...` takes.
+#[diagnostic::on_unimplemented(
+    message = "`policy` takes a `Policy`, a reference to one, or an `AsRef<Policy>`, but is a `{Self}`",
+    label = "no `Policy`",
+    note = "write `.unwrap_or(POLICY)` behind an `Option`, or name the field that is the policy",
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
+)]
+pub trait HoldsPolicy: AsRef<Policy> {}
+
+#[diagnostic::do_not_recommend]
+impl<P: AsRef<Policy> + ?Sized> HoldsPolicy for P {}
 
 /// Returns the first rule that a constant policy breaks, whatever the values of `unknown` are.
 pub const fn broken(policy: &Policy, unknown: &[Key]) -> Option<Violation> {
