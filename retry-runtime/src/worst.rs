@@ -12,8 +12,8 @@ use reattempt_rules::duration::{Nanos, shorter};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorstCase {
     attempts: Option<u32>,
-    sleeping: Option<Duration>,
-    wall: Option<Duration>,
+    total_delay: Option<Duration>,
+    total_time: Option<Duration>,
 }
 
 impl WorstCase {
@@ -28,14 +28,14 @@ impl WorstCase {
     /// Delays that errors ask for do not count: each can be as long as the policy's
     /// `max_retry_after`, and 10 % more.
     pub const fn total_delay(&self) -> Option<Duration> {
-        self.sleeping
+        self.total_delay
     }
 
     /// Returns the longest time from the start of the call to the start of its last attempt; `None`
     /// if that depends on how long attempts take. With a `deadline` that cancels attempts, the call
     /// also ends then.
     pub const fn total_time(&self) -> Option<Duration> {
-        self.wall
+        self.total_time
     }
 }
 
@@ -61,24 +61,24 @@ impl Policy {
     /// assert_eq!(worst.total_delay(), Some(Duration::from_millis(700)));
     /// ```
     pub const fn worst_case(&self) -> WorstCase {
-        let sleeping = self.longest_sleeping();
+        let total_delay = self.longest_sleeping();
         let trying = match (self.all_attempts(), self.timeout) {
             (Some(1), _) => Some(Duration::ZERO),
             (Some(max), Some(timeout)) => Some(timeout.saturating_mul(max.saturating_sub(1))),
             _ => None,
         };
-        let wall = match (sleeping, trying) {
-            (Some(sleeping), Some(trying)) => Some(sleeping.saturating_add(trying)),
+        let total_time = match (total_delay, trying) {
+            (Some(total_delay), Some(trying)) => Some(total_delay.saturating_add(trying)),
             _ => None,
         };
-        let (sleeping, wall) = (
-            shortest(sleeping, self.deadline),
-            shortest(wall, self.deadline),
+        let (total_delay, total_time) = (
+            shortest(total_delay, self.deadline),
+            shortest(total_time, self.deadline),
         );
         WorstCase {
             attempts: self.all_attempts(),
-            sleeping,
-            wall,
+            total_delay,
+            total_time,
         }
     }
 
@@ -295,6 +295,23 @@ mod tests {
         assert_eq!(
             decided.max(1).worst_case().total_delay(),
             Some(Duration::ZERO)
+        );
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_names_what_the_methods_answer() {
+        let worst = Policy::new()
+            .max(2)
+            .base(Duration::from_secs(1))
+            .worst_case();
+        assert_eq!(
+            format!("{worst:?}"),
+            "WorstCase { attempts: Some(2), total_delay: Some(1s), total_time: None }"
         );
     }
 }

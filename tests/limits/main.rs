@@ -18,6 +18,7 @@ mod bulkhead;
 mod default_budget;
 mod drops;
 mod ends;
+mod forecast;
 mod hedge;
 mod keyed;
 mod lookup;

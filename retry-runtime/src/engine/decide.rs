@@ -238,7 +238,8 @@ impl Progress {
         if wait.is_zero() && !context.is_over() {
             return Ok(None);
         }
-        match context.ends_in_time(wait) {
+        // It asks again sooner than its turn is expected.
+        match context.ends_in_time(wait.max(gates.forecast())) {
             Ok(()) => Ok(Some(wait)),
             Err(reason) => Err(self.ended(context, reason)),
         }

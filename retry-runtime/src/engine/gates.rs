@@ -24,6 +24,11 @@ pub trait Gate {
         Duration::ZERO
     }
 
+    /// Returns how long it will be until an attempt that waits may begin, as [`Self::wait_left`] has just found.
+    fn forecast(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Begins the attempt: what was reserved for it is spent.
     fn begin(&mut self, _clock: &dyn Clock) {}
 
@@ -104,6 +109,10 @@ impl<G: Gate> Gate for Option<G> {
     fn wait_left(&mut self, clock: &dyn Clock) -> Duration {
         self.as_mut()
             .map_or(Duration::ZERO, |gate| gate.wait_left(clock))
+    }
+
+    fn forecast(&self) -> Duration {
+        self.as_ref().map_or(Duration::ZERO, Gate::forecast)
     }
 
     #[inline(always)]
@@ -211,6 +220,10 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
 
     fn wait_left(&mut self, clock: &dyn Clock) -> Duration {
         self.throttle.wait_left(clock)
+    }
+
+    fn forecast(&self) -> Duration {
+        self.throttle.forecast()
     }
 
     #[inline(always)]

@@ -199,6 +199,11 @@ impl Gate for ThrottleGate<'_> {
             .map_or(Duration::ZERO, |permit| permit.wait_with_clock(&clock))
     }
 
+    fn forecast(&self) -> Duration {
+        let permit = self.permit.as_ref();
+        permit.map_or(Duration::ZERO, throttle::Permit::wait)
+    }
+
     #[inline(always)]
     fn begin(&mut self, _: &dyn Clock) {
         if let Some(permit) = &mut self.permit {
