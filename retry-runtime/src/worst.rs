@@ -297,11 +297,6 @@ mod tests {
             Some(Duration::ZERO)
         );
     }
-}
-
-#[cfg(all(test, feature = "std"))]
-mod tests {
-    use super::*;
 
     #[test]
     fn debug_names_what_the_methods_answer() {
