@@ -30,6 +30,7 @@ mod random;
 mod refused;
 mod resets;
 mod retry_after;
+mod runtimes;
 mod schedule;
 mod support;
 mod timeouts;

@@ -10,9 +10,9 @@ use pin_project_lite::pin_project;
 use super::{Clock, DefaultTimer, Timer, Timestamp};
 
 #[cfg(feature = "smol")]
-use super::smol::Smol as Elsewhere;
+pub(super) use super::smol::Smol as Elsewhere;
 #[cfg(not(feature = "smol"))]
-use super::thread::TimerThread as Elsewhere;
+pub(super) use super::thread::TimerThread as Elsewhere;
 
 #[cfg(feature = "tokio")]
 use super::Tokio as Watch;
@@ -28,7 +28,7 @@ impl Clock for DefaultTimer {
     #[inline]
     fn slack(&self) -> Duration {
         #[cfg(feature = "tokio")]
-        if on_tokio::is_running() {
+        if super::on_tokio::is_running() {
             return super::Tokio.slack();
         }
         Elsewhere.slack()
@@ -51,7 +51,7 @@ impl Timer for DefaultTimer {
     #[inline]
     fn sleep(&self, duration: Duration) -> DefaultSleep {
         #[cfg(feature = "tokio")]
-        let kind = on_tokio::sleep(duration);
+        let kind = super::on_tokio::sleep(duration);
         #[cfg(not(feature = "tokio"))]
         let kind = Elsewhere.sleep(duration);
         DefaultSleep { kind }
@@ -71,7 +71,7 @@ pin_project! {
 #[cfg(not(feature = "tokio"))]
 type Kind = <Elsewhere as Timer>::Sleep;
 #[cfg(feature = "tokio")]
-use on_tokio::Kind;
+use super::on_tokio::Kind;
 
 impl Future for DefaultSleep {
     type Output = ();
@@ -79,68 +79,6 @@ impl Future for DefaultSleep {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.project().kind.poll(cx)
-    }
-}
-
-#[cfg(feature = "tokio")]
-mod on_tokio {
-    use std::future::Future;
-    use std::pin::Pin;
-    use std::task::{Context, Poll};
-    use std::time::Duration;
-
-    use pin_project_lite::pin_project;
-    use tokio::runtime::Handle;
-
-    use super::Elsewhere;
-    use crate::timer::{Timer, Tokio};
-
-    /// Returns whether this thread is in a runtime of tokio.
-    pub(super) fn is_running() -> bool {
-        Handle::try_current().is_ok()
-    }
-
-    #[inline]
-    pub(super) fn sleep(duration: Duration) -> Kind {
-        if is_running() {
-            let sleep = Tokio.sleep(duration);
-            Kind::Tokio { sleep }
-        } else {
-            elsewhere(duration)
-        }
-    }
-
-    #[cold]
-    fn elsewhere(duration: Duration) -> Kind {
-        let sleep = Box::pin(Elsewhere.sleep(duration));
-        Kind::Elsewhere { sleep }
-    }
-
-    pin_project! {
-        /// As large as the wait of tokio: what is rare is boxed.
-        #[derive(Debug)]
-        #[project = Projected]
-        pub(super) enum Kind {
-            Tokio {
-                #[pin]
-                sleep: <Tokio as Timer>::Sleep,
-            },
-            Elsewhere {
-                sleep: Pin<Box<<Elsewhere as Timer>::Sleep>>,
-            },
-        }
-    }
-
-    impl Future for Kind {
-        type Output = ();
-
-        #[inline]
-        fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-            match self.project() {
-                Projected::Tokio { sleep } => sleep.poll(cx),
-                Projected::Elsewhere { sleep } => sleep.as_mut().poll(cx),
-            }
-        }
     }
 }
 

@@ -9,6 +9,10 @@ pub use reattempt_core::{Clock, Timestamp};
 
 #[cfg(feature = "std")]
 mod default;
+#[cfg(feature = "tokio")]
+mod late;
+#[cfg(feature = "tokio")]
+mod on_tokio;
 #[cfg(feature = "smol")]
 mod smol;
 #[cfg(all(feature = "std", any(test, not(feature = "smol"))))]
@@ -83,9 +87,10 @@ impl<T: BlockingTimer + ?Sized> BlockingTimer for &T {
 /// feature `tokio` is on. Elsewhere it uses the timer of async-io with the feature `smol`, and else
 /// a thread that wakes all such waits.
 ///
-/// # Panics
-///
-/// In a runtime of tokio without `enable_time`, as tokio's own timer does.
+/// It goes on elsewhere, too, where the runtime of tokio has no timer (`enable_time`) or was shut
+/// down; tokio's panic is printed, and caught. A runtime with one thread does not look at its timer
+/// while that thread waits in the `block_on` of another library: a wait there ends at most 1 s
+/// late.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DefaultTimer;
 

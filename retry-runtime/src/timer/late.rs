@@ -1,0 +1,135 @@
+//! A thread that looks after waits which nobody else may end. It is there while there are some, and wakes those that are
+//! late.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the thread sleeps. A wait is late that has not ended for so long; it ends at most twice this after its time.
+const TURN: Duration = Duration::from_millis(250);
+
+static WAITS: Mutex<Waits> = Mutex::new(Waits {
+    by_place: HashMap::with_hasher(BuildHasherDefault::new()),
+    have_a_thread: false,
+});
+
+struct Waits {
+    by_place: HashMap<usize, Wait, BuildHasherDefault<Address>>,
+    have_a_thread: bool,
+}
+
+struct Wait {
+    ends: Instant,
+    waker: Waker,
+    is_late: bool,
+}
+
+fn waits() -> MutexGuard<'static, Waits> {
+    WAITS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Looks after the wait at this place until [`remove`]. Returns whether it was woken, because it is late. Where the system
+/// has no thread left, nobody wakes it.
+pub(super) fn add(place: usize, ends: Instant, waker: &Waker) -> bool {
+    let mut waits = waits();
+    let mut before = None;
+    let is_late = match waits.by_place.entry(place) {
+        Entry::Occupied(mut known) => {
+            let known = known.get_mut();
+            if !known.waker.will_wake(waker) {
+                before = Some(core::mem::replace(&mut known.waker, waker.clone()));
+            }
+            core::mem::take(&mut known.is_late)
+        }
+        Entry::Vacant(place) => {
+            place.insert(Wait {
+                ends,
+                waker: waker.clone(),
+                is_late: false,
+            });
+            false
+        }
+    };
+    if !waits.have_a_thread {
+        let builder = thread::Builder::new().name("reattempt-late".into());
+        waits.have_a_thread = builder.spawn(look).is_ok();
+    }
+    drop(waits);
+    // Not under the lock: it is the executor's code.
+    drop(before);
+    is_late
+}
+
+/// Looks after the wait at this place no more.
+pub(super) fn remove(place: usize) {
+    let wait = waits().by_place.remove(&place);
+    // Not under the lock: it is the executor's code.
+    drop(wait);
+}
+
+fn look() {
+    loop {
+        thread::sleep(TURN);
+        let mut waits = waits();
+        if waits.by_place.is_empty() {
+            waits.have_a_thread = false;
+            return;
+        }
+        let mut late = Vec::new();
+        let is_over = Instant::now().checked_sub(TURN);
+        for wait in waits.by_place.values_mut() {
+            if Some(wait.ends) <= is_over && !wait.is_late {
+                wait.is_late = true;
+                late.push(wait.waker.clone());
+            }
+        }
+        drop(waits);
+        for waker in late {
+            // Another executor's panic is not the end of all waits.
+            let _panicked = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+        }
+    }
+}
+
+/// Spreads addresses, which are multiples of what they are aligned to.
+#[derive(Default)]
+struct Address(u64);
+
+impl Hasher for Address {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // 2^64 by the golden ratio; the middle bits depend on all below them.
+        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+pub(super) fn has(place: usize) -> bool {
+    waits().by_place.contains_key(&place)
+}
+
+/// Does as if it were late.
+#[cfg(test)]
+pub(super) fn wake(place: usize) {
+    if let Some(wait) = waits().by_place.get_mut(&place) {
+        wait.is_late = true;
+    }
+}
