@@ -7,6 +7,9 @@
 )]
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reattempt::{Classify, GiveUpReason, Policy, RetryError, Verdict, Verified, retry};
@@ -287,4 +290,161 @@ impl<const N: u32> Sized<N> {
 #[test]
 fn a_constant_of_the_block() {
     assert_eq!(Sized::<2>(Cell::new(0)).call(), Err(2));
+}
+
+/// Where the adapters of client libraries decide that nothing ran, how often, and by what. A text proves nothing: whoever
+/// it comes from may have written it after the operation. The beginning of a library's own `Display` is a kind where the
+/// kind itself is private.
+const NOTHING_RAN: &[(&str, &str, usize, &str)] = &[
+    (
+        "clients/bb8.rs",
+        "classify",
+        1,
+        "a variant: no connection in time",
+    ),
+    (
+        "clients/chain.rs",
+        "before_sending",
+        1,
+        "its caller's kind: before anything was sent",
+    ),
+    (
+        "clients/chain.rs",
+        "of_connecting",
+        1,
+        "its caller's kind: while connecting",
+    ),
+    ("clients/chain.rs", "of_standing", 1, "takes it away"),
+    (
+        "clients/deadpool.rs",
+        "classify",
+        1,
+        "a variant: no connection in time",
+    ),
+    (
+        "clients/diesel.rs",
+        "classify",
+        2,
+        "a kind: 40001; a variant: no connection",
+    ),
+    (
+        "clients/h2.rs",
+        "classify",
+        2,
+        "codes: REFUSED_STREAM, and GOAWAY",
+    ),
+    (
+        "clients/hyper.rs",
+        "classify",
+        1,
+        "kinds: cancelled, closed",
+    ),
+    (
+        "clients/io.rs",
+        "classify",
+        1,
+        "the kind of the resolver's errors, which has no name",
+    ),
+    ("clients/lettre.rs", "classify", 1, "a status: 4yz"),
+    (
+        "clients/object_store.rs",
+        "of_http",
+        1,
+        "a kind: while connecting",
+    ),
+    (
+        "clients/redis.rs",
+        "classify",
+        2,
+        "kinds: refused, nobody found",
+    ),
+    ("clients/redis.rs", "of_several", 2, "takes it away"),
+    ("clients/redis.rs", "of_word", 1, "codes"),
+    (
+        "clients/sqlx.rs",
+        "classify",
+        1,
+        "a variant: no connection in time",
+    ),
+    (
+        "clients/ureq.rs",
+        "classify",
+        2,
+        "variants: while connecting",
+    ),
+    ("http/statuses.rs", "of", 1, "a status"),
+    (
+        "http/statuses.rs",
+        "refused",
+        1,
+        "a status that the caller names",
+    ),
+    ("http/statuses.rs", "", 1, "its name"),
+    ("tables.rs", "io", 1, "a kind"),
+    ("tables.rs", "mysql", 1, "codes"),
+    ("tables.rs", "sqlite", 1, "codes"),
+    ("tables.rs", "sqlstate", 1, "codes"),
+];
+
+#[test]
+fn nothing_ran_by_a_kind_a_code_or_a_status_alone() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let core = crates.join("reattempt-core/src");
+    let mut found = BTreeMap::new();
+    for folder in ["reattempt-core/src", "reattempt-http/src"] {
+        for file in sources(&crates.join(folder)) {
+            let place = file.strip_prefix(&core).unwrap_or(&file);
+            // What verdicts are, and what they mean to a limit that ended a call.
+            if place == Path::new("verdict.rs") || place == Path::new("failure.rs") {
+                continue;
+            }
+            for function in refusals(&fs::read_to_string(&file).unwrap()) {
+                let place = (place.to_string_lossy().into_owned(), function);
+                *found.entry(place).or_insert(0_usize) += 1;
+            }
+        }
+    }
+    let known = NOTHING_RAN.iter();
+    let known: BTreeMap<_, _> = known
+        .map(|&(file, function, times, _)| ((file.to_owned(), function.to_owned()), times))
+        .collect();
+    assert_eq!(
+        found, known,
+        "`Refused` says that nothing ran: take a kind, a code or a status, and add the place to NOTHING_RAN"
+    );
+}
+
+/// The files of a folder and those below it, without tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_stem().is_some_and(|stem| stem == "tests") {
+            continue;
+        }
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// The function of each place that names the verdict, without comments and tests.
+fn refusals(source: &str) -> Vec<String> {
+    let (mut function, mut places) = ("", Vec::new());
+    for line in source.lines() {
+        if line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test") {
+            break;
+        }
+        let code = line.split("//").next().unwrap_or_default();
+        if let Some((_, named)) = code.split_once("fn ") {
+            function = named.split(['(', '<']).next().unwrap_or_default();
+        }
+        let places_of_line =
+            code.matches("Refused").count() - code.matches("ConnectionRefused").count();
+        places.extend((0..places_of_line).map(|_| function.to_owned()));
+    }
+    places
 }
