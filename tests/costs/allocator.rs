@@ -9,6 +9,7 @@ static COUNTER: Counter = Counter;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static KEPT: Cell<isize> = const { Cell::new(0) };
 }
 
 struct Counter;
@@ -17,17 +18,20 @@ struct Counter;
 unsafe impl GlobalAlloc for Counter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
+        keep(layout.size().cast_signed());
         // SAFETY: the caller keeps the promises of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        keep(-layout.size().cast_signed());
         // SAFETY: the caller keeps the promises of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
+        keep(size.cast_signed() - layout.size().cast_signed());
         // SAFETY: the caller keeps the promises of `realloc`.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -35,6 +39,17 @@ unsafe impl GlobalAlloc for Counter {
 
 fn count() {
     let _counted = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+}
+
+fn keep(bytes: isize) {
+    let _kept = KEPT.try_with(|kept| kept.set(kept.get() + bytes));
+}
+
+/// Returns how many bytes more this thread has allocated after `f` than before.
+pub(crate) fn kept(f: impl FnOnce()) -> isize {
+    let before = KEPT.get();
+    f();
+    KEPT.get() - before
 }
 
 /// Returns how often `f` allocates on this thread.

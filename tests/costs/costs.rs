@@ -7,6 +7,7 @@
 
 mod allocator;
 mod keys;
+mod leaks;
 mod shapes;
 
 use std::pin::pin;

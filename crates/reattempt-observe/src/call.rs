@@ -74,6 +74,8 @@ pub struct FailedAttempt {
     error: ErrorText,
     times: Times,
     ended_at: SystemTime,
+    /// Whose it was, and its number, once a retry has been decided on.
+    of: Option<(Call, u32)>,
 }
 
 impl FailedAttempt {
@@ -83,6 +85,7 @@ impl FailedAttempt {
             error,
             times,
             ended_at: SystemTime::now(),
+            of: None,
         }
     }
 }
@@ -100,7 +103,8 @@ pub fn wants_times() -> bool {
 /// Reports that another attempt follows.
 #[cold]
 #[inline(never)]
-pub fn retries(call: Call, attempt: u32, failure: &FailedAttempt, delay: Duration) {
+pub fn retries(call: Call, attempt: u32, failure: &mut FailedAttempt, delay: Duration) {
+    failure.of = Some((call, attempt));
     describe(call, attempt, Some(failure), |facts| {
         report::deliver(&Event::AttemptFailed(facts));
         report::deliver(&Event::Retry(facts, delay));
@@ -135,6 +139,20 @@ pub fn recovered(call: Call, attempt: u32, failure: Option<&FailedAttempt>, time
             ..facts.clone()
         };
         report::deliver(&Event::Recovered(&facts));
+    });
+}
+
+/// Reports that the call was dropped after a retry had been decided on, which followed `failure`.
+pub fn dropped(failure: &FailedAttempt, call_elapsed: Option<Duration>) {
+    let Some((call, attempt)) = failure.of else {
+        return;
+    };
+    describe(call, attempt, Some(failure), |facts| {
+        let facts = CallInfo {
+            call_elapsed,
+            ..facts.clone()
+        };
+        report::deliver(&Event::Dropped(&facts));
     });
 }
 

@@ -26,6 +26,9 @@ pub enum Event<'a> {
     GaveUp(&'a CallInfo<'a>, GiveUpReason),
     /// The call succeeded after a retry.
     Recovered(&'a CallInfo<'a>),
+    /// The call was dropped after a failure, while it waited or ran the next attempt: a time-out above it ended it, or
+    /// nobody wants its answer any more. The attempt is the last one that failed. A call that a panic ends is not reported.
+    Dropped(&'a CallInfo<'a>),
     /// The key `hedge` has started a copy of the attempt that runs; the number is that of the copy,
     /// from 1.
     CopyStarted(&'a CallInfo<'a>, u32),
@@ -65,7 +68,7 @@ pub enum Event<'a> {
 
 impl<'a> Event<'a> {
     /// Returns the name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`,
-    /// `breaker_changed`, `timeout_ignored`, `invalid_policy`, `reloaded`, `reload_refused`,
+    /// `dropped`, `copy_started`, `hedge_won`, `breaker_changed`, `timeout_ignored`, `invalid_policy`, `reloaded`, `reload_refused`,
     /// `retries_switched`.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -73,6 +76,7 @@ impl<'a> Event<'a> {
             Self::Retry(..) => "retry",
             Self::GaveUp(..) => "gave_up",
             Self::Recovered(_) => "recovered",
+            Self::Dropped(_) => "dropped",
             Self::CopyStarted(..) => "copy_started",
             Self::HedgeWon(..) => "hedge_won",
             Self::BreakerChanged(_) => "breaker_changed",
@@ -92,7 +96,8 @@ impl<'a> Event<'a> {
             | Self::GaveUp(facts, _)
             | Self::CopyStarted(facts, _)
             | Self::HedgeWon(facts, _)
-            | Self::Recovered(facts) => Some(facts),
+            | Self::Recovered(facts)
+            | Self::Dropped(facts) => Some(facts),
             Self::BreakerChanged(_)
             | Self::TimeoutIgnored(_)
             | Self::InvalidPolicy { .. }
@@ -300,6 +305,9 @@ impl fmt::Display for Event<'_> {
                 write!(f, "{facts} failed{}; gave up: {reason}", Because(facts))
             }
             Self::Recovered(facts) => write!(f, "{facts} succeeded"),
+            Self::Dropped(facts) => {
+                write!(f, "{facts} failed{}; the call was dropped", Because(facts))
+            }
             Self::CopyStarted(facts, copy) => write!(f, "{facts}: copy {copy} started"),
             Self::HedgeWon(facts, 0) => write!(f, "{facts}: answered before its copies"),
             Self::HedgeWon(facts, copy) => write!(f, "{facts}: copy {copy} answered first"),

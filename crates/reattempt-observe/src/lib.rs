@@ -45,7 +45,7 @@ mod to_tracing;
 #[cfg(feature = "observers")]
 #[doc(hidden)]
 pub use call::{
-    Call, CallId, FailedAttempt, Times, breaker_changed, copy_started, copy_won, gives_up,
+    Call, CallId, FailedAttempt, Times, breaker_changed, copy_started, copy_won, dropped, gives_up,
     is_watched, recovered, retries, wants_times,
 };
 #[cfg(feature = "observers")]

@@ -107,7 +107,7 @@ pub fn request_blocking<R>(id: impl Into<Arc<str>>, f: impl FnOnce() -> R) -> R 
 ///
 /// # Cancel safety
 ///
-/// Dropping the future drops `future`; nothing else is kept.
+/// Dropping the future drops `future`, and the observer sees the calls that this ends; nothing else is kept.
 pub fn scope<F: Future>(observer: Arc<dyn Observer>, future: F) -> Scoped<F> {
     current().observer(observer).run(future)
 }
@@ -145,7 +145,7 @@ impl Scope {
     /// Dropping the future drops `future`; nothing else is kept.
     pub const fn run<F: Future>(self, future: F) -> Scoped<F> {
         Scoped {
-            future,
+            future: Some(future),
             scope: self,
         }
     }
@@ -190,9 +190,18 @@ pin_project! {
     /// A future in a scope: made by [`request`], [`scope`] and [`Scope::run`].
     #[must_use = "futures do nothing unless polled"]
     pub struct Scoped<F> {
+        // `None` once it is dropped.
         #[pin]
-        future: F,
+        future: Option<F>,
         scope: Scope,
+    }
+
+    impl<F> PinnedDrop for Scoped<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            let _here = Here::enter(this.scope);
+            this.future.set(None);
+        }
     }
 }
 
@@ -202,7 +211,9 @@ impl<F: Future> Future for Scoped<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let _here = Here::enter(this.scope);
-        this.future.poll(cx)
+        this.future
+            .as_pin_mut()
+            .map_or(Poll::Pending, |future| future.poll(cx))
     }
 }
 

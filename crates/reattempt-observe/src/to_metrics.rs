@@ -87,6 +87,7 @@ pub(super) fn report(event: &Event<'_>) {
             count_attempt(facts);
             count_call(facts, "recovered");
         }
+        Event::Dropped(facts) => count_call(facts, "dropped"),
         Event::CopyStarted(facts, _) => {
             counter!("retry_copies_total", "operation" => facts.operation).increment(1);
         }

@@ -56,10 +56,17 @@ pub(super) fn report(event: &Event<'_>) {
         Event::GaveUp(facts, reason) => {
             let mut line = Line::new("gave up", level_of_give_up(facts, reason), facts);
             line.reason = Some(reason.as_str());
+            line.is_limited = true;
             line.write();
         }
         Event::Recovered(facts) => {
             Line::new("recovered", facts.telemetry().recovery, facts).write();
+        }
+        Event::Dropped(facts) => {
+            let level = facts.telemetry().give_up.min(Level::Info);
+            let mut line = Line::new("dropped", level, facts);
+            line.is_limited = true;
+            line.write();
         }
         Event::CopyStarted(facts, copy) => {
             let mut line = Line::new("copy started", facts.telemetry().first_retry, facts);
@@ -129,6 +136,8 @@ struct Line<'a> {
     /// Which copy of a hedge; 0 for the attempt itself.
     copy: Option<u32>,
     reason: Option<&'static str>,
+    /// Whether it is left out where its operation has just written such a line.
+    is_limited: bool,
 }
 
 /// A place for each level, which `tracing` wants to know when it compiles.
@@ -154,6 +163,7 @@ impl<'a> Line<'a> {
             delay: None,
             copy: None,
             reason: None,
+            is_limited: false,
         }
     }
 
@@ -162,13 +172,13 @@ impl<'a> Line<'a> {
             return;
         }
         let facts = self.facts;
-        let left_out = match self.reason {
-            Some(_) => match may_report(facts.operation, facts.telemetry.give_up_interval) {
-                Some(left_out) => (left_out > 0).then_some(left_out),
+        let mut left_out = None;
+        if self.is_limited {
+            match may_report(facts.operation, facts.telemetry.give_up_interval) {
+                Some(count) => left_out = (count > 0).then_some(count),
                 None => return,
-            },
-            None => None,
-        };
+            }
+        }
         let (message, delay, copy, reason) = (self.message, self.delay, self.copy, self.reason);
         // Of a call that has ended.
         let call_elapsed = facts.call_elapsed.filter(|_| delay.is_none());

@@ -82,6 +82,15 @@ impl Progress {
         }
     }
 
+    /// Ends the call for those who watch it: nothing is left to drop.
+    pub(super) fn over(&mut self) {
+        self.call = Call::new();
+        #[cfg(feature = "observe")]
+        {
+            self.last = None;
+        }
+    }
+
     /// Decides what follows a failed attempt, and reports it: returns the delay before the next one.
     ///
     /// # Errors
@@ -155,7 +164,7 @@ impl Progress {
         ) {
             call::mark(context.operation.id());
         }
-        self.call = Call::new();
+        self.over();
         GaveUp::new(reason, attempts)
     }
 

@@ -10,7 +10,7 @@ use super::watch::{Described, ErrorText, Times, is_watched};
 use super::{CallContext, Gate, IntoContext, Until};
 use crate::around;
 use crate::attempt::{Attempt, Retry, Started};
-use crate::call::{Call, CallEnv, GiveUpReason};
+use crate::call::{CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
 use crate::inside::retry_inside;
 use crate::operation::Site;
@@ -350,7 +350,7 @@ impl<P: Place> LiveCall<P> {
                 if is_watched() || context.operation.policy().has_default_budget() {
                     self.progress.recovered(context.erased());
                 }
-                self.progress.call = Call::new();
+                self.progress.over();
             }
             gates.settle(context.timer);
         }
@@ -375,8 +375,10 @@ impl<P: Place> LiveCall<P> {
     fn abandon(&mut self) {
         if self.failures() > 0 {
             self.place.mark();
+            #[cfg(feature = "observe")]
+            super::watch::dropped(&mut self.progress);
         }
-        self.progress.call = Call::new();
+        self.progress.over();
     }
 }
 

@@ -453,6 +453,17 @@ pub(super) fn recovered(progress: &mut Progress, context: Context<'_>) {
     }
 }
 
+/// Reports a call that is dropped after a failure. Where a panic drops it, that says more.
+#[cfg(feature = "observe")]
+pub(super) fn dropped(progress: &mut Progress) {
+    let Some(failure) = progress.last.take() else {
+        return;
+    };
+    if observe::is_watched() && !std::thread::panicking() {
+        observe::dropped(&failure, Times::since(progress.times.call, now()));
+    }
+}
+
 #[inline(always)]
 fn note(
     call: &Call,
@@ -510,9 +521,9 @@ impl Report {
         let name = || operation.name();
         note(&progress.call, name, self.before, self.attempt, step);
         #[cfg(feature = "observe")]
-        if let Some(failure) = self.failure {
+        if let Some(mut failure) = self.failure {
             let call = reported(operation, &mut progress.times);
-            observe::retries(call, self.attempt, &failure, delay);
+            observe::retries(call, self.attempt, &mut failure, delay);
             progress.last = Some(failure);
         }
     }

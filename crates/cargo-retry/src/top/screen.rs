@@ -33,10 +33,11 @@ pub(super) fn text(stats: &Stats, before: Option<(&Stats, Duration)>, look: Look
         out.extend([&*bold(&line, look), "\n"]);
     }
     let sums = format!(
-        "{} calls did not succeed at once: {} recovered, {} gave up, with {} retries",
+        "{} calls did not succeed at once: {} recovered, {} gave up, {} were dropped, with {} retries",
         grouped(sum(|it| it.calls)),
         grouped(sum(|it| it.recovered)),
         grouped(sum(|it| it.gave_up)),
+        grouped(sum(|it| it.dropped)),
         grouped(sum(|it| it.retries)),
     );
     for line in wrapped(&sums, "", look.width) {

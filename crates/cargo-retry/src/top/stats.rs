@@ -29,6 +29,8 @@ pub(super) struct Operation {
     pub(super) recovered: u64,
     pub(super) gave_up: u64,
     #[serde(default)]
+    pub(super) dropped: u64,
+    #[serde(default)]
     pub(super) give_ups: BTreeMap<String, u64>,
     #[serde(default)]
     pub(super) last_error: Option<LastError>,

@@ -51,7 +51,7 @@ fn the_worst_is_first() {
     assert!(once.contains("| half open") && once.contains("1 m 1 s"));
     assert!(
         once.contains(
-            "2,468 calls did not succeed at once: 2 recovered, 9 gave up, with 15 retries"
+            "2,468 calls did not succeed at once: 2 recovered, 9 gave up, 0 were dropped, with 15 retries"
         )
     );
     assert!(

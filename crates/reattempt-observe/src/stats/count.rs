@@ -117,6 +117,7 @@ impl OperationStats {
                 self.delay = self.delay.saturating_add(delay);
             }
             Event::Recovered(_) => add_one(&mut self.recoveries),
+            Event::Dropped(_) => add_one(&mut self.dropped),
             Event::GaveUp(_, reason) => {
                 let mut known = self.give_ups.iter_mut();
                 match known.find(|(known, _)| *known == reason) {

@@ -18,18 +18,19 @@ impl Serialize for Stats {
     }
 }
 
-/// `{"operation": "payments.charge", "calls": 3, "failed_attempts": 5, "retries": 4, "recovered": 2, "gave_up": 1,
+/// `{"operation": "payments.charge", "calls": 3, "failed_attempts": 5, "retries": 4, "recovered": 2, "gave_up": 1, "dropped": 0,
 /// "copies": 0, "copies_won": 0,
 /// "give_ups": {"deadline": 1}, "delay": 0.75, "last_error": {...} or null}`.
 impl Serialize for OperationStats {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut operation = serializer.serialize_struct("OperationStats", 11)?;
+        let mut operation = serializer.serialize_struct("OperationStats", 12)?;
         operation.serialize_field("operation", self.name)?;
         operation.serialize_field("calls", &self.calls())?;
         operation.serialize_field("failed_attempts", &self.failed_attempts)?;
         operation.serialize_field("retries", &self.retries)?;
         operation.serialize_field("recovered", &self.recoveries)?;
         operation.serialize_field("gave_up", &self.gave_up())?;
+        operation.serialize_field("dropped", &self.dropped)?;
         operation.serialize_field("copies", &self.copies)?;
         operation.serialize_field("copies_won", &self.copies_won)?;
         operation.serialize_field("give_ups", &Reasons(&self.give_ups))?;

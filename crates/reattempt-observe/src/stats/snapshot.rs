@@ -21,6 +21,7 @@ pub struct OperationStats {
     pub(super) failed_attempts: u64,
     pub(super) retries: u64,
     pub(super) recoveries: u64,
+    pub(super) dropped: u64,
     pub(super) copies: u64,
     pub(super) copies_won: u64,
     /// In the order of the words for them.
@@ -91,6 +92,7 @@ impl OperationStats {
             failed_attempts: 0,
             retries: 0,
             recoveries: 0,
+            dropped: 0,
             copies: 0,
             copies_won: 0,
             give_ups: Vec::new(),
@@ -104,10 +106,11 @@ impl OperationStats {
         self.name
     }
 
-    /// Returns the calls that ended after a failure: those that recovered and those that gave up.
-    /// Calls that are under way and futures that were dropped are not among them.
+    /// Returns the calls that ended after a failure: those that recovered, those that gave up and those
+    /// that were dropped. Calls that are under way are not among them.
     pub fn calls(&self) -> u64 {
-        self.recoveries.saturating_add(self.gave_up())
+        let ended = self.recoveries.saturating_add(self.gave_up());
+        ended.saturating_add(self.dropped)
     }
 
     /// Returns the attempts that failed.
@@ -123,6 +126,11 @@ impl OperationStats {
     /// Returns the calls that succeeded after a failure.
     pub const fn recoveries(&self) -> u64 {
         self.recoveries
+    }
+
+    /// Returns the calls that were dropped after a failure, before their next answer.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// Returns how many copies of attempts hedges have started.

@@ -10,19 +10,20 @@ use crate::time::rfc3339;
 /// Characters of a name and of an error in the table.
 const WIDEST: usize = 60;
 
-const OPERATIONS: [&str; 8] = [
+const OPERATIONS: [&str; 9] = [
     "operation",
     "calls",
     "failed attempts",
     "retries",
     "recovered",
     "gave up",
+    "dropped",
     "delay",
     "last error",
 ];
 const BREAKERS: [&str; 6] = ["breaker", "state", "calls", "failures", "slow", "since"];
 /// The columns that are texts, which begin at the left.
-const TEXTS_OF_OPERATIONS: [usize; 3] = [0, 5, 7];
+const TEXTS_OF_OPERATIONS: [usize; 3] = [0, 5, 8];
 const TEXTS_OF_BREAKERS: [usize; 2] = [0, 1];
 
 /// A table with a line for each operation, and one with a line for each breaker.
@@ -96,6 +97,7 @@ fn cells(operation: &OperationStats) -> [String; OPERATIONS.len()] {
         operation.retries.to_string(),
         operation.recoveries.to_string(),
         gave_up(operation),
+        operation.dropped.to_string(),
         rounded(operation.delay).to_string(),
         last_error(operation),
     ]

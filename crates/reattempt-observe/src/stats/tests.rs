@@ -170,12 +170,13 @@ fn a_table_reads_well() {
     operations.report(&Event::Retry(&long, Duration::from_secs(90)));
     operations.report(&Event::GaveUp(&long, GiveUpReason::Budget));
     operations.report(&Event::GaveUp(&long, GiveUpReason::Attempts));
+    operations.report(&Event::Dropped(&long));
     assert_eq!(
         of(&operations).to_string(),
         "\
-operation           calls  failed attempts  retries  recovered  gave up                      delay  last error
-a.much.longer.name      2                0        1          0  2 (attempts 1, budget 1)  1 m 30 s  -
-shop.pay                2                3        2          1  1 (deadline 1)              250 ms  2009-02-13T23:31:30.123Z shop::Unavailable: 503 from shop"
+operation           calls  failed attempts  retries  recovered  gave up                   dropped     delay  last error
+a.much.longer.name      3                0        1          0  2 (attempts 1, budget 1)        1  1 m 30 s  -
+shop.pay                2                3        2          1  1 (deadline 1)                  0    250 ms  2009-02-13T23:31:30.123Z shop::Unavailable: 503 from shop"
     );
 }
 
@@ -228,6 +229,7 @@ fn json_has_this_shape() {
                 "copies": 0,
                 "copies_won": 0,
                 "gave_up": 1,
+                "dropped": 0,
                 "give_ups": { "deadline": 1 },
                 "delay": 0.25,
                 "last_error": {
@@ -245,6 +247,7 @@ fn json_has_this_shape() {
                 "copies": 0,
                 "copies_won": 0,
                 "gave_up": 0,
+                "dropped": 0,
                 "give_ups": {},
                 "delay": 0.0,
                 "last_error": null,

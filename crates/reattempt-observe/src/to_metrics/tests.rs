@@ -63,11 +63,13 @@ fn a_call_that_gives_up() {
         report::deliver(&Event::GaveUp(&facts, GiveUpReason::Permanent));
         // Turned away: no attempt.
         report::deliver(&Event::GaveUp(&facts, GiveUpReason::BreakerOpen));
+        report::deliver(&Event::Dropped(&facts));
     });
     assert_eq!(
         metrics,
         counted([
             ("retry_attempts_total{operation=pay}", 1),
+            ("retry_calls_total{operation=pay,result=dropped}", 1),
             ("retry_calls_total{operation=pay,result=gave_up}", 2),
             ("retry_give_ups_total{operation=pay,reason=breaker_open}", 1),
             ("retry_give_ups_total{operation=pay,reason=permanent}", 1),
