@@ -81,11 +81,7 @@ impl Comparison<'_> {
 
 #[test]
 fn all_drivers_agree() {
-    let number = |variable| Some(std::env::var(variable).ok()?.parse().expect(variable));
-    let drawn = || RandomState::new().build_hasher().finish();
-    let seed = number("REATTEMPT_SEED").unwrap_or_else(drawn);
-    let cases = number("REATTEMPT_CASES").unwrap_or(100_000);
-    println!("REATTEMPT_SEED={seed}, {cases} cases");
+    let (seed, cases) = chosen(100_000);
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {
         for nth in 0..threads {
@@ -95,8 +91,18 @@ fn all_drivers_agree() {
     });
 }
 
+/// The seed and the number of cases, which is `usual` where nobody asks for another one.
+pub(crate) fn chosen(usual: u64) -> (u64, u64) {
+    let number = |variable| Some(std::env::var(variable).ok()?.parse().expect(variable));
+    let drawn = || RandomState::new().build_hasher().finish();
+    let seed = number("REATTEMPT_SEED").unwrap_or_else(drawn);
+    let cases = number("REATTEMPT_CASES").unwrap_or(usual);
+    println!("REATTEMPT_SEED={seed}, {cases} cases");
+    (seed, cases)
+}
+
 /// The seeds of all cases.
-fn seeds(seed: u64) -> impl Iterator<Item = u64> {
+pub(crate) fn seeds(seed: u64) -> impl Iterator<Item = u64> + Clone {
     let mut seeds = Random(seed);
     std::iter::repeat_with(move || seeds.next())
 }

@@ -24,6 +24,8 @@ pub(crate) struct Case {
     pub(crate) breaker: Option<usize>,
     /// Whether the calls are made inside a retry of another call.
     pub(crate) nested: bool,
+    /// Whether the operation has not used up its retries there.
+    pub(crate) is_fresh: bool,
     /// A deadline around each call.
     pub(crate) outer_deadline: Option<Duration>,
     /// How much later than asked a delay ends.
@@ -116,6 +118,7 @@ impl Case {
             calls: random.pick(&[1, 1, 2, 3]),
             breaker,
             nested: random.percent(15),
+            is_fresh: false,
             outer_deadline,
             late: random
                 .some(10, |random| random.duration(8))

@@ -12,6 +12,7 @@ use reattempt::timer::{Clock, Timer, Tokio};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::case::Case;
+use crate::company;
 use crate::names::{BlockingTimer, Timestamp};
 use crate::random::Random;
 
@@ -22,6 +23,8 @@ thread_local! {
     /// The earliest end of the waits that were polled.
     static WAKE: Cell<Option<Duration>> = const { Cell::new(None) };
     static TOKIO: Cell<bool> = const { Cell::new(false) };
+    /// Whether a future is driven.
+    static DRIVES: Cell<bool> = const { Cell::new(false) };
     static RUNTIME: &'static Runtime = {
         let mut runtime = Builder::new_current_thread();
         Box::leak(Box::new(runtime.enable_time().start_paused(true).build().expect("a runtime")))
@@ -48,15 +51,16 @@ pub(crate) fn start(case: &Case) -> impl Sized {
     )
 }
 
-/// Random numbers that the case does not count, until what is answered is dropped.
+/// Random numbers and waits that the case does not count, until what is answered is dropped.
 pub(crate) fn uncounted() -> impl Sized {
-    struct Restore(Random);
+    struct Restore(Random, Option<Duration>);
     impl Drop for Restore {
         fn drop(&mut self) {
             RANDOM.set(self.0);
+            WAKE.set(self.1);
         }
     }
-    (Restore(RANDOM.get()), testing::seed(0))
+    (Restore(RANDOM.get(), WAKE.get()), testing::seed(0))
 }
 
 pub(crate) fn now() -> Duration {
@@ -92,6 +96,7 @@ impl Clock for Time {
 
 impl BlockingTimer for Time {
     fn sleep(&self, time: Duration) {
+        company::turn();
         Self::spend(time + LATE.get());
     }
 }
@@ -123,12 +128,15 @@ impl Future for Nap {
 
 /// An attempt that takes so long.
 pub(crate) async fn pass(time: Duration) {
-    if TOKIO.get() {
+    if TOKIO.get() && !time.is_zero() {
         tokio::time::sleep(time).await;
     } else {
         Nap(NOW.get() + time).await;
     }
 }
+
+/// A future whose type does not matter.
+pub(crate) type Driven<'f> = Pin<&'f mut dyn Future<Output = ()>>;
 
 /// Whether a future was woken: by itself, for nobody else does.
 #[derive(Default)]
@@ -142,21 +150,43 @@ impl Wake for Yielded {
 
 /// Runs a future, and lets time pass where it waits; `None` where it would wait for ever.
 pub(crate) fn drive<F: Future>(future: F) -> Option<F::Output> {
-    if TOKIO.get() {
-        let driven = async {
-            tokio::time::timeout(Duration::from_secs(1 << 30), future)
-                .await
-                .ok()
-        };
-        return RUNTIME.with(|runtime| runtime.block_on(driven));
+    let mut output = None;
+    {
+        let future = pin!(async { output = Some(future.await) });
+        if company::is_here() {
+            drive_alone(pin!(company::beside(future)));
+        } else {
+            drive_alone(future);
+        }
     }
-    let mut future = pin!(future);
+    output
+}
+
+/// It is compiled once, not for each future.
+fn drive_alone(mut future: Driven<'_>) -> Option<()> {
+    struct Nested(bool);
+    impl Drop for Nested {
+        fn drop(&mut self) {
+            DRIVES.set(self.0);
+        }
+    }
+    let is_nested = Nested(DRIVES.replace(true));
+    if TOKIO.get() && is_nested.0 {
+        // What a poll of another future drives waits for nothing.
+        let polled = future.poll(&mut Context::from_waker(Waker::noop()));
+        return polled.is_ready().then_some(());
+    }
+    if TOKIO.get() {
+        let driven = async { tokio::time::timeout(Duration::from_secs(1 << 30), future).await };
+        return RUNTIME.with(|runtime| runtime.block_on(driven).ok());
+    }
     let yielded = Arc::new(Yielded::default());
     let waker = Waker::from(Arc::clone(&yielded));
     loop {
         WAKE.set(None);
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return Some(output);
+        let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+        if polled.is_ready() {
+            return Some(());
         }
         if yielded.0.swap(false, Ordering::Relaxed) {
             continue;

@@ -12,9 +12,14 @@
 mod agree;
 mod case;
 mod clock;
+mod company;
 mod constants;
 mod drivers;
 mod names;
+mod neighbours;
+mod noise;
+mod own_clock;
+mod own_record;
 mod random;
 mod recorded;
 mod spec;

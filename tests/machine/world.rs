@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use reattempt::testing::{CallEnd, RecordedAttempt, RecordedCall};
-use reattempt::{Backoff, Breaker, Budget, Classify, Policy, Verdict, deadline, testing};
+use reattempt::{Backoff, Breaker, Budget, Classify, Policy, Retry, Verdict, deadline};
 
 use crate::case::{Act, Case, End};
 use crate::clock::{self, Time, now};
+use crate::company;
 use crate::names::{CutOff, Reason};
+use crate::noise;
+use crate::own_record::{Recorded, Unrelated};
 use crate::spec;
 use crate::trace::{Attempt, Call, Ending, Trace};
 
@@ -76,6 +79,7 @@ impl World {
             log: Mutex::default(),
         });
         for _ in 0..case.calls {
+            company::turn();
             world.log().since = now();
             world.log().trace.calls.push(Call::default());
             let ending = around(case, call, || world.call(call));
@@ -91,8 +95,9 @@ impl World {
     }
 
     /// Makes a call that ends because of a deadline that has passed.
-    fn use_up(case: &Case, call: fn(&Arc<Self>) -> Ending) {
+    pub(crate) fn use_up(case: &Case, call: fn(&Arc<Self>) -> Ending) {
         let _uncounted = clock::uncounted();
+        let _unrelated = Unrelated::begin();
         let mut case = case.clone();
         let fails = Act {
             takes: Duration::ZERO,
@@ -106,27 +111,31 @@ impl World {
             log: Mutex::default(),
         });
         let ending = deadline::within_blocking(Duration::ZERO, || world.call(call));
-        assert_ne!(ending, Ending::Value, "{world:?}");
+        assert!(
+            !matches!(ending, Ending::Value | Ending::Stuck),
+            "{ending:?} {world:?}"
+        );
     }
 
     /// Where the answer does not say why the call gave up, its events do.
     fn call(self: &Arc<Self>, call: fn(&Arc<Self>) -> Ending) -> Ending {
-        let record = testing::record();
+        let recorded = Recorded::begin();
         let ending = catch_unwind(AssertUnwindSafe(|| call(self))).unwrap_or_else(|panic| {
             if !panic.is::<Scripted>() {
                 resume_unwind(panic);
             }
             Ending::Panic
         });
+        let recorded = recorded.end();
         let mut log = self.log();
         log.announced = None;
-        match (ending, record.calls().last().map(RecordedCall::end)) {
+        match (ending, recorded.as_ref().map(RecordedCall::end)) {
             (Ending::Failed, Some(CallEnd::GaveUp(reason))) => {
                 let attempts = log.trace.calls.last().map_or(0, |call| call.attempts.len());
                 let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
                 // Where the count may have started anew, only the events say how far it came.
                 let restarts = spec::value(&self.case.spec, "reset_after").is_some();
-                let reported = record.calls().last().map_or(0, last_number);
+                let reported = recorded.as_ref().map_or(0, last_number);
                 Ending::GaveUp(reason, if restarts { reported } else { attempts })
             }
             (Ending::GaveUp(reason, _), Some(CallEnd::GaveUp(recorded))) => {
@@ -236,12 +245,15 @@ fn around(case: &Case, driver: fn(&Arc<World>) -> Ending, call: impl Fn() -> End
     const OUTER: Policy = Policy::new().max(2).backoff(Backoff::None);
     let nested = || {
         let (is_first, mut ending) = (Cell::new(true), None);
-        let _second = OUTER.on(|(): &()| true).timer(Time).run(|| {
+        let outer = OUTER.on(|(): &()| true).name(noise::OUTER).timer(Time);
+        let outer = outer.on_retry(|_: &Retry<'_, ()>| company::turn());
+        let _second = outer.run(|| {
             if is_first.replace(false) {
                 // With `multiply` it would change nothing but its budget.
-                if !spec::multiplies(&case.spec) {
+                if !case.is_fresh && !spec::multiplies(&case.spec) {
                     World::use_up(case, driver);
                 }
+                company::turn_inside();
                 return Err(());
             }
             ending = Some(call());
@@ -249,6 +261,9 @@ fn around(case: &Case, driver: fn(&Arc<World>) -> Ending, call: impl Fn() -> End
         });
         ending.unwrap_or_default()
     };
+    if company::surrounds() {
+        return call();
+    }
     let call = || if case.nested { nested() } else { call() };
     match case.outer_deadline {
         Some(outer_deadline) => deadline::within_blocking(outer_deadline, call),

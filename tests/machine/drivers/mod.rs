@@ -15,7 +15,7 @@ use crate::world::World;
 
 const TABLE: &str = include_str!("../drivers.md");
 
-type Call = fn(&Arc<World>) -> Ending;
+pub(crate) type Call = fn(&Arc<World>) -> Ending;
 
 const CALLS: &[(&str, Call)] = &[
     ("`async fn`", functions::story::asynchronous),
@@ -41,7 +41,7 @@ const CALLS: &[(&str, Call)] = &[
 #[derive(Debug)]
 pub(crate) struct Driver {
     pub(crate) name: &'static str,
-    call: Call,
+    pub(crate) call: Call,
     /// What it cannot do.
     parts: Vec<&'static str>,
 }
@@ -83,6 +83,11 @@ impl Driver {
     /// Whether no attempt is ever cut off.
     pub(crate) fn endures(&self) -> bool {
         self.lacks("cut-offs")
+    }
+
+    /// Whether its calls are futures.
+    pub(crate) fn is_async(&self) -> bool {
+        self.name.contains("async") || ["layer", "middleware"].contains(&self.name)
     }
 
     /// Whether it has anything to do with this case. The middleware takes as long as all the others together.
