@@ -1,7 +1,6 @@
 # How the code looks, and what it may not do.
 
 step_format() {
-    scripts/mutants --texts
     cargo fmt --all --check
     local crate
     for crate in fuzz/ tests/api/ tests/clients/ tests/hostile/*/; do
