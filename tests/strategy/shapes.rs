@@ -217,6 +217,31 @@ fn functions_and_closures() {
     assert_eq!(by_a_bare_closure(&service), Err(Fault(4)));
 }
 
+#[async_trait::async_trait(?Send)]
+trait Fetch {
+    async fn fetch(&self) -> Result<u32, Fault>;
+}
+
+struct Patient(Service, u32);
+
+#[async_trait::async_trait(?Send)]
+impl Fetch for Patient {
+    #[retry(on(_), strategy = |failure| match failure.attempt() < self.1 {
+        true => Decision::Retry(SECOND),
+        false => Decision::Stop,
+    })]
+    async fn fetch(&self) -> Result<u32, Fault> {
+        self.0.call()
+    }
+}
+
+/// Its `self` has another name where `async_trait` came first.
+#[tokio::test(start_paused = true)]
+async fn a_closure_of_self_in_a_trait() {
+    let patient = Patient(Service::failing(9), 3);
+    assert_eq!(patient.fetch().await, Err(Fault(3)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn blocks() {
     let (timer, service) = (Recorder::default(), Service::failing(9));

@@ -139,7 +139,6 @@ fn generics(head: &TokenStream) -> Vec<Ident> {
                 }
             }
             TokenTree::Ident(ident) if depth > 0 => names.push(ident),
-            _ if depth == 0 && !names.is_empty() => break,
             _ => {}
         }
     }

@@ -194,6 +194,16 @@ fn a_function_gets_references() {
     assert_eq!(said(item), [""; 0]);
 }
 
+/// `judge(limits.code)` may be a call that gives the function.
+#[test]
+fn a_field_of_something_else_is_no_field() {
+    let item =
+        |code| format!("enum Fault {{ #[retry(with = judge({code}))] Busy {{ code: u16 }} }}");
+    let expected = "`with` takes a function, which gets a reference to each field; write `#[retry(with = judge)]`";
+    assert_eq!(said(&item("self.code")), [expected]);
+    assert_eq!(said(&item("limits.code")), [""; 0]);
+}
+
 #[test]
 fn a_verdict_above_the_type_is_one_fault() {
     for (words, expected) in [
