@@ -274,6 +274,40 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_jitter_takes_its_share_of_every_delay() {
+        fn second(_: u32) -> Duration {
+            Duration::from_secs(1)
+        }
+        let (first, half) = (Duration::from_secs(1), Duration::from_millis(500));
+        let shapes = [
+            Backoff::Custom(&second),
+            Backoff::Fixed,
+            Backoff::Linear,
+            Backoff::Exp,
+            Backoff::Fibonacci,
+        ];
+        for shape in shapes {
+            let policy = Policy::new().backoff(shape).first(first);
+            assert_eq!(policy.sample_delay(0, None, || 0), Duration::ZERO);
+            assert_eq!(policy.sample_delay(0, None, || 1 << 63), half, "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn what_grows_above_first_is_drawn_above_it() {
+        let first = Duration::from_secs(1);
+        let policy = Policy::new().backoff(Backoff::ExpAboveFirst).first(first);
+        for retry in 0..4 {
+            let (least, most) = policy.delay_bounds(retry);
+            assert!(least >= first);
+            for random in [0, u64::MAX / 2, u64::MAX] {
+                let delay = policy.sample_delay(retry, None, || random);
+                assert!((least..=most).contains(&delay), "{retry} {delay:?}");
+            }
+        }
+    }
+
     /// A function may answer with nothing; attempts without end still pause, up to the cap.
     #[test]
     fn attempts_without_end_pause() {

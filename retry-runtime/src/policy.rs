@@ -753,3 +753,20 @@ impl Default for Policy {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `base` brings the first delay with it, unless that is given; no other key does.
+    #[test]
+    fn a_layer_brings_first_with_its_base() {
+        let [one, two, three] = [1, 2, 3].map(Duration::from_secs);
+        let below = Policy::new().base(one);
+        let layer = Policy::new().base(three);
+        let first = |below: Policy, layer| below.merged_with(layer).delay(0);
+        assert_eq!(first(below, &Policy::new().max(5)), one);
+        assert_eq!(first(below, &layer), three);
+        assert_eq!(first(below.first(two), &layer), two);
+    }
+}

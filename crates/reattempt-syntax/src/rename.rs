@@ -53,3 +53,29 @@ enum Until {
     Braces,
     Semicolon,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_self_of_a_path_and_of_an_item_stays() {
+        for (code, expected) in [
+            ("self.go(&self)", "this.go(&this)"),
+            ("self::free(self)", "self::free(this)"),
+            (
+                "use std::fmt::{self, Write}; self.go()",
+                "use std::fmt::{self, Write}; this.go()",
+            ),
+            (
+                "impl Go for It { fn go(self) { self.0 } } self.go()",
+                "impl Go for It { fn go(self) { self.0 } } this.go()",
+            ),
+        ] {
+            let parsed = |code: &str| code.parse::<TokenStream>().expect("tokens");
+            let this = Ident::new("this", proc_macro2::Span::call_site());
+            let renamed = self_to(parsed(code), &this).to_string();
+            assert_eq!(renamed, parsed(expected).to_string(), "{code}");
+        }
+    }
+}

@@ -460,3 +460,6 @@ impl Escape {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+use syn::{ImplItemFn, ReturnType, parse_str};
+
+use super::*;
+
+/// What says that the answer of a sync method borrows uniquely.
+fn proof(method: &str) -> String {
+    let method: ImplItemFn = parse_str(method).unwrap_or_else(|error| panic!("{error}: {method}"));
+    let ReturnType::Type(_, answer) = &method.sig.output else {
+        return String::new();
+    };
+    let statements = method.block.stmts.iter();
+    let body = statements.map(|it| it.to_token_stream()).collect();
+    match find(&method.sig, answer, &body, false).map(|it| it.proof) {
+        None => "none".to_owned(),
+        Some(Proof::Answer(answer, _)) => answer.to_string().replace(' ', ""),
+        Some(proof) => format!("{proof:?}"),
+    }
+}
+
+#[test]
+fn what_the_compiler_is_asked_for() {
+    for (method, expected) in [
+        // The answer, if it stands in front of the body as well as in it.
+        (
+            "fn f(&mut self) -> Result<&str, E> { self.inner.next(1) }",
+            "self.inner.next(1)",
+        ),
+        (
+            "fn f(&mut self) -> Result<&str, E> { let n = 1; self.inner.next(n) }",
+            "Body",
+        ),
+        // Another part of `self` changes, which says nothing of this one.
+        (
+            "fn f(&mut self) -> Result<&str, E> { self.count += 1; let n = self.count; self.inner.next(n) }",
+            "none",
+        ),
+        // So does another parameter.
+        (
+            "fn f(&mut self, log: &mut Log) -> Result<&str, E> { let n = 1; self.part(log, n) }",
+            "none",
+        ),
+    ] {
+        assert_eq!(proof(method), expected, "{method}");
+    }
+}
+
+/// Nothing is known of an `impl Trait` but what it borrows: what it is made of is borrowed as long.
+#[test]
+fn an_opaque_answer_borrows_what_it_is_made_of() {
+    let certain = "fn f(&mut self) -> impl Iterator<Item = u8> + '_ { parts(&mut self.bytes) }";
+    assert_eq!(proof(certain), "Certain");
+    let named = "fn f(&mut self) -> Parts<'_> { parts(&mut self.bytes) }";
+    assert_eq!(proof(named), "parts(&mutself.bytes)");
+}
