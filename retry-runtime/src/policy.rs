@@ -764,7 +764,7 @@ mod tests {
         let [one, two, three] = [1, 2, 3].map(Duration::from_secs);
         let below = Policy::new().base(one);
         let layer = Policy::new().base(three);
-        let first = |below: Policy, layer| below.merged_with(layer).delay(0);
+        let first = |below: Policy, layer: &Policy| below.merged_with(layer).delay(0);
         assert_eq!(first(below, &Policy::new().max(5)), one);
         assert_eq!(first(below, &layer), three);
         assert_eq!(first(below.first(two), &layer), two);
