@@ -226,9 +226,8 @@ struct Patient(Service, u32);
 
 #[async_trait::async_trait(?Send)]
 impl Fetch for Patient {
-    #[retry(on(_), strategy = |failure| match failure.attempt() < self.1 {
-        true => Decision::Retry(SECOND),
-        false => Decision::Stop,
+    #[retry(on(_), strategy = |failure| {
+        if failure.attempt() < self.1 { Decision::Retry(SECOND) } else { Decision::Stop }
     })]
     async fn fetch(&self) -> Result<u32, Fault> {
         self.0.call()

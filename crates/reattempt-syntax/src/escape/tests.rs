@@ -1,3 +1,4 @@
+use quote::ToTokens;
 use syn::{ImplItemFn, ReturnType, parse_str};
 
 use super::*;
@@ -9,7 +10,7 @@ fn proof(method: &str) -> String {
         return String::new();
     };
     let statements = method.block.stmts.iter();
-    let body = statements.map(|it| it.to_token_stream()).collect();
+    let body = statements.map(ToTokens::to_token_stream).collect();
     match find(&method.sig, answer, &body, false).map(|it| it.proof) {
         None => "none".to_owned(),
         Some(Proof::Answer(answer, _)) => answer.to_string().replace(' ', ""),

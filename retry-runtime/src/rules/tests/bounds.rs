@@ -123,3 +123,12 @@ fn what_a_call_keeps_to_is_near() {
     // A key that has no effect changes nothing.
     assert!(P.base(Duration::from_secs(30)).broken().is_none());
 }
+
+/// Where a longer `base` is above the cap, or is cut by it, the cap has to be longer.
+#[test]
+fn too_many_attempts_below_a_short_cap_need_a_longer_one() {
+    let policy = P.jitter(Jitter::None).base(ms(8)).cap(ms(9)).max(1000);
+    let said: Vec<_> = policy.violations().map(|it| it.to_string()).collect();
+    let names_it = |text: &String| text.contains("write `cap = \"");
+    assert!(said.iter().any(names_it), "{said:?}");
+}
