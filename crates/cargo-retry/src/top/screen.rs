@@ -33,7 +33,7 @@ pub(super) fn text(stats: &Stats, before: Option<(&Stats, Duration)>, look: Look
         out.extend([&*bold(&line, look), "\n"]);
     }
     let sums = format!(
-        "{} calls did not succeed at once: {} recovered, {} gave up, {} were dropped, with {} retries",
+        "{} calls did not succeed at once: {} recovered, {} gave up, {} dropped; {} retries",
         grouped(sum(|it| it.calls)),
         grouped(sum(|it| it.recovered)),
         grouped(sum(|it| it.gave_up)),

@@ -39,7 +39,7 @@ fn the_statistics_of_a_service_are_shown() {
     let (code, out, err) = run(&["top", "--once", "--ascii", &address]);
     assert_eq!((code, &*err), (0, ""));
     for words in [
-        "1 calls did not succeed at once: 0 recovered, 1 gave up, with 2 retries",
+        "1 calls did not succeed at once: 0 recovered, 1 gave up, 0 dropped; 2 retries",
         "| shop.price ",
         "attempts 1",
     ] {
