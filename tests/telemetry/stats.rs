@@ -119,7 +119,7 @@ async fn cancelled(calls: &Cell<u32>, panics: bool) -> Result<(), Declined> {
     calls.set(calls.get() + 1);
     assert!(!panics || calls.get() == 1, "the second attempt");
     if calls.get() > 1 {
-        pending().await
+        pending::<()>().await;
     }
     Err(Declined(503))
 }
