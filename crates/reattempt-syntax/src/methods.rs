@@ -1,10 +1,13 @@
 //! An `impl` block with a policy: which of its methods get it.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use syn::ImplItem;
 use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned as _;
+use syn::{ImplItem, Meta};
 
+use crate::args::{self, Args, Given, Value};
+use crate::diagnostics::Diagnostics;
 use crate::item::{self, Answer, Function};
 
 /// An `impl` block: what stands before its braces, and its items.
@@ -80,6 +83,26 @@ pub fn is_retried(method: &Function) -> bool {
 /// Whether it has an attribute of its own.
 pub fn has_own(method: &Function) -> bool {
     method.attributes.iter().any(item::is_retry)
+}
+
+/// Where a method's own policy, which replaces that of the block with all its keys, leaves out that the block has an
+/// operation which must not run twice.
+pub fn allows_twice(block: &Args, method: &Function) -> Option<Span> {
+    let forbids = |value: &Value<bool>| !matches!(value.given, Given::Literal(true, _));
+    if !block.idempotent.as_ref().is_some_and(forbids) {
+        return None;
+    }
+    let own = method.attributes.iter().find(|own| item::is_retry(own))?;
+    let written = match &own.meta {
+        Meta::List(list) => list.tokens.clone(),
+        _ => TokenStream::new(),
+    };
+    if written.to_string() == "never" {
+        return None;
+    }
+    let written = args::parse(written, &mut Diagnostics::default());
+    let says = written.idempotent.is_some() || written.policy.is_some();
+    (!says).then(|| own.path().span())
 }
 
 /// What it answers.

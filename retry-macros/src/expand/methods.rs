@@ -2,10 +2,10 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
-use reattempt_syntax::args;
+use reattempt_syntax::args::{self, Args};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{self, Answer, Function};
-use reattempt_syntax::methods::{Block, Item, answer, has_own, is_meant, is_retried};
+use reattempt_syntax::methods::{Block, Item, allows_twice, answer, has_own, is_meant, is_retried};
 use reattempt_syntax::model::{at, located};
 use reattempt_syntax::moves::SetBy;
 use retry_runtime::rules::RuleId;
@@ -24,7 +24,9 @@ pub(super) fn expand(
     } = syn::parse2(block)?;
     let hidden = generics(&head);
     let set_by = SetBy::of_block(&head);
-    let krate = krate(arguments);
+    // The methods report errors in them.
+    let written = args::parse(arguments.clone(), &mut Diagnostics::default());
+    let krate = krate(&written);
     let mut faults = Diagnostics::default();
     let mut methods = TokenStream::new();
     if !items.iter().any(is_meant) {
@@ -60,6 +62,9 @@ pub(super) fn expand(
                 }
             }
             Item::Method(method, tokens) => {
+                if let Some(place) = allows_twice(&written, &method) {
+                    faults.push(place, RuleId::S8, "this attribute replaces all keys of the block, also its `idempotent = false`; add `idempotent = false`, or `idempotent = true` if this method may run twice");
+                }
                 hidden_result(&method, &hidden, &krate).unwrap_or(tokens)
             }
             Item::Other(tokens) => tokens,
@@ -70,10 +75,10 @@ pub(super) fn expand(
     faults.finish(ours!(#head #body))
 }
 
-/// The path of this crate; the methods report errors in the arguments.
-fn krate(arguments: &TokenStream) -> TokenStream {
-    let arguments = args::parse(arguments.clone(), &mut Diagnostics::default());
-    let path = arguments.krate.and_then(|path| path.0.ok());
+/// The path of this crate.
+fn krate(written: &Args) -> TokenStream {
+    let path = written.krate.as_ref();
+    let path = path.and_then(|path| path.0.as_ref().ok());
     path.map_or_else(|| ours!(::reattempt), |path| ours!(#path))
 }
 
