@@ -189,3 +189,22 @@ fn what_is_reported() {
         );
     }
 }
+
+/// Whether an operation may run twice is a property of its code; a file can only forbid it.
+#[test]
+fn what_must_not_run_twice_does_not_by_any_file() {
+    let text =
+        "[policies.standard]\nidempotent = true\nmax = 7\n[operations.charge]\nidempotent = true\n";
+    let config = Config::from_toml(text).unwrap();
+    let strict = Policy::new().idempotent(false);
+    for operation in ["charge", "other"] {
+        let resolved = config.resolve(operation, "standard", &strict);
+        assert_eq!(resolved.policy.attempts(), Some(7));
+        assert!(!resolved.policy.is_idempotent(), "{operation}");
+    }
+    let free = config.resolve("charge", "standard", &Policy::new());
+    assert!(free.policy.is_idempotent());
+    let forbids = Config::from_toml("[policies.standard]\nidempotent = false\n").unwrap();
+    let resolved = forbids.resolve("other", "standard", &Policy::new().idempotent(true));
+    assert!(!resolved.policy.is_idempotent());
+}
