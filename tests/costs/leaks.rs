@@ -63,7 +63,7 @@ fn sync(service: &Service) -> Result<u32, String> {
 
 #[retry(max = 4, timer = Ends::<true>, until = |_: &u32| false, on(_))]
 fn polling(service: &Service) -> Result<u32, RetryError<String>> {
-    Ok(service.answer()?)
+    service.answer()
 }
 
 #[retry(max = 4, timer = Ends::<true>, on(_))]
@@ -73,7 +73,7 @@ async fn asynchronous(service: &Service) -> Result<u32, String> {
 
 #[retry(max = 4, timer = Ends::<true>, timeout = "1h", deadline = "2h", history, on(_))]
 async fn limited(service: &Service) -> Result<u32, RetryError<String>> {
-    Ok(service.answer()?)
+    service.answer()
 }
 
 #[retry(max = 4, timer = Ends::<false>, on(_))]
@@ -89,8 +89,11 @@ fn begin<R>(call: impl Future<Output = R>) {
 
 const POLICY: Policy = Policy::new().max(4);
 
+/// A shape, and a call of it.
+type Call<'s> = (&'static str, Box<dyn Fn() + 's>);
+
 /// A call of each shape.
-fn calls(service: &Service) -> [(&'static str, Box<dyn Fn() + '_>); 9] {
+fn calls(service: &Service) -> [Call<'_>; 9] {
     let runner = POLICY.on(|_: &String| true);
     let (ends, waits) = (runner.timer(Ends::<true>), runner.timer(Ends::<false>));
     [

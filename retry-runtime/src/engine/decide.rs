@@ -82,6 +82,15 @@ impl Progress {
         }
     }
 
+    /// Returns whether a failure is kept for those who watch.
+    #[inline(always)]
+    pub(super) const fn keeps_last(&self) -> bool {
+        #[cfg(feature = "observe")]
+        return self.last.is_some();
+        #[cfg(not(feature = "observe"))]
+        false
+    }
+
     /// Ends the call for those who watch it: nothing is left to drop.
     pub(super) fn over(&mut self) {
         self.call = Call::new();
@@ -261,6 +270,9 @@ impl Progress {
         default_budget::succeeded(context, self.call.paid());
         if is_watched() {
             recovered(self, context);
+        }
+        if self.keeps_last() {
+            self.over();
         }
     }
 }

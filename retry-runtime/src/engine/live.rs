@@ -10,7 +10,7 @@ use super::watch::{Described, ErrorText, Times, is_watched};
 use super::{CallContext, Gate, IntoContext, Until};
 use crate::around;
 use crate::attempt::{Attempt, Retry, Started};
-use crate::call::{CallEnv, GiveUpReason};
+use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
 use crate::inside::retry_inside;
 use crate::operation::Site;
@@ -347,10 +347,13 @@ impl<P: Place> LiveCall<P> {
         let context = context.into_context();
         if is_recovery || gates.is_held() {
             if is_recovery {
-                if is_watched() || context.operation.policy().has_default_budget() {
+                if is_watched()
+                    || self.progress.keeps_last()
+                    || context.operation.policy().has_default_budget()
+                {
                     self.progress.recovered(context.erased());
                 }
-                self.progress.over();
+                self.progress.call = Call::new();
             }
             gates.settle(context.timer);
         }
