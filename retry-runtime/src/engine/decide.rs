@@ -84,6 +84,10 @@ impl Progress {
 
     /// Returns whether a failure is kept for those who watch.
     #[inline(always)]
+    #[cfg_attr(
+        not(feature = "observe"),
+        expect(clippy::unused_self, reason = "nobody watches")
+    )]
     pub(super) const fn keeps_last(&self) -> bool {
         #[cfg(feature = "observe")]
         return self.last.is_some();
