@@ -1,5 +1,5 @@
-//! A thread that looks after waits which nobody else may end. It is there while there are some, and wakes those that are
-//! late.
+//! A thread that looks after waits which nobody else may end, and wakes those that are late. It is there while there are
+//! some, and ten seconds longer.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// How long the thread sleeps. A wait is late that has not ended for so long; it ends at most twice this after its time.
 const TURN: Duration = Duration::from_millis(250);
+/// How many turns the thread stays without a wait: to start it costs more than a turn.
+const IDLE: u32 = 40;
 
 static WAITS: Mutex<Waits> = Mutex::new(Waits {
     by_place: HashMap::with_hasher(BuildHasherDefault::new()),
@@ -73,13 +75,19 @@ pub(super) fn remove(place: usize) {
 }
 
 fn look() {
+    let mut idle = 0_u32;
     loop {
         thread::sleep(TURN);
         let mut waits = waits();
         if waits.by_place.is_empty() {
-            waits.have_a_thread = false;
-            return;
+            idle = idle.saturating_add(1);
+            if idle >= IDLE {
+                waits.have_a_thread = false;
+                return;
+            }
+            continue;
         }
+        idle = 0;
         let mut late = Vec::new();
         let is_over = Instant::now().checked_sub(TURN);
         for wait in waits.by_place.values_mut() {
