@@ -77,18 +77,3 @@ fn after_its_runtime() {
         assert_eq!(futures::executor::block_on(call), Err(3));
     }
 }
-
-/// Only the runtime sets a paused clock forward.
-#[test]
-fn under_a_paused_clock() {
-    let runtime = Builder::new_current_thread()
-        .enable_all()
-        .start_paused(true)
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let begun = tokio::time::Instant::now();
-        assert_eq!(refused(&Cell::default()).await, Err(3));
-        assert!(begun.elapsed() <= ms(2));
-    });
-}

@@ -278,8 +278,8 @@ impl Config {
     /// Each of these overrides the one before it: the defaults, `inline`, the policy of the file,
     /// the operation of the file. The policy is the one that the operation of the file names, or
     /// else `named`, or else, if `named` is `"default"`, the default one. If the file has none of
-    /// them, `inline` stays. `idempotent = false` of `inline` stays in any case: whether an operation may run twice is a
-    /// property of its code.
+    /// them, `inline` stays. `idempotent = false` of `inline` stays in any case: whether an
+    /// operation may run twice is a property of its code.
     ///
     /// What comes of `inline` and the file together is not judged by the rules: the file does not know the code.
     /// [`Policy::violations`] does that.

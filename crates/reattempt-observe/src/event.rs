@@ -68,8 +68,8 @@ pub enum Event<'a> {
 
 impl<'a> Event<'a> {
     /// Returns the name of the event: `attempt_failed`, `retry`, `gave_up`, `recovered`,
-    /// `dropped`, `copy_started`, `hedge_won`, `breaker_changed`, `timeout_ignored`, `invalid_policy`, `reloaded`, `reload_refused`,
-    /// `retries_switched`.
+    /// `dropped`, `copy_started`, `hedge_won`, `breaker_changed`, `timeout_ignored`, `invalid_policy`,
+    /// `reloaded`, `reload_refused`, `retries_switched`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::AttemptFailed(_) => "attempt_failed",

@@ -85,6 +85,13 @@ pub fn has_own(method: &Function) -> bool {
     method.attributes.iter().any(item::is_retry)
 }
 
+/// `#[retry(never)]`: as if nothing stood there, also in an `impl` block with a policy.
+pub fn is_never(arguments: &TokenStream) -> bool {
+    let mut tokens = arguments.clone().into_iter();
+    let first = tokens.next();
+    matches!(first, Some(TokenTree::Ident(word)) if word == "never") && tokens.next().is_none()
+}
+
 /// Where a method's own policy, which replaces that of the block with all its keys, leaves out that the block has an
 /// operation which must not run twice.
 pub fn allows_twice(block: &Args, method: &Function) -> Option<Span> {
@@ -97,7 +104,7 @@ pub fn allows_twice(block: &Args, method: &Function) -> Option<Span> {
         Meta::List(list) => list.tokens.clone(),
         _ => TokenStream::new(),
     };
-    if written.to_string() == "never" {
+    if is_never(&written) {
         return None;
     }
     let written = args::parse(written, &mut Diagnostics::default());

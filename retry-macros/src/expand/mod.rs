@@ -26,6 +26,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::item::{self, Kind};
+use reattempt_syntax::methods::is_never;
 use retry_runtime::rules::RuleId;
 
 pub(crate) use block::block;
@@ -74,11 +75,4 @@ fn words(arguments: &TokenStream) -> Vec<TokenTree> {
 /// The written keys, where an editor finds what they mean and what they may become: the compiler sees nothing of it.
 fn keys(krate: &TokenStream, words: &[TokenTree]) -> Option<TokenStream> {
     (!words.is_empty()).then(|| ours!(#krate::__private::keys!(#(#words)*);))
-}
-
-/// `#[retry(never)]`: as if nothing stood there, also in an `impl` block with a policy.
-fn is_never(arguments: &TokenStream) -> bool {
-    let mut tokens = arguments.clone().into_iter();
-    let first = tokens.next();
-    matches!(first, Some(TokenTree::Ident(word)) if word == "never") && tokens.next().is_none()
 }

@@ -11,6 +11,7 @@ use reattempt_syntax::args::{self, Args, Code, Given as Value};
 use reattempt_syntax::check;
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::keys::KEYS;
+use reattempt_syntax::methods::is_never;
 use reattempt_syntax::model::{Hedging, Model};
 use retry_runtime::Policy;
 use retry_runtime::rules::Key;
@@ -37,7 +38,7 @@ pub(crate) fn from_text(text: &str) -> Given {
             return unreadable(text, message, place(fault.span(), text));
         }
     };
-    if tokens.to_string() == "never" {
+    if is_never(&tokens) {
         let mut given = Given::known(text, Policy::new().max(1));
         let note = "`never` takes a function out of every policy: it is called once";
         given.notes.push(note.to_owned());

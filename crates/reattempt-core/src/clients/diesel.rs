@@ -45,7 +45,8 @@ const TURNED_AWAY: [&str; 5] = [
 ];
 
 /// diesel 2: after a serialization failure the transaction is rolled back, so nothing ran. Of a deadlock, a lock or a broken
-/// connection it has only the text of the database, which a procedure may write as well: the operation may have run. The verdict is about the failed transaction, or about a statement outside of one.
+/// connection it has only the text of the database, which a procedure may write as well: the operation may have run. The
+/// verdict is about the failed transaction, or about a statement outside of one.
 #[diagnostic::do_not_recommend]
 impl Classify for Error {
     fn classify(&self) -> Verdict {
