@@ -55,7 +55,7 @@ fn load(ended: u32, pending: u32) -> String {
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, error, at, fence)
              SELECT id, 0, CASE state WHEN 7 THEN 0 ELSE 2 END, 0, 'one', 1, 'it broke', 0, 1 FROM retry_run WHERE state IN (4, 7);
          INSERT INTO retry_signal (run_id, name, payload) SELECT id, 'one', '1' FROM retry_run WHERE state = 2;
-         INSERT INTO retry_worker VALUES ('one', 9000000000000000, 10000000, 5)"
+         INSERT INTO retry_worker VALUES ('one', 9000000000000000, 10000000)"
     )
 }
 

@@ -1,5 +1,5 @@
-//! What a store on PostgreSQL costs beside many tasks of others, and how its tables change beside
-//! their users.
+//! What a store on PostgreSQL costs beside many tasks of others, and how its tables follow the
+//! tasks.
 #![cfg(feature = "postgres")]
 #![allow(
     clippy::unwrap_used,
@@ -22,8 +22,6 @@ use reattempt_supervisor::{
 use servers::Server;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
-
-const TABLES: &str = include_str!("../migrations/postgres.sql");
 
 /// How long a test waits for what happens soon.
 const BOUND: Duration = Duration::from_secs(60);
@@ -241,47 +239,6 @@ async fn a_task_that_has_ended_again_is_not_pruned() {
     assert_eq!(prune.await.unwrap(), [WriteResult::Pruned(0)]);
 }
 
-/// Creates the tables of the release before.
-async fn create_old_tables(client: &tokio_postgres::Client) {
-    client.batch_execute(TABLES).await.unwrap();
-    let meta = "CREATE TABLE retry_meta (key TEXT PRIMARY KEY, value BIGINT NOT NULL);
-        INSERT INTO retry_meta VALUES ('version', 1)";
-    client.batch_execute(meta).await.unwrap();
-}
-
-/// How many indexes of `retry_run` only the releases without the small tables read.
-const OLD_INDEXES: &str =
-    "SELECT count(*) FROM pg_index WHERE indrelid = 'retry_run'::regclass AND NOT indisunique";
-
-#[tokio::test]
-async fn the_tables_change_between_the_transactions_of_others() {
-    let Some(server) = Server::postgres() else {
-        return;
-    };
-    let (mut long, others) = (
-        kit::session(&server.url()).await,
-        kit::session(&server.url()).await,
-    );
-    create_old_tables(&others).await;
-    let long = long.transaction().await.unwrap();
-    long.batch_execute(MINE).await.unwrap();
-    let url = server.url();
-    let migration = tokio::spawn(async move { Postgres::connect(&url).await.unwrap() });
-    let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'retry_run'::regclass AND NOT granted)";
-    wait_for(&others, waits).await;
-    // It waits behind the change, which gives up soon.
-    let insert = others.batch_execute(CROWD);
-    tokio::time::timeout(BOUND, insert).await.unwrap().unwrap();
-    assert!(!migration.is_finished());
-    long.commit().await.unwrap();
-    let store = tokio::time::timeout(BOUND, migration)
-        .await
-        .unwrap()
-        .unwrap();
-    wait_for(&others, kit::SMALL_TABLES_FIT).await;
-    drop(store);
-}
-
 /// Starts a pool that ignores by which setting a connection marks its server process.
 async fn start_pool(server: &Server) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -307,99 +264,56 @@ async fn start_pool(server: &Server) -> u16 {
 }
 
 #[tokio::test]
-async fn one_process_alone_waits_to_change_the_tables() {
+async fn processes_create_the_tables_at_the_same_time() {
     let Some(server) = Server::postgres() else {
         return;
     };
-    let (mut long, others) = (
-        kit::session(&server.url()).await,
-        kit::session(&server.url()).await,
-    );
-    create_old_tables(&others).await;
+    let admin = kit::session(&server.url()).await;
     let isolation = "ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'";
-    others.batch_execute(isolation).await.unwrap();
+    admin.batch_execute(isolation).await.unwrap();
     let port = start_pool(&server).await;
-    let long = long.transaction().await.unwrap();
-    long.batch_execute(MINE).await.unwrap();
-    let migrate = || {
-        let url = servers::postgres_url(port);
-        tokio::spawn(async move { Postgres::connect(&url).await.unwrap() })
-    };
-    let migrations = [migrate(), migrate()];
-    let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'retry_run'::regclass AND NOT granted)
-        AND EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)";
-    wait_for(&others, waits).await;
-    let who = "SELECT pid, waitstart::text FROM pg_locks WHERE relation = 'retry_run'::regclass AND NOT granted AND waitstart IS NOT NULL";
-    let mut waited: Vec<(i32, String)> = Vec::new();
-    let looking = async {
-        while waited.len() < 2 {
-            for row in others.query(who, &[]).await.unwrap() {
-                let wait = (row.get(0), row.get(1));
-                if !waited.contains(&wait) {
-                    waited.push(wait);
-                }
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(BOUND, looking).await.unwrap();
-    assert_eq!(waited[0].0, waited[1].0, "{waited:?}");
-    long.commit().await.unwrap();
-    for migration in migrations {
-        tokio::time::timeout(BOUND, migration)
-            .await
-            .unwrap()
-            .unwrap();
+    let connect = async || Postgres::connect(&servers::postgres_url(port)).await;
+    let (one, two, three) = tokio::join!(connect(), connect(), connect());
+    let salts = [one, two, three].map(|store| store.unwrap().salt());
+    assert!(salts.iter().all(|salt| *salt == salts[0]), "{salts:?}");
+    for change in [
+        "UPDATE retry_meta SET value = 1000 WHERE key = 'version'",
+        "UPDATE retry_meta SET value = 1 WHERE key = 'version'; INSERT INTO retry_meta VALUES ('revision', 9)",
+        "DELETE FROM retry_meta WHERE key IN ('revision', 'store')",
+    ] {
+        admin.batch_execute(change).await.unwrap();
+        let error = connect().await.unwrap_err().to_string();
+        let wanted = [
+            "update this program",
+            "use a new database, or drop the tables",
+        ];
+        let is_new = change.contains("1000");
+        assert!(
+            error.contains(wanted[usize::from(!is_new)]),
+            "{change}: {error}"
+        );
     }
-    wait_for(&others, kit::SMALL_TABLES_FIT).await;
 }
 
 #[tokio::test]
-async fn small_tables_whose_filling_was_ended_are_filled_by_the_next_processes() {
+async fn small_tables_follow_whoever_changes_tasks() {
     let Some(server) = Server::postgres() else {
         return;
     };
     let admin = kit::session(&server.url()).await;
-    create_old_tables(&admin).await;
-    let connecting = async || Postgres::connect(&server.url()).await.unwrap();
-    // Somebody who had rights before there were small tables.
-    let grant =
-        "CREATE ROLE app; GRANT ALL ON retry_run TO app; GRANT ALL ON SEQUENCE retry_run_id TO app";
-    admin.batch_execute(grant).await.unwrap();
-    drop(tokio::join!(connecting(), connecting(), connecting()));
-    for sql in ["SET ROLE app", CROWD, "RESET ROLE"] {
-        admin.batch_execute(sql).await.unwrap();
+    drop(Postgres::connect(&server.url()).await.unwrap());
+    for change in [
+        CROWD,
+        "UPDATE retry_run SET state = 3 WHERE id % 7 = 0",
+        "DELETE FROM retry_run WHERE id % 11 = 0",
+        "UPDATE retry_run SET complete_by = 5, deaths = 2 WHERE id % 13 = 0",
+        "UPDATE retry_run SET state = 1, owner = 'one' WHERE id % 17 = 0",
+        "TRUNCATE retry_run",
+    ] {
+        admin.batch_execute(change).await.unwrap();
+        let fit = admin.query_one(kit::SMALL_TABLES_FIT, &[]).await.unwrap();
+        assert!(fit.get::<_, bool>(0), "{change}");
     }
-    // As if a process had ended after the newest of them, and others had gone on.
-    let end = "DELETE FROM retry_ready WHERE run_id < 50000;
-        INSERT INTO retry_meta VALUES ('fill_from', 55000);
-        UPDATE retry_run SET state = 3 WHERE id % 7 = 0;
-        DELETE FROM retry_run WHERE id % 11 = 0;
-        UPDATE retry_run SET complete_by = 5, deaths = 2 WHERE id % 13 = 0;
-        UPDATE retry_run SET state = 1, owner = 'one', step_by = 9 WHERE id % 17 = 0";
-    admin.batch_execute(end).await.unwrap();
-    drop(tokio::join!(connecting(), connecting(), connecting()));
-    wait_for(&admin, kit::SMALL_TABLES_FIT).await;
-    admin.batch_execute("TRUNCATE retry_run").await.unwrap();
-    wait_for(&admin, kit::SMALL_TABLES_FIT).await;
-}
-
-#[tokio::test]
-async fn connecting_keeps_the_indexes_of_releases_before() {
-    let Some(server) = Server::postgres() else {
-        return;
-    };
-    let admin = kit::session(&server.url()).await;
-    create_old_tables(&admin).await;
-    let url = server.url();
-    drop(Postgres::connect(&url).await.unwrap());
-    // Nobody has seen a process of such a release for long, and now one is back.
-    let back = "UPDATE retry_meta SET value = 1 WHERE key LIKE '%seen';
-        INSERT INTO retry_worker VALUES ('old', 9000000000000000, 10000000, 2)";
-    admin.batch_execute(back).await.unwrap();
-    drop(Postgres::connect(&url).await.unwrap());
-    let kept = admin.query_one(OLD_INDEXES, &[]).await.unwrap();
-    assert_eq!(kept.get::<_, i64>(0), 6);
 }
 
 #[tokio::test]

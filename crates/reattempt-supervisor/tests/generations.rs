@@ -25,7 +25,7 @@ use reattempt_supervisor::store::{
 };
 use reattempt_supervisor::{
     ChildError, Client, Event, FailingStep, Memory, OperatorNote, Record, RunningStep, Scheduler,
-    SchedulerHandle, Signal, Sqlite, State, Step, StepError, SubmitError, Task, TaskHandle, TaskId,
+    SchedulerHandle, Signal, State, Step, StepError, SubmitError, Task, TaskHandle, TaskId,
     WorkerId, WorkflowContext, step, workflow,
 };
 
@@ -303,24 +303,6 @@ async fn observers_hear_of_each_generation() {
     .await;
     let generations = [1, 2, 3].map(|generation| ("counting".to_owned(), generation));
     assert_eq!(*heard.lock().unwrap(), generations);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn keys_differ_also_in_a_store_with_workers_of_the_first_release() {
-    let file = std::env::temp_dir().join(format!("generations-{}.db", std::process::id()));
-    let store = Sqlite::open(&file).await.unwrap();
-    let connection = rusqlite::Connection::open(&file).unwrap();
-    let seen = "INSERT INTO retry_meta (key, value) VALUES ('old_seen', 8000000000000000)";
-    connection.execute(seen, []).unwrap();
-    let place = Place::of(Client::new(store));
-    check_count(&place, 20).await;
-    let nonce = "SELECT count(*) FROM retry_run WHERE nonce IS NOT NULL";
-    let nonces: i64 = connection.query_row(nonce, [], |row| row.get(0)).unwrap();
-    assert_eq!(nonces, 0);
-    place.running.stop(Duration::from_secs(5)).await;
-    for end in ["", "-wal", "-shm"] {
-        drop(std::fs::remove_file(format!("{}{end}", file.display())));
-    }
 }
 
 #[cfg(feature = "postgres")]

@@ -18,8 +18,7 @@ use std::time::Duration;
 
 use reattempt_supervisor::store::Filter;
 use reattempt_supervisor::{
-    Client, Event, Scheduler, Sqlite, State, Step, StepError, Supervisor, WorkflowContext, step,
-    workflow,
+    Client, Event, Scheduler, Sqlite, State, Step, StepError, WorkflowContext, step, workflow,
 };
 
 #[step]
@@ -305,6 +304,22 @@ async fn a_newer_database_is_refused() {
     );
 }
 
+#[tokio::test]
+async fn tables_before_the_first_release_are_refused() {
+    for change in [
+        "INSERT INTO retry_meta VALUES ('revision', 8)",
+        "DELETE FROM retry_meta WHERE key IN ('salt_2', 'store')",
+    ] {
+        let folder = Folder::new("unreleased");
+        drop(Sqlite::open(folder.file()).await.unwrap());
+        let other = rusqlite::Connection::open(folder.file()).unwrap();
+        other.execute_batch(change).unwrap();
+        let error = Sqlite::open(folder.file()).await.unwrap_err().to_string();
+        let wanted = "the tables come from a development version before the first release; use a new database, or drop";
+        assert!(error.contains(wanted), "{change}: {error}");
+    }
+}
+
 /// Runs this test again in a namespace of its own, where it may mount a small file system.
 #[test]
 fn a_full_disk_is_reported_and_nothing_is_lost() {
@@ -412,80 +427,4 @@ async fn a_store_that_is_restored_uses_no_key_again() {
     let (bob, key_of_bob) = run_one(&folder.file()).await;
     assert_eq!(alice, bob);
     assert_ne!(key_of_alice, key_of_bob);
-}
-
-/// A worker of the release before makes the key of a step from the number of the task.
-#[tokio::test]
-async fn beside_the_release_before_a_step_has_one_key() {
-    let folder = Folder::new("beside");
-    drop(Sqlite::open(folder.file()).await.unwrap());
-    let old = rusqlite::Connection::open(folder.file()).unwrap();
-    let salt: i64 = old
-        .query_row(
-            "SELECT value FROM retry_meta WHERE key = 'salt'",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    old.execute_batch(
-        "INSERT INTO retry_worker (id, lease_until, lease) VALUES ('old', 9000000000000000, 1)",
-    )
-    .unwrap();
-    let store = Sqlite::open(folder.file()).await.unwrap();
-    let look = Client::new(store);
-    assert_eq!(Supervisor::new(&look).sweep().await.unwrap(), 0);
-    // It is gone, and may come back.
-    old.execute_batch("DELETE FROM retry_worker WHERE id = 'old'")
-        .unwrap();
-    let (task, key) = run_one(&folder.file()).await;
-    assert_eq!(key, format!("{salt:016x}-{task}-0"));
-    let a_day = 86_400_000_000_i64;
-    old.execute(
-        "UPDATE retry_meta SET value = value - ?1 WHERE key = 'old_seen'",
-        [a_day],
-    )
-    .unwrap();
-    let (task, key) = run_one(&folder.file()).await;
-    assert_ne!(key, format!("{salt:016x}-{task}-0"));
-}
-
-/// The tables of the first release, with a task, and those of a later one with an addition.
-#[tokio::test]
-async fn tables_of_the_releases_before_and_after_are_used() {
-    let folder = Folder::new("revisions");
-    let old = rusqlite::Connection::open(folder.file()).unwrap();
-    old.execute_batch(include_str!("../migrations/sqlite.sql"))
-        .unwrap();
-    old.execute_batch(
-        "CREATE TABLE retry_meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-         INSERT INTO retry_meta VALUES ('version', 1), ('salt', 7);
-         INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, fence, failures,
-             max_failures, cancel_asked, input, created_at, updated_at)
-         VALUES ('key_of_a_step', 1, 'default', 0, 'old', 0, 0, 0, 0, 0, 5, 0, '[]', 0, 0)",
-    )
-    .unwrap();
-    let (client, _) = client(&folder.file()).await;
-    let running = Scheduler::new(&client)
-        .register(key_of_a_step)
-        .start()
-        .unwrap();
-    let task = client.task::<String>(reattempt_supervisor::TaskId(1));
-    assert_eq!(task.wait().await.unwrap(), "0000000000000007-1-0");
-    running.stop(Duration::ZERO).await;
-
-    let number = |key: &str| -> i64 {
-        let sql = "SELECT value FROM retry_meta WHERE key = ?1";
-        old.query_row(sql, [key], |row| row.get(0)).unwrap()
-    };
-    // The release before looks at the version alone.
-    let newest = number("revision");
-    assert_eq!(number("version"), 1);
-    assert!(newest > 1, "{newest}");
-    let (_, key) = run_one(&folder.file()).await;
-    assert!(key.starts_with("0000000000000007-"), "{key}");
-    old.execute_batch("UPDATE retry_meta SET value = value + 1 WHERE key = 'revision'; ALTER TABLE retry_run ADD COLUMN more TEXT")
-        .unwrap();
-    run_one(&folder.file()).await;
-    let later = newest.saturating_add(1);
-    assert_eq!((number("version"), number("revision")), (1, later));
 }

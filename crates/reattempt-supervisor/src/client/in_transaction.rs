@@ -100,8 +100,8 @@ mod postgres {
             &self,
             transaction: &mut impl Transaction,
         ) -> Result<(), SubmitError> {
-            let salt = self.store().salt().cast_signed();
-            call(transaction, CHECK, salt.to_string()).await.map(drop)
+            let store = self.store().salt().store_id();
+            call(transaction, CHECK, store.to_string()).await.map(drop)
         }
 
         fn text_of(&self, new: &NewTask) -> Result<String, SubmitError> {
@@ -109,7 +109,7 @@ mod postgres {
             let encoded = encoded.transpose().map_err(Arc::new)?;
             let new = encoded.as_ref().unwrap_or(new);
             Ok(serde_json::json!({
-                "store": self.store().salt().cast_signed(),
+                "store": self.store().salt().store_id(),
                 "workflow": new.workflow,
                 "version": new.version,
                 "queue": new.queue,
@@ -121,7 +121,6 @@ mod postgres {
                 "input": new.input,
                 "headers": new.headers,
                 "on_failure": new.on_failure.number(),
-                "nonce": new.nonce,
                 "lane": new.lane,
             })
             .to_string())

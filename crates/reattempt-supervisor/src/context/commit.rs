@@ -215,7 +215,7 @@ impl CommitSlot {
             ..
         } = record;
         serde_json::json!({
-            "store": self.context.inner.salt.cast_signed(),
+            "store": self.context.inner.store.as_ref().map(|store| store.salt().store_id()),
             "task": self.context.inner.task.id,
             "fence": fence,
             "seq": seq,
@@ -446,8 +446,8 @@ mod sqlite {
                 return Err(error.into());
             };
             let lease = slot.context.inner.lease;
-            let salt = slot.context.inner.salt;
-            if store.has_salt(salt) {
+            let own = slot.context.inner.store.as_ref();
+            if own.is_some_and(|own| store.has_salt(own.salt())) {
                 let (own, deadline) = (Arc::clone(&slot), slot.deadline);
                 let record = move |value: &T| {
                     let json = serde_json::to_string(value).map_err(|error| {

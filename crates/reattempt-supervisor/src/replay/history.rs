@@ -64,7 +64,12 @@ pub async fn export(client: &Client, task: TaskId) -> Result<History, SubmitErro
     if task.state == State::Pruned {
         return Err(SubmitError::NotAllowed(task.id, task.state));
     }
-    History::new(task, history, client.store().salt()).map_err(SubmitError::Json)
+    History::new(
+        task,
+        history,
+        client.store().salt().halves().1.cast_unsigned(),
+    )
+    .map_err(SubmitError::Json)
 }
 
 fn json(text: Option<String>) -> serde_json::Result<Option<Json>> {

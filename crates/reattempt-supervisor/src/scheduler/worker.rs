@@ -323,7 +323,7 @@ impl Worker {
         let known = Known::of(&claimed);
         let inner = Inner::new(
             (claimed.task, claimed.now),
-            shared.store().salt(),
+            shared.store().salt().halves().1.cast_unsigned(),
             shared.writer().clone(),
             self.resources.clone(),
             Limits {

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::{
-    AdminCommand, Filter, HeldTask, Page, QueueStatus, Reclaimed, Resolution, ScheduleWrite,
+    AdminCommand, Filter, HeldTask, Page, QueueStatus, Reclaimed, Resolution, Salt, ScheduleWrite,
     Schedules, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Verdict, Write,
     WriteResult, panic_text,
 };
@@ -418,7 +418,7 @@ impl<S: Store> Store for Encoded<S> {
         self.store.wait_for_end(task)
     }
 
-    fn salt(&self) -> u64 {
+    fn salt(&self) -> Salt {
         self.store.salt()
     }
 

@@ -41,8 +41,7 @@ impl Expiry {
 }
 
 /// Returns the part of a task that has expired at `now`, if any. `due` is the earliest limit of its
-/// running steps; workers of the release before write it into the task. After an outage nothing of a
-/// held task is judged: its worker may wait to record a step, or the end of the task, that was in time.
+/// running steps. After an outage nothing of a held task is judged: its worker may wait to record a step, or the end of the task, that was in time.
 pub(crate) fn find_expiry(
     task: &Task,
     due: Option<Time>,

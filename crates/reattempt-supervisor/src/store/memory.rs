@@ -21,7 +21,7 @@ use super::queue_limit::{Room, Rooms, Spent};
 use super::unknown::OldestTasks;
 use super::{
     Change, Claim, ClaimedTask, Counts, Filter, HeldTask, LeaseStatus, QueueLimit, QueueStatus,
-    Reclaimed, Schedules, SignalResult, Store, StoreFuture, StoredSchedule, Submitted, Sweep,
+    Reclaimed, Salt, Schedules, SignalResult, Store, StoreFuture, StoredSchedule, Submitted, Sweep,
     UnknownWorkflow, Wake, Write, WriteResult,
 };
 use crate::task::{
@@ -36,7 +36,7 @@ pub struct Memory {
     tables: Mutex<Tables>,
     stored: Notify,
     start: (Instant, Time),
-    salt: u64,
+    salt: Salt,
 }
 
 #[derive(Debug, Default)]
@@ -79,7 +79,7 @@ impl Memory {
             tables: Mutex::default(),
             stored: Notify::new(),
             start: (Instant::now(), Time::of_this_machine()),
-            salt: rand::random(),
+            salt: Salt::random(),
         }
     }
 
@@ -236,7 +236,7 @@ impl Store for Memory {
         Box::pin(self.stored.notified())
     }
 
-    fn salt(&self) -> u64 {
+    fn salt(&self) -> Salt {
         self.salt
     }
 }

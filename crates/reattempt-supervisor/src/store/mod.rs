@@ -17,10 +17,13 @@ pub(crate) mod queue_limit;
 mod queues;
 mod reclaim;
 pub(crate) mod retention;
+mod salt;
 pub(crate) mod schedules;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub(crate) mod submission;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod tables;
 pub(crate) mod unknown;
 mod writes;
 
@@ -46,6 +49,7 @@ pub(crate) use queue_limit::QueueLimit;
 pub use queues::QueueStatus;
 pub use reclaim::{Reclaimed, Sweep};
 pub(crate) use retention::Retention;
+pub use salt::Salt;
 pub use schedules::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
 pub use unknown::UnknownWorkflow;
 pub use writes::{
@@ -197,8 +201,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         None
     }
 
-    /// Returns the number that the store got when it was created. Two stores have different ones.
-    fn salt(&self) -> u64;
+    /// Returns the random bits that the store got when it was created.
+    fn salt(&self) -> Salt;
 }
 
 /// Which tasks to list.

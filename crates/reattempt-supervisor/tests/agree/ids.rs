@@ -161,6 +161,8 @@ impl Ids {
             } else {
                 Time::default()
             },
+            // A database does not keep it.
+            nonce: None,
             ..task
         }
     }

@@ -244,7 +244,7 @@ impl Store for Any {
         failures(id: TaskId) -> Vec<FailingStep>;
     }
 
-    fn salt(&self) -> u64 {
+    fn salt(&self) -> reattempt_supervisor::store::Salt {
         self.store.salt()
     }
 

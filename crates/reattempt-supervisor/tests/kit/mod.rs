@@ -76,8 +76,7 @@ pub(crate) const SMALL_TABLES_FIT: &str = "WITH wanted (small, run_id, line) AS 
         UNION ALL SELECT 'limited', run_id, complete_by::text FROM retry_limited
         UNION ALL SELECT 'ended', run_id, ROW(state, at)::text FROM retry_ended
     )
-    SELECT NOT EXISTS (TABLE wanted EXCEPT ALL TABLE found) AND NOT EXISTS (TABLE found EXCEPT ALL TABLE wanted)
-        AND NOT EXISTS (SELECT FROM retry_meta WHERE key = 'fill_from')";
+    SELECT NOT EXISTS (TABLE wanted EXCEPT ALL TABLE found) AND NOT EXISTS (TABLE found EXCEPT ALL TABLE wanted)";
 
 /// Methods of a store that pass everything on to the field `store`.
 macro_rules! pass_on {
@@ -96,7 +95,7 @@ macro_rules! pass_on {
             unknown_workflows(queues: Vec<String>, known: Vec<(String, i32)>, waited: Duration) -> Vec<UnknownWorkflow>;
         }
 
-        fn salt(&self) -> u64 {
+        fn salt(&self) -> reattempt_supervisor::store::Salt {
             self.store.salt()
         }
     };

@@ -49,7 +49,6 @@ columns! {
         input: &'a str,
         headers: Option<&'a str>,
         on_failure: i16,
-        nonce: i64,
         lane: Option<&'a str>,
     }
 }
@@ -145,7 +144,6 @@ impl<'a> Submits<'a> {
             columns.input.push(&new.input);
             columns.headers.push(new.headers.as_deref());
             columns.on_failure.push(new.on_failure.number());
-            columns.nonce.push(new.nonce);
             columns.lane.push(new.lane.as_deref());
         }
         columns

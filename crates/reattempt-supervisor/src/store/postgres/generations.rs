@@ -15,7 +15,7 @@ pub(super) const CONTINUE: &str = concat!(
     "WITH continued AS (
          UPDATE retry_run SET
              state = 0, owner = NULL, step_by = NULL, failures = 0, deaths = 0, failed_ord = -1, failed_seq = NULL, awaits = NULL, error = NULL,
-             generation = $3::int, version = $4::int, input = $5::text, nonce = CASE WHEN nonce IS NOT NULL THEN $6::bigint END,
+             generation = $3::int, version = $4::int, input = $5::text,
              continued_at = ", now!(), ", wake_at = ", now!(), ", updated_at = ", now!(), "
          WHERE id = $1::bigint AND fence = $2::bigint AND state + 0 = 1
          RETURNING id, cancel_asked
@@ -25,14 +25,14 @@ pub(super) const CONTINUE: &str = concat!(
          DELETE FROM retry_failure WHERE run_id = (SELECT id FROM continued)
      ), heard AS MATERIALIZED (
          SELECT id FROM retry_signal WHERE run_id = (SELECT id FROM continued)
-             AND (name = 'reattempt:heard' OR id = ANY ($7::bigint[]) AND nonce IS NOT NULL)
+             AND (name = 'reattempt:heard' OR id = ANY ($6::bigint[]) AND nonce IS NOT NULL)
          ORDER BY id DESC LIMIT 100
      ), kept AS (
          UPDATE retry_signal SET name = 'reattempt:heard', payload = ''
-         WHERE run_id = (SELECT id FROM continued) AND id = ANY ($7) AND id = ANY (ARRAY(SELECT id FROM heard))
+         WHERE run_id = (SELECT id FROM continued) AND id = ANY ($6) AND id = ANY (ARRAY(SELECT id FROM heard))
      ), forgotten AS (
          DELETE FROM retry_signal WHERE run_id = (SELECT id FROM continued)
-             AND (name IN ('reattempt:child', 'reattempt:heard') OR id = ANY ($7)) AND id <> ALL (ARRAY(SELECT id FROM heard))
+             AND (name IN ('reattempt:child', 'reattempt:heard') OR id = ANY ($6)) AND id <> ALL (ARRAY(SELECT id FROM heard))
      )
      SELECT cancel_asked, ", now!(), " FROM continued
      UNION ALL
@@ -46,13 +46,12 @@ pub(super) async fn send(
     lease: Lease,
     next: &NextGeneration,
 ) -> Result<Vec<Row>, Error> {
-    let values: [&(dyn ToSql + Sync); 7] = [
+    let values: [&(dyn ToSql + Sync); 6] = [
         &lease.task.0,
         &lease.fence.0,
         &next.generation,
         &next.version,
         &next.input,
-        &next.nonce,
         &next.heard,
     ];
     live.query(CONTINUE, &values).await

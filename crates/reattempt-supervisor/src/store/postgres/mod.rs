@@ -31,7 +31,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket};
 
 use super::{
-    ErrorKind, Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, Store, StoreError,
+    ErrorKind, Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules, Store, StoreError,
     StoreFuture, Submitted, Sweep, UnknownWorkflow, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
@@ -85,7 +85,7 @@ pub struct Postgres {
     limits: Arc<Limits>,
     sweeper: Mutex<Option<Live>>,
     bell: Bell,
-    salt: u64,
+    salt: Salt,
     /// Whether this process has claimed a task that is in a lane.
     has_lanes: AtomicBool,
     lines: Lines,
@@ -99,7 +99,7 @@ impl Postgres {
     /// # Errors
     ///
     /// Fails if the URL is invalid, if the server cannot be reached or refuses the user, or if the
-    /// tables come from a newer release.
+    /// tables come from a newer release, or from a development version before the first one.
     ///
     /// # Panics
     ///
@@ -129,7 +129,7 @@ impl Postgres {
         let connector = Connector::new(config, tls);
         let limits = Arc::new(Limits::new());
         let mut first = Live::open(&connector, &limits, &[]).await?;
-        let salt = schema::migrate(&mut first.client).await?;
+        let salt = schema::create(&mut first.client).await?;
         let reader = Arc::new(Link::new(&connector, &limits, sql::READS));
         Ok(Self {
             writer: Link::of_a_writer(&connector, &limits, sql::WRITES),
@@ -433,7 +433,7 @@ impl Store for Postgres {
         Some(Box::pin(self.bell.wait_for_end(task)))
     }
 
-    fn salt(&self) -> u64 {
+    fn salt(&self) -> Salt {
         self.salt
     }
 }

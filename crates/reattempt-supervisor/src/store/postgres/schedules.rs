@@ -20,7 +20,7 @@ macro_rules! columns {
 /// has locked it raises its version.
 pub(super) const STORE: &str = concat!(
     "WITH new (", columns!(), ") AS (
-         SELECT $14::text, $15::bigint, $16::bigint, $17::text, $18::smallint, $19::text, $20::smallint, $21::bigint, $22::bigint, $23::text, $24::text
+         SELECT $13::text, $14::bigint, $15::bigint, $16::text, $17::smallint, $18::text, $19::smallint, $20::bigint, $21::bigint, $22::text, $23::text
      ), inserted AS (
          INSERT INTO retry_schedule (", columns!(), ")
          SELECT name, 1, revision, cron, missed, task, state, next_at, last_at, operator, why FROM new WHERE version = 0
@@ -29,7 +29,7 @@ pub(super) const STORE: &str = concat!(
          UPDATE retry_schedule AS old SET version = new.version + 1, revision = new.revision, cron = new.cron, missed = new.missed,
              task = new.task, state = new.state, next_at = new.next_at, last_at = new.last_at, operator = new.operator, why = new.why
          FROM new WHERE old.name = (
-             SELECT name FROM retry_schedule WHERE name = $14 AND version = $15 AND version > 0 AND revision <= $16
+             SELECT name FROM retry_schedule WHERE name = $13 AND version = $14 AND version > 0 AND revision <= $15
              FOR NO KEY UPDATE SKIP LOCKED
          )
          RETURNING 1 AS one

@@ -16,7 +16,7 @@ macro_rules! columns {
     () => {
         "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
          fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, \
-         nonce, on_failure, deaths, failed_ord, failed_seq, lane, generation, continued_at"
+         on_failure, deaths, failed_ord, failed_seq, lane, generation, continued_at"
     };
 }
 
@@ -127,9 +127,6 @@ pub(super) const LOCKED: &str = "WITH wanted AS MATERIALIZED (
      SELECT DISTINCT wanted.id FROM wanted JOIN retry_run AS run ON run.id = wanted.id
      WHERE wanted.id NOT IN (SELECT id FROM free) OR wanted.parent NOT IN (SELECT id FROM free)";
 
-// A worker of the release before does not know the nonce of a task: until none has been seen for a
-// day, new tasks get none, so that their steps have the same keys everywhere.
-//
 // Numbers tasks in the order of the list, and stores them in the order of their lanes and keys: two
 // transactions that submit the same lanes or keys cannot deadlock.
 macro_rules! submit {
@@ -142,14 +139,14 @@ macro_rules! submit {
     ($checked:expr, $parent:literal, $which:literal) => {
         concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
-         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, lane, parent)
+         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane, parent)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
          0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure,
-         CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE retry_meta.key = 'old_seen' AND value > ", now!(), " - 86400000000) THEN nonce END, lane, ", $parent, "::bigint
+         lane, ", $parent, "::bigint
      FROM (
          SELECT nextval('retry_run_id') AS id, given.* FROM ", $checked, " unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
-             $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::bigint[], $13::text[]) WITH ORDINALITY
-         AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, nonce, lane, n)
+             $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::text[]) WITH ORDINALITY
+         AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, lane, n)
          ", $which, "
      ) AS numbered
      ORDER BY lane, workflow, key
@@ -163,13 +160,13 @@ pub(super) use submit;
 
 pub(super) const SUBMIT: &str = submit!("");
 
-/// Stores tasks, and leaves out those whose queue has no room for them: $14 is how many tasks of it may
+/// Stores tasks, and leaves out those whose queue has no room for them: $13 is how many tasks of it may
 /// wait. Tasks that are there already need none, and those that start later take none yet, unless they may wait
 /// for a turn. It walks the workflows, versions and priorities of these queues, and counts the tasks that could
 /// run or wait for their turn, up to that number.
 pub(super) const SUBMIT_BOUNDED: &str = concat!(
     "WITH RECURSIVE bound (queue, most) AS (
-         SELECT queue, max(most) FROM unnest($3::text[], $14::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue
+         SELECT queue, max(most) FROM unnest($3::text[], $13::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue
      ), level (queue, workflow, version, priority) AS (
          SELECT bound.queue, head.* FROM bound CROSS JOIN LATERAL (
              SELECT workflow, version, priority FROM retry_ready AS ready WHERE NOT is_suspect AND ready.queue = bound.queue
@@ -198,7 +195,7 @@ pub(super) const SUBMIT_BOUNDED: &str = concat!(
              SELECT n, most, pending + count(*) FILTER (WHERE delay = 0 OR lane IS NOT NULL) OVER (
                  PARTITION BY queue ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
              ) AS before
-             FROM room JOIN unnest($3::text[], $1::text[], $5::text[], $6::bigint[], $13::text[], $14::bigint[]) WITH ORDINALITY
+             FROM room JOIN unnest($3::text[], $1::text[], $5::text[], $6::bigint[], $12::text[], $13::bigint[]) WITH ORDINALITY
                  AS given (queue, workflow, key, delay, lane, most, n) USING (queue)
              WHERE NOT EXISTS (SELECT FROM retry_run AS old WHERE old.workflow = given.workflow AND idem_key = key OFFSET 0)
          ) AS numbered WHERE before >= most
@@ -207,22 +204,22 @@ pub(super) const SUBMIT_BOUNDED: &str = concat!(
 );
 
 /// Stores tasks in a transaction of its own.
-pub(super) const SUBMIT_ALONE: &str = submit!(concat!(checked!("14", "15", "16"), " CROSS JOIN"));
+pub(super) const SUBMIT_ALONE: &str = submit!(concat!(checked!("13", "14", "15"), " CROSS JOIN"));
 
-/// Stores a child of a task that [`LOCK`] has locked, and the record of its start: call $16 of the task
-/// $14 under the fence $15. A record that is there under the same fence names the child.
+/// Stores a child of a task that [`LOCK`] has locked, and the record of its start: call $15 of the task
+/// $13 under the fence $14. A record that is there under the same fence names the child.
 pub(super) const START: &str = concat!(
     "WITH held AS MATERIALIZED (
-         SELECT cancel_asked FROM retry_run WHERE id = $14::bigint AND fence = $15::bigint AND state + 0 = 1 FOR NO KEY UPDATE
+         SELECT cancel_asked FROM retry_run WHERE id = $13::bigint AND fence = $14::bigint AND state + 0 = 1 FOR NO KEY UPDATE
      ), old AS MATERIALIZED (
-         SELECT fence, result::bigint AS id FROM retry_step WHERE run_id = $14 AND seq = $16::int AND kind = 1
+         SELECT fence, result::bigint AS id FROM retry_step WHERE run_id = $13 AND seq = $15::int AND kind = 1
      ), new AS (",
-    submit!("(SELECT FROM held WHERE NOT EXISTS (SELECT FROM old) OFFSET 0) AS free CROSS JOIN", "$14"),
+    submit!("(SELECT FROM held WHERE NOT EXISTS (SELECT FROM old) OFFSET 0) AS free CROSS JOIN", "$13"),
     "), written AS (
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, undo)
-         SELECT $14, $16, 1, $17::int, $18::text, 0, id::text, ", now!(), ", $15, $19::text, $20::text FROM new
+         SELECT $13, $15, 1, $16::int, $17::text, 0, id::text, ", now!(), ", $14, $18::text, $19::text FROM new
      )
-     SELECT cancel_asked, ", now!(), ", coalesce((SELECT id FROM new), (SELECT id FROM old WHERE fence = $15)) FROM held"
+     SELECT cancel_asked, ", now!(), ", coalesce((SELECT id FROM new), (SELECT id FROM old WHERE fence = $14)) FROM held"
 );
 
 /// Ends children $3 of the task $1 under the fence $2, which [`LOCK`] has locked with them: those that
@@ -556,8 +553,8 @@ pub(super) const FAIL: &str = concat!(
 
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
-         INSERT INTO retry_worker (id, lease_until, lease, revision) VALUES ($1, ", now!(), " + $2, $2, 5)
-         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease, revision = excluded.revision
+         INSERT INTO retry_worker (id, lease_until, lease) VALUES ($1, ", now!(), " + $2, $2)
+         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease
      ), held AS (
          SELECT id, fence, cancel_asked, coalesce((SELECT max(signal.id) FROM retry_signal AS signal WHERE run_id = run.id), 0)
          FROM retry_held CROSS JOIN LATERAL (SELECT * FROM retry_run WHERE id = run_id OFFSET 0) AS run WHERE retry_held.owner = $1

@@ -123,18 +123,6 @@ const SHORTEN: &str = concat!(
     ") / 2 > lease"
 );
 
-/// Notes that workers are alive who do not know the nonces of tasks.
-const OLD_SEEN: &str = concat!(
-    "INSERT INTO retry_meta (key, value)
-     SELECT 'old_seen', ",
-    now!(),
-    "
-     WHERE EXISTS (SELECT 1 FROM retry_worker WHERE coalesce(revision, 1) < 2 AND lease_until > ",
-    now!(),
-    ")
-     ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-);
-
 /// Forgets workers that will not come back.
 const FORGET: &str = concat!(
     "DELETE FROM retry_worker WHERE lease_until < ",
@@ -158,7 +146,6 @@ pub(super) const SWEEPS: &[&str] = &[
     KEEP_FAILURE,
     FORGET,
     FORGET_WRITERS,
-    OLD_SEEN,
 ];
 
 /// Forgets writers that have no connection any more: none is used for so long.
@@ -275,7 +262,7 @@ pub(super) async fn reclaim_all(
         give_back(&transaction, prepared, &expired, now).await?;
         expired.into_iter().map(|(one, _)| one).collect()
     };
-    for sql in [FORGET, FORGET_RUNNING, FORGET_WRITERS, OLD_SEEN] {
+    for sql in [FORGET, FORGET_RUNNING, FORGET_WRITERS] {
         prepared
             .query(&transaction, sql, &[])
             .await

@@ -133,9 +133,7 @@ fn lease_result(cancel_requested: Option<bool>, now: Time) -> WriteResult {
     }
 }
 
-/// Stores a task, unless its key is taken. A worker of the release before does not
-/// know the nonce of a task: until none has been seen for a day, new tasks get none, so that their
-/// steps have the same keys everywhere.
+/// Stores a task, unless its key is taken.
 pub(super) fn submit(
     connection: &Connection,
     new: &NewTask,
@@ -143,9 +141,8 @@ pub(super) fn submit(
     now: Time,
 ) -> rusqlite::Result<Submitted> {
     let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
-             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, nonce, parent, lane)
-         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12,
-             CASE WHEN NOT EXISTS (SELECT 1 FROM retry_meta WHERE key = 'old_seen' AND value > ?11 - 86400000000) THEN ?13 END, ?14, ?15)
+             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, parent, lane)
+         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12, ?13, ?14)
          ON CONFLICT (workflow, idem_key) DO NOTHING";
     let values = params![
         new.workflow,
@@ -160,7 +157,6 @@ pub(super) fn submit(
         new.headers,
         now.as_micros(),
         new.on_failure.number(),
-        new.nonce,
         parent.map(|parent| parent.0),
         new.lane,
     ];
@@ -394,8 +390,8 @@ fn renew_lease(
     now: Time,
 ) -> rusqlite::Result<Vec<HeldTask>> {
     let until = now.after(lease);
-    let sql = "INSERT INTO retry_worker (id, lease_until, lease, revision) VALUES (?1, ?2, ?3, 2)
-         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease, revision = excluded.revision";
+    let sql = "INSERT INTO retry_worker (id, lease_until, lease) VALUES (?1, ?2, ?3)
+         ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease";
     connection.prepare_cached(sql)?.execute(params![
         worker.0,
         until.as_micros(),

@@ -191,7 +191,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::store::sqlite::migration;
+    use crate::store::sqlite::schema;
     use crate::task::WorkerId;
 
     /// Adds tasks that a worker of `mine` does not take, each ?1 times in two priorities, and one that
@@ -207,7 +207,7 @@ mod tests {
     fn operations(crowd: u32) -> [u64; 2] {
         let mut connection = Connection::open_in_memory().unwrap();
         let now = Time::of_this_machine();
-        migration::migrate(&mut connection, now).unwrap();
+        schema::create(&mut connection).unwrap();
         connection.execute(CROWD, [crowd]).unwrap();
         let count = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&count);

@@ -23,9 +23,6 @@ const EXPIRED: [&str; 4] = [
 /// Finds leases that are too long: somebody has set the clock back since.
 const AHEAD: &str = "SELECT 1 FROM retry_worker WHERE (lease_until - ?1) / 2 > lease LIMIT 1";
 
-/// Finds live workers of the release before.
-const OLD: &str = "SELECT 1 FROM retry_worker WHERE revision IS NULL AND lease_until > ?1 LIMIT 1";
-
 /// Looks at the sweeps before.
 fn watch(connection: &Connection, now: Time, sweep: &Sweep) -> rusqlite::Result<Watch> {
     let sql = "SELECT (SELECT value FROM retry_meta WHERE key = 'last_sweep'), (SELECT value FROM retry_meta WHERE key = 'judge_from'),
@@ -63,10 +60,8 @@ pub(super) fn has_expired(
         return Ok(true);
     }
     let now = now.as_micros();
-    for sql in [AHEAD, OLD] {
-        if query_one(connection, sql, [now], |_| Ok(()))?.is_some() {
-            return Ok(true);
-        }
+    if query_one(connection, AHEAD, [now], |_| Ok(()))?.is_some() {
+        return Ok(true);
     }
     for condition in EXPIRED {
         let sql = format!("SELECT 1 FROM retry_run WHERE {condition} LIMIT 1");
@@ -153,12 +148,6 @@ pub(super) fn reclaim_all(
             transaction.prepare_cached(sql)?.execute([task.id.0])?;
             reclaimed.push(one);
         }
-    }
-    if query_one(&transaction, OLD, [now.as_micros()], |_| Ok(()))?.is_some() {
-        let sql = "INSERT OR REPLACE INTO retry_meta (key, value) VALUES ('old_seen', ?1)";
-        transaction
-            .prepare_cached(sql)?
-            .execute([now.as_micros()])?;
     }
     // A line counts only under the fence of its task.
     let sql = "DELETE FROM retry_running WHERE due IS NOT NULL AND due < ?1 AND NOT EXISTS

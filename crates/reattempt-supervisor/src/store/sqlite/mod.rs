@@ -7,13 +7,13 @@ mod claims;
 mod commands;
 mod expired;
 mod generations;
-mod migration;
 mod queries;
 mod queue_limits;
 mod result_code;
 mod retention;
 mod row;
 mod schedules;
+mod schema;
 mod thread;
 mod transaction;
 
@@ -27,8 +27,8 @@ use rusqlite::Connection;
 use tokio::sync::Notify;
 
 use super::{
-    Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, SharedCodec, Store, StoreError,
-    StoreFuture, Submitted, Sweep, UnknownWorkflow, Write, WriteResult,
+    Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules, SharedCodec, Store,
+    StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Write, WriteResult,
 };
 use crate::task::{
     FailingStep, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task,
@@ -52,7 +52,7 @@ pub struct Sqlite {
     writer: Thread,
     reader: Thread,
     clock: Clock,
-    salt: u64,
+    salt: Salt,
     /// Notified when parents go on.
     woken: Arc<Notify>,
 }
@@ -64,7 +64,7 @@ impl Sqlite {
     /// # Errors
     ///
     /// Fails if the file cannot be opened, is not a database or is damaged, if its tables come from
-    /// a newer release, or if SQLite is older than 3.51.3.
+    /// a newer release or from a development version before the first one, or if SQLite is older than 3.51.3.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_clock(path, Time::of_this_machine).await
     }
@@ -89,7 +89,7 @@ impl Sqlite {
         let path = path.as_ref().to_owned();
         let writer = Thread::open(path.clone(), "retry-store", None).await?;
         let clock = Clock::new(clock);
-        let salt = create_tables(&writer, &clock).await?;
+        let salt = create_tables(&writer).await?;
         let reader = Thread::open(path, "retry-reads", Some(writer.clone())).await?;
         Ok(Self {
             writer,
@@ -103,13 +103,13 @@ impl Sqlite {
     /// Stores a task in a transaction of the application.
     pub(crate) fn submit(
         connection: &Connection,
-        salt: u64,
+        salt: Salt,
         new: &NewTask,
         codec: Option<&SharedCodec>,
     ) -> Result<Submitted, StoreError> {
-        let sql = "SELECT value FROM retry_meta WHERE key = 'salt'";
+        let sql = "SELECT value FROM retry_meta WHERE key = 'store'";
         let own = connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        if own.ok() != Some(salt.cast_signed()) {
+        if own.ok() != Some(salt.store_id()) {
             return Err(StoreError::lasting(
                 "the transaction is not in the file of the store",
             ));
@@ -133,11 +133,8 @@ impl Sqlite {
 
 /// Creates the tables; other processes may do so at the same time.
 #[retry(max = 20, base = "20ms", cap = "500ms", nested = "multiply")]
-async fn create_tables(writer: &Thread, clock: &Clock) -> Result<u64, StoreError> {
-    let clock = clock.clone();
-    writer
-        .call_without_limit(move |connection| migration::migrate(connection, clock.now()))
-        .await
+async fn create_tables(writer: &Thread) -> Result<Salt, StoreError> {
+    writer.call_without_limit(schema::create).await
 }
 
 impl Store for Sqlite {
@@ -264,7 +261,7 @@ impl Store for Sqlite {
         Box::pin(self.woken.notified())
     }
 
-    fn salt(&self) -> u64 {
+    fn salt(&self) -> Salt {
         self.salt
     }
 }

@@ -92,12 +92,12 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
     use super::*;
-    use crate::store::sqlite::migration;
+    use crate::store::sqlite::schema;
 
     #[test]
     fn counting_reads_no_task_that_waits_or_has_ended() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migration::migrate(&mut connection, Time::of_this_machine()).unwrap();
+        schema::create(&mut connection).unwrap();
         let explain = format!("EXPLAIN QUERY PLAN {HELD}");
         let plan: String = connection
             .query_row(&explain, ["q"], |row| row.get("detail"))

@@ -10,7 +10,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, ffi};
 use super::result_code::is_passing;
 use super::thread::BUSY;
 use super::{Sqlite, apply};
-use crate::store::StoreFuture;
+use crate::store::{Salt, StoreFuture};
 use crate::task::{Lease, Record};
 
 /// How long the statements of one transaction may take: heartbeats wait meanwhile.
@@ -34,9 +34,9 @@ pub(crate) enum Recorded<T, E, R> {
 }
 
 impl Sqlite {
-    /// Returns whether this is the store with this number.
-    pub(crate) const fn has_salt(&self, salt: u64) -> bool {
-        self.salt == salt
+    /// Returns whether this is the store with this salt.
+    pub(crate) fn has_salt(&self, salt: Salt) -> bool {
+        self.salt.store_id() == salt.store_id()
     }
 
     /// Runs `work` and writes the record of its value, all or nothing.

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::store::Counts;
-use crate::store::sqlite::migration;
+use crate::store::sqlite::schema;
 use crate::task::{Direction, OnFailure};
 
 const NOW: Time = Time::from_micros(9_000_000_000_000_000);
@@ -11,7 +11,7 @@ const NOW: Time = Time::from_micros(9_000_000_000_000_000);
 /// Returns a store with one task, and that task.
 fn with_task() -> (Connection, TaskId) {
     let mut connection = Connection::open_in_memory().unwrap();
-    migration::migrate(&mut connection, NOW).unwrap();
+    schema::create(&mut connection).unwrap();
     let id = submit(&connection, &new("first"), None, NOW).unwrap().id;
     (connection, id)
 }
@@ -98,26 +98,5 @@ fn a_change_counts_again_under_its_own_lease_only() {
     ] {
         let result = change(&connection, lease, &processed, NOW, true).unwrap();
         assert_eq!(result, written, "{lease:?}");
-    }
-}
-
-#[test]
-fn tasks_have_a_nonce_once_no_old_worker_was_seen_for_a_day() {
-    const DAY: i64 = 86_400_000_000;
-    let (connection, _) = with_task();
-    for (ago, nonce) in [
-        (0, None),
-        (DAY - 1, None),
-        (DAY, Some(7)),
-        (DAY + 1, Some(7)),
-    ] {
-        let sql = "INSERT OR REPLACE INTO retry_meta (key, value) VALUES ('old_seen', ?1)";
-        connection.execute(sql, [NOW.as_micros() - ago]).unwrap();
-        let task = submit(&connection, &new(&ago.to_string()), None, NOW)
-            .unwrap()
-            .id;
-        let sql = "SELECT nonce FROM retry_run WHERE id = ?1";
-        let stored = query_one(&connection, sql, [task.0], |row| row.get(0)).unwrap();
-        assert_eq!(stored, Some(nonce), "{ago} us ago");
     }
 }
