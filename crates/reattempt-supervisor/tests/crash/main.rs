@@ -7,8 +7,7 @@
 //! * `-- --store postgres --chaos 240` kills, suspends and cuts off three workers for four minutes,
 //!   and restarts their server.
 //! * `-- --kills 0 --crowd 0 --gather 5000` kills the worker of a parent that gathers 5000 children.
-//! * `-- --beside PROGRAM` runs `PROGRAM`, this test of the release before, beside this release;
-//!   `scripts/rolling` builds it.
+//! * `-- --beside [PROGRAM]` runs an earlier build of this test, or itself, beside it; `scripts/rolling` makes one.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -35,6 +34,7 @@ mod turns;
 mod work;
 mod worker;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The options of the run.
@@ -61,7 +61,8 @@ fn main() -> ExitCode {
     }
     let value = |name: &str| {
         let at = arguments.iter().position(|word| word == name)?;
-        arguments.get(at + 1).cloned()
+        let value = arguments.get(at + 1)?;
+        (!value.starts_with("--")).then(|| value.clone())
     };
     let options = Options {
         kills: value("--kills").map_or(40, |kills| kills.parse().unwrap()),
@@ -76,8 +77,10 @@ fn main() -> ExitCode {
         let Some(mut place) = stores::Place::new(&kind) else {
             continue;
         };
-        if let Some(before) = value("--beside") {
-            runtime.block_on(rolling::run(&place, before.as_ref(), options.seed));
+        if arguments.iter().any(|word| word == "--beside") {
+            let before = value("--beside").map(PathBuf::from);
+            let before = before.unwrap_or_else(|| std::env::current_exe().unwrap());
+            runtime.block_on(rolling::run(&place, &before, options.seed));
             continue;
         }
         #[cfg(feature = "postgres")]

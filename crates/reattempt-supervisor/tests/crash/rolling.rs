@@ -1,5 +1,5 @@
-//! Runs workers of the release before beside workers of this one, on tables that are brought up to
-//! date under load, and then the release before alone: nothing is lost, and nothing happens twice.
+//! Runs workers of an earlier program beside workers of this one, and then the earlier one alone: nothing is lost,
+//! and nothing happens twice.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,20 +19,22 @@ const TASKS: u32 = 150;
 /// The number of kills in each phase.
 const KILLS: u32 = 8;
 
-/// `before` is this test program of the release before.
+/// `before` is an earlier build of this program.
 pub(crate) async fn run(place: &Place, before: &Path, seed: u64) {
     let began = Instant::now();
     let ledger = Ledger::start().await;
     let mut chance = StdRng::seed_from_u64(seed);
     let this = std::env::current_exe().unwrap();
 
-    // The tables are those of the release before.
+    // It creates the tables.
     let mut old = vec![Worker::spawn_from(before, place, &ledger).await];
-    let mut orders = insert(place, TASKS).await;
+    let client = place.client().await;
+    let mut orders = Vec::new();
+    for _ in 0..TASKS {
+        orders.push(submit(&client, orders.len()).await);
+    }
     tokio::time::sleep(Duration::from_millis(200)).await;
 
-    // Now they are brought up to date, while the release before works.
-    let client = place.client().await;
     let mut new = vec![Worker::spawn_from(&this, place, &ledger).await];
     for _ in 0..KILLS {
         for _ in 0..TASKS / KILLS {
@@ -62,7 +64,7 @@ pub(crate) async fn run(place: &Place, before: &Path, seed: u64) {
     let found = judge::all(&client, &ledger, &orders).await;
     place.check_small_tables().await;
     println!(
-        "{}: the release before and this one beside each other, seed {seed}, {} tasks, {KILLS} kills; {found}; {:?}",
+        "{}: an earlier program and this one beside each other, seed {seed}, {} tasks, {KILLS} kills; {found}; {:?}",
         place.kind,
         orders.len(),
         began.elapsed()
@@ -73,26 +75,4 @@ async fn submit(client: &reattempt_supervisor::Client, order: usize) -> TaskId {
     let order = u32::try_from(order).unwrap();
     let submission = work::order(order).key(order.to_string());
     client.submit(submission).await.unwrap().id()
-}
-
-/// Stores tasks as the release before does.
-async fn insert(place: &Place, count: u32) -> Vec<TaskId> {
-    let id = if place.is_server() {
-        "nextval('retry_run_id')"
-    } else {
-        "NULL"
-    };
-    let row = |order: u32| {
-        format!(
-            "({id}, 'order', 1, 'default', 0, '{order}', 0, 0, 0, 0, 0, 1000000, false, '[{order}]', 0, 0)"
-        )
-    };
-    let rows: Vec<_> = (0..count).map(row).collect();
-    let sql = format!(
-        "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, fence, failures,
-             max_failures, cancel_asked, input, created_at, updated_at) VALUES {}",
-        rows.join(", ")
-    );
-    place.execute(&sql).await;
-    (1..=i64::from(count)).map(TaskId).collect()
 }
