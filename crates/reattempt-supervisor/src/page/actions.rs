@@ -122,7 +122,7 @@ pub(super) async fn act_on_all(
     let Some(command) = command(&act.command, &act.why) else {
         return refuse(StatusCode::BAD_REQUEST, "There is no such command.");
     };
-    let filter = match act.query.filter() {
+    let filter = match act.query.filter(session.role) {
         Ok(filter) => filter,
         Err(why) => return refuse(StatusCode::BAD_REQUEST, &why),
     };

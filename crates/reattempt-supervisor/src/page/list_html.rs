@@ -39,7 +39,16 @@ impl ListQuery {
     }
 
     /// Returns the filter, or what is wrong with it.
-    pub(super) fn filter(&self) -> Result<Filter, String> {
+    pub(super) fn filter(&self, role: Role) -> Result<Filter, String> {
+        if let Some((_, label, _)) =
+            (self.fields().into_iter()).find(|(.., value)| value.contains('\0'))
+        {
+            return Err(format!("{label}: no task has a text with a NUL."));
+        }
+        // Whoever may not see the headers could guess them.
+        if role == Role::Look && !self.header.is_empty() {
+            return Err("Your role sees no headers, and cannot search for them.".to_owned());
+        }
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let time = |text: &str| match text {
             "" => Ok(None),
@@ -143,7 +152,7 @@ pub(super) fn list(
     }
     body.push_str("<button>Show</button></form>");
     let is_narrowed = query
-        .filter()
+        .filter(session.role)
         .is_ok_and(|filter| filter != Filter::default());
     if session.role == Role::Act && is_narrowed && !tasks.is_empty() {
         push(

@@ -67,7 +67,7 @@ async fn list(
     Extension(session): Extension<Session>,
     Query(query): Query<ListQuery>,
 ) -> Result<Response, PageError> {
-    let filter = match query.filter() {
+    let filter = match query.filter(session.role) {
         Ok(filter) => filter,
         Err(why) => return Ok((StatusCode::BAD_REQUEST, page(html::message(&why))).into_response()),
     };

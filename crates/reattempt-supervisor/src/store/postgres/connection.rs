@@ -21,7 +21,7 @@ use tokio_postgres::{
 
 use super::pipeline::{self, Sent};
 use super::sql;
-use super::sqlstate::store_error;
+use super::sqlstate::{reconnect_error, store_error};
 use crate::store::limits::{self, Limits, within};
 use crate::store::{ErrorKind, StoreError};
 
@@ -60,6 +60,8 @@ pub(super) struct Connector {
     connect: Arc<Connect>,
     /// How long connecting to all hosts may take.
     limit: Duration,
+    /// Whether the database has answered before.
+    is_known: Arc<AtomicBool>,
 }
 
 impl fmt::Debug for Connector {
@@ -112,11 +114,24 @@ impl Connector {
         Self {
             connect,
             limit: of_one.saturating_mul(hosts),
+            is_known: Arc::default(),
         }
     }
 
     pub(super) async fn connect(&self) -> Result<(Client, Driver), StoreError> {
-        (self.connect)(None).await.map_err(store_error)
+        self.known((self.connect)(None).await)
+    }
+
+    /// Converts an error. A database that was there before is away for a while; another name is wrong.
+    fn known<T>(&self, connected: Result<T, Error>) -> Result<T, StoreError> {
+        let is_known = self.is_known.load(Ordering::Relaxed);
+        self.is_known
+            .store(is_known || connected.is_ok(), Ordering::Relaxed);
+        connected.map_err(if is_known {
+            reconnect_error
+        } else {
+            store_error
+        })
     }
 
     /// Connects, and marks the server process. A pool may refuse marks.
@@ -125,7 +140,7 @@ impl Connector {
             Err(error) if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) => {
                 self.connect().await
             }
-            result => result.map_err(store_error),
+            result => self.known(result),
         }
     }
 }

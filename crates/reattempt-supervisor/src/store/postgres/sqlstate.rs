@@ -58,6 +58,9 @@ const LOCKED: &str = "55P03";
 /// The code of a statement that took too long, or that somebody has cancelled.
 const TIMED_OUT: &str = "57014";
 
+/// Errors of a connection to a database that has answered before: somebody restores it, or puts another in its place.
+const AWAY: [&str; 2] = ["3D000", "55000"];
+
 /// Lasting errors that need an explanation.
 const LASTING: [(&str, &str); 10] = [
     (
@@ -99,6 +102,15 @@ const LASTING: [(&str, &str); 10] = [
     ("XX002", "an index is damaged; rebuild it with `REINDEX`"),
 ];
 
+/// Converts the error of a connection to a database that has answered before.
+pub(super) fn reconnect_error(error: Error) -> StoreError {
+    if error.code().is_some_and(|code| AWAY.contains(&code.code())) {
+        return StoreError::passing("the database is away; it was there before")
+            .because(error_source(error));
+    }
+    store_error(error)
+}
+
 /// Converts an error of PostgreSQL.
 pub(super) fn store_error(error: Error) -> StoreError {
     let table = error.as_db_error().and_then(|error| error.table());
@@ -126,7 +138,7 @@ pub(crate) fn error_of_state(
     source: Box<dyn std::error::Error + Send + Sync>,
 ) -> StoreError {
     if code == LOCKED {
-        let message = "another transaction holds a lock for too long; commit it, or end it with `pg_terminate_backend`";
+        let message = "another transaction holds a lock for too long; commit it, or end it: with `pg_terminate_backend`, or with `ROLLBACK PREPARED` if it stands in `pg_prepared_xacts`";
         return StoreError::locked(message).because(source);
     }
     if code == TIMED_OUT {
