@@ -65,14 +65,62 @@ impl Server {
 
     /// Ends PostgreSQL as a crash would and starts it again, on its port and with the files it left.
     pub(crate) fn restart_postgres(&mut self) {
-        // Its children end with it, and leave nothing that a new one would wait for.
-        let pid = self.process.id().to_string();
-        let _ = Command::new("kill").args(["-QUIT", &pid]).status();
-        let _ = self.process.wait();
+        self.crash_postgres();
         let initdb = installed("initdb", "postgresql").unwrap();
         let program = initdb.with_file_name("postgres");
         self.process = postgres(&program, &self.folder, self.port, &[]);
         self.wait_for_postgres(&initdb);
+    }
+
+    /// A standby of this PostgreSQL, which streams from it.
+    pub(crate) fn standby(&self) -> Self {
+        let initdb = installed("initdb", "postgresql").unwrap();
+        let folder = folder("standby");
+        let data = folder.join("data");
+        let copied = as_nobody(&initdb.with_file_name("pg_basebackup"))
+            .args(["-R", "-U", "postgres", "-h", "127.0.0.1", "-p"])
+            .arg(self.port.to_string())
+            .args(["--no-sync", "-c", "fast", "-D"])
+            .arg(&data)
+            .status();
+        assert!(copied.unwrap().success(), "pg_basebackup failed");
+        let port = free_port();
+        let process = postgres(&initdb.with_file_name("postgres"), &folder, port, &[]);
+        let mut server = Self {
+            process,
+            folder,
+            port,
+        };
+        server.wait_for_postgres(&initdb);
+        server
+    }
+
+    /// Lets a standby get nothing more from its primary.
+    pub(crate) fn cut_off(&self) {
+        let settings = self.folder.join("data/postgresql.auto.conf");
+        let mut settings = fs::OpenOptions::new().append(true).open(settings).unwrap();
+        settings.write_all(b"primary_conninfo = ''\n").unwrap();
+        let pid = self.process.id().to_string();
+        let reload = Command::new("kill").args(["-HUP", &pid]).status();
+        assert!(reload.unwrap().success());
+    }
+
+    /// Makes a standby a primary.
+    pub(crate) fn promote(&self) {
+        let initdb = installed("initdb", "postgresql").unwrap();
+        let promoted = as_nobody(&initdb.with_file_name("pg_ctl"))
+            .args(["promote", "-s", "-w", "-D"])
+            .arg(self.folder.join("data"))
+            .status();
+        assert!(promoted.unwrap().success(), "the promotion failed");
+    }
+
+    /// Ends PostgreSQL as a crash would.
+    pub(crate) fn crash_postgres(&mut self) {
+        // Its children end with it, and leave nothing that a new one would wait for.
+        let pid = self.process.id().to_string();
+        let _ = Command::new("kill").args(["-QUIT", &pid]).status();
+        let _ = self.process.wait();
     }
 
     fn wait_for_postgres(&mut self, initdb: &Path) {

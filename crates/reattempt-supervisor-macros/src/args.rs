@@ -37,6 +37,7 @@ pub(crate) struct StepKeys {
     pub(crate) undo_unknown: Option<Undo>,
     pub(crate) transaction: Option<Flag>,
     pub(crate) args: Option<Choice>,
+    pub(crate) key: Option<KeyExpr>,
     pub(crate) name: Option<Value<Name>>,
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Krate>,
@@ -49,6 +50,7 @@ pub(crate) const STEP_KEYS: &[&str] = &[
     "undo_unknown",
     "transaction",
     "args",
+    "key",
     "name",
     "crate",
 ];
@@ -127,6 +129,26 @@ fn path(value: &Expr) -> Option<Path> {
         Expr::Path(path) if path.qself.is_none() => Some(path.path.clone()),
         Expr::Group(group) => path(&group.expr),
         _ => None,
+    }
+}
+
+/// `key = expression`.
+pub(crate) struct KeyExpr(pub(crate) Result<Expr, Diagnostic>);
+
+impl FromMeta for KeyExpr {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let wrong = |span| {
+            let message =
+                "`key` names what the call is for, by its arguments; write `key = order.number`";
+            Diagnostic::new(span, RuleId::D11, message)
+        };
+        Ok(Self(match meta {
+            Meta::NameValue(pair) => match &pair.value {
+                Expr::Lit(_) => Err(wrong(pair.value.span())),
+                value => Ok(value.clone()),
+            },
+            _ => Err(wrong(meta.span())),
+        }))
     }
 }
 
@@ -315,7 +337,7 @@ fn unknown(word: &str, known: &[&str]) -> String {
     if is_of_retries
         || matches!(
             word,
-            "retry" | "undo" | "undo_unknown" | "transaction" | "args"
+            "retry" | "undo" | "undo_unknown" | "transaction" | "args" | "key"
         )
     {
         return format!(

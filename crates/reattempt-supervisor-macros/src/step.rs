@@ -25,7 +25,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Path, Type};
+use syn::{Expr, FnArg, Pat, Path, Type};
 
 use crate::expand::Expanded;
 use crate::function::{Durable, Parameter, Requirements, argument, with_first};
@@ -55,6 +55,7 @@ pub(crate) struct Step {
     undo_unknown: Option<Path>,
     is_transaction: bool,
     ignores_args: bool,
+    key: Option<Expr>,
     durable: Durable,
 }
 
@@ -89,6 +90,7 @@ impl Step {
         let has_undo = undo.is_some() || undo_unknown.is_some();
         let is_right = !has_undo || undo::check_arguments(&durable.parameters, faults);
         let args = values::choice("args", &["ignore"], keys.args, faults);
+        let key = keys.key.and_then(|key| ok_or_report(key.0, faults));
         let is_transaction = keys.transaction.is_some();
         let _ = keys
             .transaction
@@ -108,6 +110,7 @@ impl Step {
             undo_unknown: undo_unknown.filter(|_| is_right),
             is_transaction,
             ignores_args: args.is_some(),
+            key,
             durable,
             krate,
             private,
@@ -140,6 +143,8 @@ impl Step {
         let arguments: Vec<_> = self.durable.arguments().map(|(i, _)| argument(i)).collect();
         let task = (context != "context").then(|| ours!(let context = #context;));
         let moved = (!names.is_empty()).then(|| ours!(let (#(#arguments,)*) = (#(#names,)*);));
+        let key = self.key.as_ref();
+        let set_key = key.map(|key| self.set_key(key));
         let value = self.value();
         // It never runs twice.
         let retries = self.retries.as_ref().filter(|_| !self.is_transaction);
@@ -152,6 +157,10 @@ impl Step {
         };
         let (undo_name, undo_unknown_name) = (undo::name(undos.0), undo::name(undos.1));
         let recorded = self.recorded_arguments();
+        let recorded = key.map_or(
+            recorded.clone(),
+            |_| ours!(#private::with_key(#recorded, key)),
+        );
         let body = self.body(&inner);
         let codec = quote_spanned!(at(self.durable.answer.span())=> #private::codec::<#value>());
         let located = located(private.clone(), function.span());
@@ -171,6 +180,7 @@ impl Step {
             ) -> impl ::core::future::Future<Output = ::core::result::Result<#value, #krate::StepError>> + ::core::marker::Send
             #bounds
             {
+                #set_key
                 #moved
                 #task
                 let spec = #private::StepSpec {
@@ -211,6 +221,34 @@ impl Step {
             ours!(#json::<#ty>(&#argument))
         });
         ours!(#private::step_arguments(#is_compared, [#(#arguments),*]))
+    }
+
+    /// Returns the statement that computes the key, before the arguments move. The expression sees them by their own
+    /// names.
+    fn set_key(&self, key: &Expr) -> TokenStream {
+        let Self { private, .. } = self;
+        let inputs = self.durable.function.signature.inputs.iter().skip(1);
+        let arguments = inputs.zip(&self.durable.parameters);
+        let bindings = arguments.filter(|(_, parameter)| !parameter.is_with);
+        let bindings = bindings.filter_map(|(input, Parameter { name, .. })| {
+            let FnArg::Typed(typed) = input else {
+                return None;
+            };
+            let mut pattern = typed.pat.clone();
+            if let Pat::Ident(ident) = &mut *pattern {
+                ident.mutability = None;
+            }
+            Some(ours!(let #pattern = &#name;))
+        });
+        let of = located(ours!(#private::step_key), key.span());
+        let text = quote_spanned!(at(key.span())=> #of(&(#key)));
+        ours! {
+            #[allow(unused_variables)]
+            let key = {
+                #(#bindings)*
+                #text
+            };
+        }
     }
 
     /// Returns the function as written, where it cannot see the names of the wrapper.
@@ -262,19 +300,28 @@ impl Step {
                 ours!(#argument)
             }
         });
-        let convert = if self.retries.is_some() {
-            ours!(#private::retry_result)
-        } else {
-            ours!(#private::single_attempt_result)
+        let convert = match (&self.retries, self.is_transaction) {
+            (Some(_), _) => ours!(#private::retry_result),
+            (None, false) => ours!(#private::single_attempt_result),
+            (None, true) => ours!(#private::transaction_result),
         };
         let convert = located(convert, self.durable.answer.span());
+        // Its body is rolled back.
+        let is_lost = (self.retries.is_none() && self.is_transaction).then(|| {
+            ours! {
+                , |error| {
+                    use #private::{LostByContent as _, LostByNothing as _, LostBySource as _, LostByVerdict as _};
+                    (&&&&#private::Lost(error)).is_lost()
+                }
+            }
+        });
         let function = Ident::new("function", at(self.durable.function.signature.ident.span()));
         // All tokens have the span of the name, so that the compiler reports there that the future
         // is not `Send`.
         let future = quote_spanned! {at(function.span())=>
             async move {
                 let function = #inner;
-                #convert(#function(#task, #(#arguments),*).await)
+                #convert(#function(#task, #(#arguments),*).await #is_lost)
             }
         };
         ours! {

@@ -604,19 +604,32 @@ DECLARE
     given JSON := task;
     stamp BIGINT := extract(epoch FROM now()) * 1000000;
     submitted JSON;
+    freed INTEGER := -1;
 BEGIN
     PERFORM retry_check_database(given ->> 'store');
+    -- The random ones of clients are as good as others.
+    IF given ->> 'key' ~ '^~' AND given ->> 'key' !~ '^~[0-9a-f]{32}$' THEN
+        RAISE EXCEPTION 'keys that begin with `~` are those of the store; use another key' USING ERRCODE = '22023';
+    END IF;
     IF given ->> 'lane' IS NOT NULL THEN
         SET CONSTRAINTS retry_lane_entered DEFERRED;
     END IF;
-    INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
-        failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane)
-    VALUES (given ->> 'workflow', (given ->> 'version')::int, given ->> 'queue', (given ->> 'priority')::smallint,
-        given ->> 'key', 0, 0, stamp + (given ->> 'delay')::bigint, stamp + (given ->> 'complete_in')::bigint, 0,
-        0, (given ->> 'max_failures')::int, false, given ->> 'input', given ->> 'headers', stamp, stamp,
-        (given ->> 'on_failure')::smallint, given ->> 'lane')
-    ON CONFLICT (workflow, idem_key) DO NOTHING
-    RETURNING json_build_object('id', id, 'is_new', true) INTO submitted;
+    LOOP
+        INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
+            failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane, incarnation)
+        VALUES (given ->> 'workflow', (given ->> 'version')::int, given ->> 'queue', (given ->> 'priority')::smallint,
+            given ->> 'key', 0, 0, stamp + (given ->> 'delay')::bigint, stamp + (given ->> 'complete_in')::bigint, 0,
+            0, (given ->> 'max_failures')::int, false, given ->> 'input', given ->> 'headers', stamp, stamp,
+            (given ->> 'on_failure')::smallint, given ->> 'lane', freed + 1)
+        ON CONFLICT (workflow, idem_key) DO NOTHING
+        RETURNING json_build_object('id', id, 'is_new', true) INTO submitted;
+        EXIT WHEN submitted IS NOT NULL OR freed >= 0;
+        -- The line of a free key goes, and says which incarnation this task is.
+        DELETE FROM retry_run
+        WHERE workflow = given ->> 'workflow' AND idem_key = given ->> 'key' AND state + 0 = 8 AND updated_at <= stamp
+        RETURNING incarnation INTO freed;
+        EXIT WHEN NOT FOUND;
+    END LOOP;
     IF submitted IS NULL THEN
         SELECT json_build_object('id', id, 'is_new', false,
             'version', CASE WHEN generation = 0 AND state <> 8 THEN version END, 'input', input) INTO submitted

@@ -139,7 +139,7 @@ impl Client {
     /// With PostgreSQL a worker hears of the first limit of a queue with its next heartbeat, after a third of its
     /// lease at most, and takes no task from the queue before.
     ///
-    /// Undoing counts as running does. Workers of a release without limits ignore them.
+    /// Undoing counts as running does.
     ///
     /// # Errors
     ///
@@ -405,10 +405,9 @@ impl Client {
     /// a child as long as its parent is there and has not continued as new. A [`Duration`] says how long tasks
     /// and their keys stay after their end.
     ///
-    /// With [`Retention`], a key may stay longer than the rest of its task, which becomes
-    /// [pruned](crate::State::Pruned): a submission with the key still finds its number, and
-    /// [`wait`](TaskHandle::wait) says that its result is gone. A later `prune`, with whatever retention,
-    /// deletes the key when its time is over. All processes must run a release that knows pruned tasks.
+    /// A task with a key becomes [pruned](crate::State::Pruned): as long as [`Retention`] says, a submission with the
+    /// key finds its number, and [`wait`](TaskHandle::wait) says that its result is gone. Afterwards a submission
+    /// stores another task. Tasks without a key, and children, go as a whole.
     ///
     /// # Errors
     ///
@@ -426,8 +425,8 @@ impl Client {
     /// const DAY: Duration = Duration::from_secs(86_400);
     /// let client = Client::new(Memory::new());
     /// let retention = Retention {
-    ///     tasks: 30 * DAY,
     ///     keys: 365 * DAY,
+    ///     ..Retention::from(30 * DAY)
     /// };
     /// let pruned = client.prune(retention, 10_000).await?;
     /// # assert_eq!(pruned, 0);
@@ -461,6 +460,24 @@ impl Client {
     /// If the future is dropped, what was rebuilt stays so.
     pub async fn repair(&self) -> Result<u64, Arc<StoreError>> {
         self.0.store.repair().await.map_err(Arc::new)
+    }
+
+    /// Makes a copy of a store another store: the steps of its tasks get other keys, those of tasks that have begun,
+    /// too. Call it for a copy that goes on beside the original, such as one for tests, before anything runs on it, and open
+    /// the copy again afterwards. Otherwise services take the steps of the one for repetitions of the
+    /// other's. A copy that takes the place of the original keeps its keys.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a worker runs on the store, or if the store has an error.
+    pub async fn new_store(&self) -> Result<(), Arc<StoreError>> {
+        match self.0.store.renew().await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Arc::new(StoreError::lasting(
+                "a worker runs on this store; stop all workers, and wait until their leases are over",
+            ))),
+            Err(error) => Err(Arc::new(error)),
+        }
     }
 
     /// Lists tasks, the newest first.

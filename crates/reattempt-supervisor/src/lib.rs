@@ -40,6 +40,7 @@ pub mod engine;
 mod events;
 mod facts;
 mod generations;
+mod identity;
 mod local;
 mod operator;
 #[cfg(feature = "page")]
@@ -142,6 +143,7 @@ pub use reattempt_supervisor_macros::workflow;
 #[cfg(feature = "cron")]
 pub use schedule::Schedule;
 pub use scheduler::{Scheduler, SchedulerHandle, SetupError};
+pub use store::Filter;
 pub use store::memory::Memory;
 #[cfg(feature = "postgres")]
 pub use store::postgres::Postgres;

@@ -16,8 +16,9 @@ pub use reattempt::{self, RetryError};
 pub use std::boxed::Box;
 
 pub use crate::context::{
-    Committed, Compensation, CompensationFuture, Step, StepArguments, StepError, StepFailure,
-    StepSpec, UndoArguments, UndoFn, WorkflowContext,
+    Committed, Compensation, CompensationFuture, Lost, LostByContent, LostByNothing, LostBySource,
+    LostByVerdict, Step, StepArguments, StepError, StepFailure, StepSpec, UndoArguments, UndoFn,
+    WorkflowContext,
 };
 pub use crate::payload::{Codec, codec};
 pub use crate::store::submission::Submission;
@@ -144,6 +145,30 @@ impl<T, E> AnyResult for Result<T, E> {
     type Error = E;
 }
 
+/// The value of `key` of a step.
+#[diagnostic::on_unimplemented(
+    message = "the key of a step is a text, and `{Self}` has none; use a number, a string, or another value with `Display`",
+    label = "this value has no `Display`",
+    note = "rule D11: https://reattempt.github.io/reattempt/errors.html#d11"
+)]
+pub trait StepKeyValue: fmt::Display {}
+
+#[diagnostic::do_not_recommend]
+impl<T: fmt::Display + ?Sized> StepKeyValue for T {}
+
+/// Returns the text of the `key` of a step.
+pub fn step_key<T: StepKeyValue + ?Sized>(value: &T) -> String {
+    value.to_string()
+}
+
+/// Returns the arguments of a call that was given a key.
+pub fn with_key(
+    arguments: serde_json::Result<StepArguments>,
+    key: String,
+) -> serde_json::Result<StepArguments> {
+    arguments.map(|arguments| arguments.with_key(key))
+}
+
 /// Counts an attempt of the step that runs.
 pub fn count_attempt() {
     crate::context::count_attempt();
@@ -162,6 +187,22 @@ pub fn retry_result<T, E: RecordedError>(
 /// Converts the result of a step without retries: every error is final.
 pub fn single_attempt_result<T, E: RecordedError>(result: Result<T, E>) -> Result<T, StepFailure> {
     result.map_err(|error| StepFailure::last(&error))
+}
+
+/// Converts the result of a step with `transaction` and without retries: an error is final, unless the connection
+/// was lost.
+pub fn transaction_result<T, E: RecordedError>(
+    result: Result<T, E>,
+    is_lost: impl FnOnce(&E) -> bool,
+) -> Result<T, StepFailure> {
+    result.map_err(|error| {
+        let failure = StepFailure::last(&error);
+        if is_lost(&error) {
+            failure.again()
+        } else {
+            failure
+        }
+    })
 }
 
 /// An error whose text goes into the record.
@@ -343,7 +384,6 @@ pub fn submission<W: Workflow>(
         complete_by: W::COMPLETE_BY,
         max_failures: W::MAX_FAILURES,
         on_failure: W::ON_FAILURE,
-        nonce: rand::random(),
         max_pending: None,
         lane: None,
     }))

@@ -498,7 +498,6 @@ impl TaskTemplate {
             } else {
                 OnFailure::Undo
             },
-            nonce: rand::random(),
             max_pending: None,
             lane: this.lane,
         }

@@ -270,8 +270,6 @@ pub struct NewTask {
     pub max_failures: i32,
     /// What happens when it has failed for good.
     pub on_failure: OnFailure,
-    /// Random bits in the keys of its steps.
-    pub nonce: i64,
     /// The submission is refused if so many tasks of its queue could run, or wait for their turn.
     pub max_pending: Option<u32>,
     /// The lane whose tasks run one at a time.
@@ -321,8 +319,9 @@ pub struct Task {
     pub error: Option<String>,
     /// The headers of the submission, a JSON object.
     pub headers: Option<String>,
-    /// Random bits in the keys of its steps. `None` if an older release submitted it.
-    pub nonce: Option<i64>,
+    /// How often its key had become free before. The keys of its steps depend on it: a second order under a
+    /// key that was free again is no repetition of the first.
+    pub incarnation: i32,
     /// What happens when it has failed for good.
     pub on_failure: OnFailure,
     /// How often a worker has died while it held the task, since the task's last outcome.
@@ -369,7 +368,7 @@ pub(crate) fn processing_task() -> Task {
         output: None,
         error: None,
         headers: None,
-        nonce: None,
+        incarnation: 0,
         on_failure: OnFailure::Undo,
         deaths: 0,
         failed_ord: -1,
@@ -404,7 +403,7 @@ impl Task {
         (self.generation == 0 && self.state != State::Pruned).then_some(self.version)
     }
 
-    /// Deletes its data, and keeps its key until then.
+    /// Deletes its data, and keeps its key until then. How often the key has become free stays.
     pub(crate) fn prune(&mut self, key_until: Time) {
         self.state = State::Pruned;
         self.updated_at = key_until;
@@ -413,6 +412,11 @@ impl Task {
         self.error = None;
         self.headers = None;
         self.lane = None;
+    }
+
+    /// Returns whether the task is pruned, and another may have its key.
+    pub(crate) fn has_free_key(&self, now: Time) -> bool {
+        self.state == State::Pruned && self.updated_at <= now
     }
 
     /// Returns whether a worker holds the task with this fence.
@@ -492,7 +496,7 @@ pub struct Record {
     pub at: Time,
     /// The fence of the worker that wrote it.
     pub fence: Fence,
-    /// A hash of the arguments of the step. `None` if an older release wrote the record.
+    /// A hash of the arguments of the call. `None` for timers, signals, and steps whose arguments are not compared.
     pub args_hash: Option<String>,
     /// The arguments of a step that has an `undo`, as JSON.
     pub args: Option<String>,

@@ -276,7 +276,6 @@ async fn workers(measured: &mut Measured, tasks: &Tasks) {
         generation: 1,
         version: 1,
         input: "[]".to_owned(),
-        nonce: 7,
         heard: vec![1],
     };
     let next = Write::Continue(tasks.held(11), Box::new(next));
@@ -361,8 +360,8 @@ async fn operators(measured: &mut Measured, tasks: &Tasks) {
         .write("prune 10", vec![Write::Prune(Duration::ZERO.into(), 10)])
         .await;
     let with_keys = Retention {
-        tasks: Duration::ZERO,
         keys: Duration::MAX,
+        ..Retention::from(Duration::ZERO)
     };
     measured
         .write("prune 10, and keep keys", vec![Write::Prune(with_keys, 10)])

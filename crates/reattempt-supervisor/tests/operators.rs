@@ -505,6 +505,50 @@ async fn the_program_prunes_tasks_and_keeps_their_keys() {
     assert_eq!(place.says(&["export"]).lines().count(), 1);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_becomes_another_store_unless_a_worker_runs_on_it() {
+    let place = Place::new("copy").await;
+    let export = |place: &Place| -> serde_json::Value {
+        let line = place.says(&["export", &place.good.to_string()]);
+        serde_json::from_str(&line).unwrap()
+    };
+    let before = export(&place);
+    let said = "the steps of this store have other keys now\n";
+    assert_eq!(place.says(&["new-store"]), said);
+    let after = export(&place);
+    assert_ne!(before["identity"], after["identity"]);
+    assert_ne!(before["random"], after["random"]);
+    let lease =
+        "INSERT INTO retry_worker (id, lease_until, lease) VALUES ('one', 9000000000000000000, 1)";
+    let own = rusqlite::Connection::open(place.folder.join("tasks.db")).unwrap();
+    own.execute(lease, []).unwrap();
+    let refused = place.refuses(&["new-store"]);
+    assert!(refused.contains("stop all workers"), "{refused}");
+    assert_eq!(export(&place), after);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_for_what_a_role_does_not_see_is_refused() {
+    let place = Place::new("oracle").await;
+    let mut browser = Browser::open(place.client.clone()).await;
+    browser.log_in(LOOK).await;
+    let page = browser.get("/?header=email%3Dx@y").await;
+    assert!(
+        page.starts_with("HTTP/1.1 400") && page.contains("sees no headers"),
+        "{page}"
+    );
+    browser.log_in(ACT).await;
+    let page = browser.get("/?header=email%3Dx@y").await;
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    for field in ["key", "error", "workflow", "queue"] {
+        let page = browser.get(&format!("/?{field}=a%00b")).await;
+        assert!(
+            page.starts_with("HTTP/1.1 400") && page.contains("a NUL"),
+            "{page}"
+        );
+    }
+}
+
 /// The pages of a store, and how a browser talks to them.
 struct Browser {
     address: std::net::SocketAddr,

@@ -407,7 +407,7 @@ fn large_numbers_stay_what_they_are() {
     let history = |result: u128| -> History {
         let line = format!(
             r#"{{"task":1,"workflow":"large","version":1,"key":"k","state":"processed",
-            "input":[{},"Ada"],"output":{result},"headers":null,"created_at":0,"nonce":7,"salt":1,"records":[]}}"#,
+            "input":[{},"Ada"],"output":{result},"headers":null,"created_at":0,"identity":"00000000000000000000000000000007","random":1,"records":[]}}"#,
             u128::MAX
         );
         serde_json::from_str(&line).unwrap()
@@ -427,7 +427,7 @@ fn large_numbers_stay_what_they_are() {
 fn what_is_hidden_is_hidden_in_names_of_fields_too() {
     let line = r#"{"task":1,"workflow":"w","version":1,"key":"k","state":"processed",
         "input":["ada@b.org",{"to":{"ada@b.org":1,"not ada@b.org":2}}],"output":null,"headers":null,
-        "created_at":0,"nonce":77777,"salt":1,"records":[]}"#;
+        "created_at":0,"identity":"77777777777777777777777777777777","random":1,"records":[]}"#;
     let mut history: History = serde_json::from_str(line).unwrap();
     history.redact(&["0".to_owned()]).unwrap();
     let text = serde_json::to_string(&history).unwrap();

@@ -233,6 +233,60 @@ async fn fails(_: &Step) -> Result<(), String> {
     Err("no money".to_owned())
 }
 
+/// Ends its own connection, as often as there are faults. The type of the error says how much is known of it.
+macro_rules! cut {
+    ($name:ident, $error:ty) => {
+        #[step(transaction)]
+        async fn $name(
+            step: &Step,
+            #[with] pool: &PgPool,
+            #[with] faults: &Faults,
+        ) -> Result<Committed<i64>, $error> {
+            let mut transaction = pool.begin().await?;
+            let id = insert(&mut transaction, BOOK, stringify!($name)).await?;
+            if faults.are_left() {
+                let end = "SELECT pg_terminate_backend(pg_backend_pid())";
+                sqlx::query(end).execute(&mut *transaction).await?;
+            }
+            Ok(step.commit(transaction, id).await?)
+        }
+    };
+}
+
+#[derive(Debug)]
+struct OwnError(sqlx::Error);
+
+impl std::fmt::Display for OwnError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no booking")
+    }
+}
+
+impl std::error::Error for OwnError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl From<sqlx::Error> for OwnError {
+    fn from(error: sqlx::Error) -> Self {
+        Self(error)
+    }
+}
+
+cut!(cut_known, sqlx::Error);
+cut!(cut_inside, OwnError);
+cut!(cut_any, anyhow::Error);
+
+#[workflow]
+async fn cut(context: &WorkflowContext, nth: u32) -> Result<i64, StepError> {
+    match nth {
+        0 => cut_known(context).await,
+        1 => cut_inside(context).await,
+        _ => cut_any(context).await,
+    }
+}
+
 #[workflow]
 async fn trip(context: &WorkflowContext, what: String) -> Result<i64, StepError> {
     let (one, two) = tokio::try_join!(book(context, &what), book_by_hand(context, &what))?;
@@ -285,6 +339,7 @@ impl World {
             .register(unpaid)
             .register(bad)
             .register(late)
+            .register(cut)
             .with(self.pool.clone())
             .with(Late::default())
             .with(self.faults.clone())
@@ -312,6 +367,23 @@ impl World {
         let query = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).bind(what);
         query.fetch_one(&self.pool).await.unwrap()
     }
+}
+
+/// Nothing of a step with a lost connection is left, so it runs again without a `retry`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_connection_is_another_run() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let running = world.scheduler().start().unwrap();
+    for (nth, what) in (0..).zip(["cut_known", "cut_inside", "cut_any"]) {
+        world.faults.0.store(2, Ordering::SeqCst);
+        let task = world.client.submit(cut(nth)).await.unwrap();
+        let ended = task.follow(|_| {}).await.unwrap();
+        assert_eq!(ended.state, State::Processed, "{what}: {:?}", ended.error);
+        assert_eq!(world.count("booking", what).await, 1);
+    }
+    running.stop(Duration::from_secs(5)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -516,8 +588,8 @@ async fn tasks_are_submitted_in_transactions_of_sqlx() {
     world.client.cancel(submitted.id).await.unwrap();
     let day = Duration::from_secs(86_400);
     let retention = Retention {
-        tasks: Duration::ZERO,
         keys: day,
+        ..Retention::from(Duration::ZERO)
     };
     assert_eq!(world.client.prune(retention, 9).await.unwrap(), 1);
     let mut transaction = world.pool.begin().await.unwrap();

@@ -374,3 +374,84 @@ fn a_wrong_function_stays_as_it_is() {
         "#]],
     );
 }
+
+#[test]
+fn with_a_key() {
+    expanded(
+        step::expand,
+        "key = item.number, args = \"ignore\"",
+        "async fn charge(step: &Step, #[with] shop: &Shop, mut item: Item, (a, b): (u32, u32)) -> Result<(), String> { Ok(()) }",
+        &expect![[r#"
+            fn charge(
+                context: &::reattempt_supervisor::WorkflowContext,
+                item: Item,
+                argument_2: (u32, u32),
+            ) -> impl ::core::future::Future<
+                Output = ::core::result::Result<
+                    <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
+                    ::reattempt_supervisor::StepError,
+                >,
+            > + ::core::marker::Send {
+                #[allow(unused_variables)]
+                let key = {
+                    let item = &item;
+                    let (a, b) = &argument_2;
+                    ::reattempt_supervisor::private::step_key(&(item.number))
+                };
+                let (argument_1, argument_2) = (item, argument_2);
+                let spec = ::reattempt_supervisor::private::StepSpec {
+                    name: "charge",
+                    complete_by: ::core::option::Option::None,
+                    idempotent: true,
+                    undo: ::core::option::Option::None,
+                    undo_unknown: ::core::option::Option::None,
+                };
+                let recorded = ::reattempt_supervisor::private::with_key(
+                    ::reattempt_supervisor::private::step_arguments(false, []),
+                    key,
+                );
+                let undo = ::core::option::Option::None::<
+                    ::reattempt_supervisor::private::NoUndo<
+                        <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
+                    >,
+                >;
+                ::reattempt_supervisor::private::call(
+                    context,
+                    spec,
+                    ::reattempt_supervisor::private::codec::<
+                        <Result<(), String> as ::reattempt_supervisor::private::AnyResult>::Value,
+                    >(),
+                    recorded,
+                    move |step| {
+                        let argument_0 = ::reattempt_supervisor::private::resource::<
+                            Shop,
+                        >(context, spec.name)?;
+                        ::core::result::Result::Ok(async move {
+                            let function = {
+                                async fn charge(
+                                    step: &Step,
+                                    shop: &Shop,
+                                    mut item: Item,
+                                    (a, b): (u32, u32),
+                                ) -> Result<(), String> {
+                                    Ok(())
+                                }
+                                charge
+                            };
+                            ::reattempt_supervisor::private::single_attempt_result(
+                                function(
+                                        <Step as ::reattempt_supervisor::private::IsStep>::of(&step),
+                                        ::core::ops::Deref::deref(&argument_0),
+                                        argument_1,
+                                        argument_2,
+                                    )
+                                    .await,
+                            )
+                        })
+                    },
+                    undo,
+                )
+            }
+        "#]],
+    );
+}

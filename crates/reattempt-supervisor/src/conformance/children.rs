@@ -15,6 +15,7 @@ use crate::time::Time;
 sentences! {
     "a child is stored with the record of its start, which names it" => starts,
     "a start that is repeated returns the same child" => starts_once,
+    "a child whose key another task has does not start" => finds_taken_key,
     "a start of a worker that has lost its task stores nothing" => starts_under_lease,
     "the end of a child is a signal for its parent, whoever ends it" => tells,
     "a task that waits for children wakes when so many have ended" => wakes_once,
@@ -68,6 +69,31 @@ async fn ends(bench: &Bench, parent: TaskId) -> CheckResult<Vec<String>> {
         .into_iter()
         .filter(|one| one.name == "reattempt:child");
     Ok(own.map(|signal| signal.payload).collect())
+}
+
+async fn finds_taken_key(bench: &Bench) -> CheckResult {
+    let other = bench.submit(new("k")).await?;
+    bench.claim_one("b").await?;
+    bench.submit(new("parent")).await?;
+    let parent = lease(&bench.claim_one("a").await?);
+    let result = bench.write_one(start(parent, 0, new("k"))).await?;
+    check_equal("the start", result, WriteResult::KeyTaken(other))?;
+    let history = bench.history(parent.task).await?;
+    check_equal("the records of the parent", history, Vec::new())?;
+    check_equal(
+        "the end of the other task",
+        end_other(bench, other, parent).await?,
+        0,
+    )?;
+    child(bench, parent, 0, "l").await.map(drop)
+}
+
+/// Ends a task that is no child of this parent. Returns how many signals the parent got.
+async fn end_other(bench: &Bench, other: TaskId, parent: Lease) -> CheckResult<usize> {
+    let fence = bench.task(other).await?.fence;
+    let held = Lease { task: other, fence };
+    (bench.write_held(change(held, change_to(State::Processed)))).await?;
+    Ok(ends(bench, parent.task).await?.len())
 }
 
 async fn starts(bench: &Bench) -> CheckResult {

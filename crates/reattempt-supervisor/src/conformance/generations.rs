@@ -32,7 +32,6 @@ fn next(generation: i32) -> NextGeneration {
         generation,
         version: 1,
         input: format!("[{generation}]"),
-        nonce: i64::from(generation) + 100,
         heard: Vec::new(),
     }
 }

@@ -6,7 +6,6 @@ use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, lease, new,
     record, sentences, signal, to_message,
 };
-use super::reads::list_ids;
 use crate::store::submission::random_key;
 use crate::store::{
     Change, ClaimedTask, Filter, NextGeneration, QueueLimit, Retention, Submitted, Write,
@@ -19,7 +18,10 @@ sentences! {
     "tasks that ended long ago are deleted with their records and signals, at most `limit`" => prunes,
     "unfinished and parked tasks are not deleted" => spares,
     "a key that outlives its task finds its number, and everything else is gone" => keeps_keys,
-    "a key is free when it has stayed as long as it should, and something is pruned" => frees_keys,
+    "a key is taken as long as it should, and for the lag of a replica after its task was pruned" => frees_keys,
+    "a free key stores another task, whose incarnation is the next" => counts_incarnations,
+    "a free key finds no room in a full queue" => finds_no_room,
+    "the line of a free key goes when it has been free for long" => forgets_keys,
     "a random key goes with its task" => random_keys,
     "the children of a pruned task are deleted with their keys" => children,
     "a pruned task takes no place of its queue" => limited,
@@ -27,8 +29,16 @@ sentences! {
 }
 
 const WITH_KEYS: Retention = Retention {
-    tasks: Duration::ZERO,
     keys: LONG,
+    ..AT_ONCE
+};
+
+/// Keys are free at once.
+const AT_ONCE: Retention = Retention {
+    tasks: Duration::ZERO,
+    keys: Duration::ZERO,
+    lag: Duration::ZERO,
+    forget_keys: LONG,
 };
 
 async fn prunes(bench: &Bench) -> CheckResult {
@@ -53,18 +63,18 @@ async fn prunes(bench: &Bench) -> CheckResult {
         (Duration::ZERO, 3, 0),
     ] {
         let what = format!("{age:?}");
+        let retention = Retention {
+            tasks: age,
+            ..AT_ONCE
+        };
         check_equal(
             &what,
-            bench.write_one(Write::Prune(age.into(), limit)).await?,
+            bench.write_one(Write::Prune(retention, limit)).await?,
             WriteResult::Pruned(wanted),
         )?;
     }
     for id in ids {
-        check_equal(
-            "the task",
-            bench.other.task(id).await.map_err(to_message)?,
-            None,
-        )?;
+        check_equal("the task", bench.task(id).await?.state, State::Pruned)?;
         check_equal("its history", bench.history(id).await?, Vec::new())?;
         check_equal(
             "its signals",
@@ -97,11 +107,11 @@ async fn spares(bench: &Bench) -> CheckResult {
         WriteResult::Pruned(4),
     )?;
     left.reverse();
-    check_equal(
-        "the remaining tasks",
-        list_ids(bench, Filter::default()).await?,
-        left,
-    )
+    let tasks = bench.other.list(Filter::default()).await;
+    let tasks = tasks.map_err(to_message)?.into_iter();
+    let tasks = tasks.filter(|task| task.state != State::Pruned);
+    let tasks: Vec<_> = tasks.map(|task| task.id).collect();
+    check_equal("the remaining tasks", tasks, left)
 }
 
 /// Submits a task with this key, and ends it.
@@ -198,38 +208,110 @@ async fn keeps_keys(bench: &Bench) -> CheckResult {
     check_that("they are counted", counts.contains(&(State::Pruned, 1)))?;
     check_equal("the claimed tasks", bench.claim("a", 9).await?.len(), 0)?;
     prune(bench, WITH_KEYS, 0).await?;
-    prune(bench, Duration::ZERO, 0).await?;
+    prune(bench, AT_ONCE, 0).await?;
     check_equal("the submission", submit(bench, new("k")).await?, wanted)
 }
 
 async fn frees_keys(bench: &Bench) -> CheckResult {
-    let id = ended(bench, new("k")).await?;
-    let short = Retention {
-        tasks: Duration::ZERO,
-        keys: Duration::from_millis(300),
+    const WAIT: Duration = Duration::from_millis(300);
+    for (keys, lag) in [(WAIT, Duration::ZERO), (Duration::ZERO, WAIT)] {
+        let key = format!("{keys:?} {lag:?}");
+        let id = ended(bench, new(&key)).await?;
+        let ended_at = bench.task(id).await?.updated_at;
+        prune(
+            bench,
+            Retention {
+                keys,
+                lag,
+                ..AT_ONCE
+            },
+            1,
+        )
+        .await?;
+        let free_at = bench.task(id).await?.updated_at;
+        check_that("it is taken for so long", free_at >= ended_at.after(WAIT))?;
+        // A later prune does not free what was promised.
+        prune(bench, AT_ONCE, 0).await?;
+        check_equal("a taken key", submit(bench, new(&key)).await?.id, id)?;
+        bench.wait_until_past(free_at).await?;
+        let again = submit(bench, new(&key)).await?;
+        check_that(
+            "the key is free, and the number is not",
+            again.is_new && again.id != id,
+        )?;
+        let task = bench.other.task(id).await.map_err(to_message)?;
+        check_equal("the line", task, None)?;
+        let second = submit(bench, new(&key)).await?;
+        check_that(
+            "the second submission finds it",
+            !second.is_new && second.id == again.id,
+        )?;
+        // It must not be claimed as the next one.
+        bench.claim_one("a").await?;
+    }
+    Ok(())
+}
+
+async fn counts_incarnations(bench: &Bench) -> CheckResult {
+    for incarnation in 0..3 {
+        let tasks = ["k", "l"].map(|key| Write::Submit(Box::new(new(key))));
+        for result in bench.write(tasks).await? {
+            let WriteResult::Submitted(stored) = result else {
+                return Err(format!("the submission returned {result:?}"));
+            };
+            check_that("it is new", stored.is_new)?;
+            let task = bench.task(stored.id).await?;
+            check_equal("its incarnation", task.incarnation, incarnation)?;
+        }
+        for held in bench.claim("a", 2).await? {
+            check_equal("that of a claim", held.task.incarnation, incarnation)?;
+            let end = change(lease(&held), change_to(State::Processed));
+            bench.write_held(end).await?;
+        }
+        prune(bench, AT_ONCE, 2).await?;
+    }
+    Ok(())
+}
+
+async fn finds_no_room(bench: &Bench) -> CheckResult {
+    let bounded = |key| NewTask {
+        max_pending: Some(1),
+        ..new(key)
     };
-    let free_at = bench.task(id).await?.updated_at.after(short.keys);
-    prune(bench, short, 1).await?;
-    prune(bench, LONG, 0).await?;
-    check_equal(
-        "a number that is kept",
-        submit(bench, new("k")).await?.id,
-        id,
-    )?;
-    bench.wait_until_past(free_at).await?;
-    check_equal(
-        "a number that is kept",
-        submit(bench, new("k")).await?.id,
-        id,
-    )?;
-    prune(bench, LONG, 1).await?;
+    ended(bench, new("k")).await?;
+    prune(bench, AT_ONCE, 1).await?;
+    bench.submit(new("other")).await?;
+    let submit = |key| Write::Submit(Box::new(bounded(key)));
+    let full = bench.write_one(submit("k")).await?;
+    check_equal("the submission", full, WriteResult::QueueFull)?;
+    bench.claim_one("a").await?;
+    let WriteResult::Submitted(stored) = bench.write_one(submit("k")).await? else {
+        return Err("there is room".to_owned());
+    };
+    let incarnation = bench.task(stored.id).await?.incarnation;
+    check_equal("the incarnation", (stored.is_new, incarnation), (true, 1))
+}
+
+async fn forgets_keys(bench: &Bench) -> CheckResult {
+    let id = ended(bench, new("k")).await?;
+    prune(bench, AT_ONCE, 1).await?;
+    prune(bench, AT_ONCE, 0).await?;
+    let forgetful = Retention {
+        forget_keys: Duration::ZERO,
+        ..AT_ONCE
+    };
+    let kept = Retention {
+        keys: LONG,
+        ..forgetful
+    };
+    let other = ended(bench, new("l")).await?;
+    prune(bench, kept, 2).await?;
     let task = bench.other.task(id).await.map_err(to_message)?;
-    check_equal("the task", task, None)?;
-    let again = submit(bench, new("k")).await?;
-    check_that(
-        "the key is free, and the number is not",
-        again.is_new && again.id != id,
-    )
+    check_equal("the line", task, None)?;
+    prune(bench, forgetful, 0).await?;
+    check_equal("a taken key", bench.task(other).await?.state, State::Pruned)?;
+    let again = bench.submit(new("k")).await?;
+    check_equal("the incarnation", bench.task(again).await?.incarnation, 0)
 }
 
 async fn random_keys(bench: &Bench) -> CheckResult {
@@ -314,7 +396,6 @@ async fn children_of_generations(bench: &Bench) -> CheckResult {
             generation,
             version: 1,
             input: "[]".to_owned(),
-            nonce: 7,
             heard: Vec::new(),
         };
         bench

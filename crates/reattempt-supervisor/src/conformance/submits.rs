@@ -54,7 +54,7 @@ async fn stores_it(bench: &Bench) -> CheckResult {
         output: None,
         error: None,
         headers: given.headers,
-        nonce: task.nonce,
+        incarnation: 0,
         on_failure: given.on_failure,
         deaths: 0,
         failed_ord: -1,

@@ -21,6 +21,8 @@ pub struct StepArguments {
     pub(super) hash: Option<String>,
     /// A JSON array.
     pub(super) json: String,
+    /// The key that the call was given.
+    pub(super) key: Option<String>,
 }
 
 impl StepArguments {
@@ -34,7 +36,16 @@ impl StepArguments {
         Ok(Self {
             hash: is_compared.then(|| hash(&json)),
             json,
+            key: None,
         })
+    }
+
+    /// Names the call by a key.
+    pub(crate) fn with_key(self, key: String) -> Self {
+        Self {
+            key: Some(key),
+            ..self
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::commit::{CommitSlot, Settled};
 use super::journal::{Lookup, Stop, other_arguments};
 use super::step::{Step, StepError, StepFailure, StepSpec};
 use super::workflow_context::{Compensation, Place, Undo, UndoneStep, WorkflowContext};
+use crate::identity::StepKey;
 use crate::payload::{Codec, storable, too_large};
 use crate::task::{Record, RecordKind};
 
@@ -26,12 +27,19 @@ where
     F: Future<Output = Result<T, StepFailure>> + Send,
 {
     let place = Place::new(context);
+    let key = arguments.as_ref().map_or(None, |given| given.key.clone());
+    let key = context.step_key(spec.name, key);
     async move {
         let place = place; // all of it
         let seq = place.seq;
+        let key = match key {
+            Ok(key) => key,
+            Err(message) => context.stop(Stop::Diverged(message)).await,
+        };
         let call = match arguments {
             Ok(arguments) => Call {
                 seq,
+                key,
                 spec,
                 is_transaction,
                 arguments,
@@ -79,6 +87,7 @@ where
 /// The call of a step, without its body.
 struct Call {
     seq: i32,
+    key: StepKey,
     spec: StepSpec,
     is_transaction: bool,
     arguments: StepArguments,
@@ -106,6 +115,7 @@ fn collect_undo<T>(
 ) -> Result<(), Stop> {
     let Call {
         seq,
+        key,
         spec,
         arguments,
         ..
@@ -153,6 +163,7 @@ fn collect_undo<T>(
     let compensation = compensation.map_err(|error| unreadable("arguments", &record, &error))?;
     let step = UndoneStep {
         seq: *seq,
+        key: Some(key.clone()),
         is_unknown,
     };
     context
@@ -209,7 +220,7 @@ where
     let commit = call.is_transaction.then(|| call.commit(context));
     let handle = Step {
         commit: commit.clone(),
-        ..context.step(seq)
+        ..context.step(call.key.clone())
     };
     let body = match body(Arc::new(handle)) {
         Ok(body) => body,

@@ -92,11 +92,13 @@ impl WorkflowContext {
     ) -> impl Future<Output = TaskId> + Send {
         let place = Place::new(self);
         let name = format!("start {workflow}");
+        let nth = self.inner.journal().nth_call(name.clone().into());
+        let key = self.inner.identity.child(workflow, nth);
         async move {
             let place = place; // all of it
             let seq = place.seq;
             self.refuse_engines().await;
-            let new = match new(self.inner.key(seq).to_string()) {
+            let new = match new(key) {
                 Ok(new) => new,
                 Err(error) => self.stop(refused(&name, &error)).await,
             };
@@ -254,7 +256,7 @@ impl WorkflowContext {
                 Ok(Some(task)) => Outcome::of(task),
                 Ok(None) => {
                     let gone = format!(
-                        "child {id} is not in the store, so nobody knows how it ended: a release before this one has deleted it"
+                        "child {id} is not in the store, so nobody knows how it ended: somebody has deleted it"
                     );
                     self.stop(Stop::Diverged(gone)).await
                 }

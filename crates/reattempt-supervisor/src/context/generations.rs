@@ -92,7 +92,6 @@ impl Inner {
             generation: self.task.generation.saturating_add(1),
             version,
             input,
-            nonce: rand::random(),
             heard: heard.map(|signal| signal.id).collect(),
         })
     }

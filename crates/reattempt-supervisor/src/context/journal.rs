@@ -6,6 +6,7 @@
 //! one at a time and in the order in which the store recorded them, even where it waits for several
 //! of them at once.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::task::Waker;
 
@@ -21,6 +22,8 @@ const LONG: usize = 100;
 pub(crate) struct Journal {
     next_seq: i32,
     next_ord: i32,
+    /// How many calls of each name the workflow has made.
+    calls: HashMap<Cow<'static, str>, u32>,
     /// The outcomes of calls, by number: recorded ones, and new ones until the workflow gets them.
     outcomes: HashMap<i32, Record>,
     begun: HashMap<i32, Record>,
@@ -144,6 +147,7 @@ impl Journal {
         Self {
             next_seq: 0,
             next_ord: 0,
+            calls: HashMap::new(),
             outcomes: HashMap::new(),
             begun: HashMap::new(),
             undone: HashSet::new(),
@@ -205,6 +209,14 @@ impl Journal {
         let seq = self.next_seq;
         self.next_seq = seq.saturating_add(1);
         seq
+    }
+
+    /// Counts a call of this name. Returns how many the workflow has made before.
+    pub(crate) fn nth_call(&mut self, name: Cow<'static, str>) -> u32 {
+        let calls = self.calls.entry(name).or_default();
+        let nth = *calls;
+        *calls = nth.saturating_add(1);
+        nth
     }
 
     /// Returns the place of the next record among all records of the task.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use reattempt::{GiveUpReason, RetryError};
 
 use super::commit::CommitSlot;
+use crate::identity::StepKey;
 use crate::task::{Fence, Record, TaskId};
 
 /// What `#[step]` knows about its function. Only expansions create it.
@@ -28,33 +29,6 @@ impl StepSpec {
     /// Returns whether the start of the step is recorded before its body runs.
     pub(super) const fn records_start(&self) -> bool {
         !self.idempotent || self.undo_unknown.is_some()
-    }
-}
-
-/// What identifies a step across stores.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StepKey {
-    /// The random bits of the task, or those of its store.
-    pub(super) nonce: u64,
-    pub(super) task: TaskId,
-    /// How often the task has continued as new.
-    pub(super) generation: i32,
-    pub(super) seq: i32,
-}
-
-impl fmt::Display for StepKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            nonce,
-            task,
-            generation,
-            seq,
-        } = self;
-        write!(f, "{nonce:016x}-{task}")?;
-        if *generation > 0 {
-            write!(f, ".{generation}")?;
-        }
-        write!(f, "-{seq}")
     }
 }
 
@@ -87,8 +61,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// Returns the key of this step for services that know idempotency keys. All attempts of the
-    /// step in all processes have the same key, and no other step has it.
+    /// Returns the key of this step for services that know idempotency keys: 32 hexadecimal digits, and
+    /// `-undo` or `-undo-unknown` in a compensation. All attempts of the step in all processes have the same
+    /// key, and no other step has it.
+    ///
+    /// It comes from the store, the workflow, the key of the task and the name of the step, with the place among the
+    /// calls of that name or the `key` that the step was given: a task that a failover has lost has the same keys
+    /// when it is submitted again.
     pub fn key(&self) -> &str {
         self.key
             .text
@@ -182,6 +161,14 @@ impl StepFailure {
             message: format!("{error:#}"),
             attempts: 1,
             retry_reason: None,
+        }
+    }
+
+    /// Lets the step run again later.
+    pub(crate) fn again(self) -> Self {
+        Self {
+            retry_reason: Some(GiveUpReason::Attempts),
+            ..self
         }
     }
 

@@ -15,7 +15,8 @@ use tokio::time::Instant;
 use super::children::StartedChild;
 use super::engine_calls::{EngineCalls, Wait};
 use super::journal::{Journal, Lookup, Stop};
-use super::step::{LazyKey, Step, StepError, StepKey};
+use super::step::{LazyKey, Step, StepError};
+use crate::identity::{Identity, StepKey, Which};
 use crate::resources::Resources;
 use crate::running::RunningSteps;
 use crate::store::last_outcome::Milestone;
@@ -37,9 +38,10 @@ pub struct WorkflowContext {
 }
 
 /// The step that a compensation undoes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct UndoneStep {
     pub(crate) seq: i32,
+    pub(crate) key: Option<StepKey>,
     /// Whether nobody knows that it was done.
     pub(crate) is_unknown: bool,
 }
@@ -57,8 +59,7 @@ pub(crate) struct Limits {
 pub(crate) struct Inner {
     pub(crate) task: Task,
     pub(crate) lease: Lease,
-    /// Distinguishes the tasks of this store from those of other stores.
-    pub(crate) salt: u64,
+    pub(crate) identity: Identity,
     pub(crate) writer: Writer,
     pub(crate) resources: Resources,
     pub(crate) limits: Limits,
@@ -124,7 +125,7 @@ impl fmt::Debug for Inner {
 impl Inner {
     pub(crate) fn new(
         (task, now): (Task, Time),
-        salt: u64,
+        identity: Identity,
         writer: Writer,
         resources: Resources,
         limits: Limits,
@@ -136,7 +137,7 @@ impl Inner {
         };
         Self {
             lease,
-            salt,
+            identity,
             writer,
             resources,
             limits,
@@ -242,16 +243,6 @@ impl Inner {
         time.after(instant.elapsed())
     }
 
-    /// Returns what identifies a step of this task, across stores.
-    pub(super) fn key(&self, seq: i32) -> StepKey {
-        StepKey {
-            nonce: self.task.nonce.map_or(self.salt, i64::cast_unsigned),
-            task: self.task.id,
-            generation: self.task.generation,
-            seq,
-        }
-    }
-
     /// Adds the signals that have come in since the newest one here.
     pub(crate) fn add_signals(&self, new: Vec<Signal>) {
         let mut signals = self.signals();
@@ -336,7 +327,7 @@ impl WorkflowContext {
     pub(super) fn share(&self) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
-            undone_step: self.undone_step,
+            undone_step: self.undone_step.clone(),
         }
     }
 
@@ -372,10 +363,7 @@ impl WorkflowContext {
     /// Returns a random number. When the workflow runs again, this returns the same number.
     pub fn random(&self) -> u64 {
         let seq = self.inner.journal().next_seq();
-        let Task { id, generation, .. } = self.inner.task;
-        let task = mix(self.inner.salt ^ id.0.cast_unsigned());
-        let generation = u64::from(generation.unsigned_abs()) << 32;
-        mix(task ^ generation ^ u64::from(seq.unsigned_abs()))
+        mix(self.inner.identity.seed() ^ u64::from(seq.unsigned_abs()))
     }
 
     /// Returns whether the task is undone, so that its finished steps hand over their
@@ -389,24 +377,66 @@ impl WorkflowContext {
         self.undone_step.is_some()
     }
 
-    /// Returns what the body of step `seq` sees.
-    pub(super) fn step(&self, seq: i32) -> Step {
-        let suffix = match self.undone_step {
+    /// Returns the key of a call of a step: that of the step that is undone, in its compensation. Call it in the
+    /// order of the calls.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an earlier call of the step was given the same key.
+    pub(super) fn step_key(
+        &self,
+        step: &'static str,
+        given: Option<String>,
+    ) -> Result<StepKey, String> {
+        if let Some(key) = self
+            .undone_step
+            .as_ref()
+            .and_then(|undone| undone.key.clone())
+        {
+            return Ok(key);
+        }
+        let which = match given {
+            None => Which::Nth(self.inner.journal().nth_call(step.into())),
+            Some(key) => {
+                if self
+                    .inner
+                    .journal()
+                    .nth_call(format!("{step} {key}").into())
+                    > 0
+                {
+                    return Err(format!(
+                        "two calls of step `{step}` have the key `{key}`, and a service would take the second for a repetition of \
+                         the first: give each call a key of its own, or drop `key`"
+                    ));
+                }
+                Which::Key(key)
+            }
+        };
+        Ok(StepKey {
+            of: self.inner.identity,
+            step,
+            which,
+        })
+    }
+
+    /// Returns what the body of a step sees.
+    pub(super) fn step(&self, key: StepKey) -> Step {
+        let suffix = match &self.undone_step {
             None => "",
-            Some(UndoneStep { is_unknown, .. }) if is_unknown => "-undo-unknown",
+            Some(UndoneStep { is_unknown, .. }) if *is_unknown => "-undo-unknown",
             Some(_) => "-undo",
         };
         Step {
             task: self.inner.lease.task,
             fence: self.inner.lease.fence,
             commit: None,
-            key: LazyKey::new(self.inner.key(seq), suffix),
+            key: LazyKey::new(key, suffix),
         }
     }
 
     /// Returns the number of the next call, or of the step that is undone.
     fn next_seq(&self) -> i32 {
-        match self.undone_step {
+        match &self.undone_step {
             Some(step) => step.seq,
             None => self.inner.journal().next_seq(),
         }
@@ -531,13 +561,16 @@ impl WorkflowContext {
         async move {
             let _active = active;
             let written = match sent.await {
-                Ok(WriteResult::Written(status)) => Ok(Some((status, None))),
-                Ok(WriteResult::Started(status, child)) => Ok(Some((status, Some(child)))),
-                Ok(_) => Ok(None),
-                Err(error) => Err(error),
+                Ok(WriteResult::Written(status)) => Ok((status, None)),
+                Ok(WriteResult::Started(status, child)) => Ok((status, Some(child))),
+                Ok(WriteResult::KeyTaken(other)) => Err(Stop::Refused(format!(
+                    "the key of the child belongs to task {other}, which is no child of this one; delete that task, then resubmit this one"
+                ))),
+                Ok(_) => Err(Stop::Lost),
+                Err(error) => Err(stop_of(&error)),
             };
             match written {
-                Ok(Some((status, child))) => {
+                Ok((status, child)) => {
                     self.inner.steps.recorded(self.inner.lease, record.seq);
                     if self.inner.journal().add_written(record) {
                         self.inner.progressed.notify_one();
@@ -547,12 +580,8 @@ impl WorkflowContext {
                     }
                     Some((status, child))
                 }
-                Ok(None) => {
-                    self.inner.journal().stop(Stop::Lost);
-                    None
-                }
-                Err(error) => {
-                    self.inner.journal().stop(stop_of(&error));
+                Err(stop) => {
+                    self.inner.journal().stop(stop);
                     None
                 }
             }

@@ -11,7 +11,7 @@ pub struct EngineTask {
     /// A number that no other task of the engine has.
     /// [`WorkflowContext::id`](crate::WorkflowContext::id) returns it.
     pub id: TaskId,
-    /// A number that makes the keys of steps unique, together with `id`.
+    /// A number that makes the keys of steps unique, together with `key`: no other task of the engine has both.
     pub salt: u64,
     /// The key with which it was submitted.
     pub key: String,

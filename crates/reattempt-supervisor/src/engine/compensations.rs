@@ -11,6 +11,7 @@ use super::start::{prepare_task, start_workflow};
 use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
 use crate::context::{CompensationFuture, Inner, Undo, WorkflowContext};
+use crate::identity::Identity;
 use crate::resources::Resources;
 use crate::store::Write;
 use crate::task::{Direction, OnFailure, Record, State, Task};
@@ -51,7 +52,7 @@ impl Compensations {
     pub(super) async fn of(
         task: Task,
         records: Vec<Record>,
-        outside: (u64, Time),
+        outside: (Identity, Time),
         run_fn: RunFn,
         resources: &Resources,
     ) -> Result<Self, EngineError> {

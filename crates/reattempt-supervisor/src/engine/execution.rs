@@ -18,8 +18,9 @@ use super::start::{prepare_task, start_workflow};
 use crate::context::Inner;
 use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
+use crate::identity::Identity;
 use crate::resources::Resources;
-use crate::store::{LeaseStatus, Write, WriteResult};
+use crate::store::{LeaseStatus, Salt, Write, WriteResult};
 use crate::task::{DEFAULT_QUEUE, Direction, Fence, Record, State, Task};
 use crate::time::Time;
 use crate::workflow::{RunFn, Workflow, WorkflowError, WorkflowResult};
@@ -75,7 +76,7 @@ impl fmt::Debug for Execution {
 impl Execution {
     /// Starts a task.
     pub fn new<W: Workflow>(task: EngineTask, resources: &Resources) -> Self {
-        let outside = (task.salt, task.now);
+        let (salt, now) = (Salt::from_u128(task.salt.into()), task.now);
         let complete_by = task.complete_by.or(W::COMPLETE_BY);
         let task = Task {
             id: task.id,
@@ -98,7 +99,7 @@ impl Execution {
             output: None,
             error: None,
             headers: task.headers,
-            nonce: None,
+            incarnation: 0,
             on_failure: W::ON_FAILURE,
             deaths: 0,
             failed_ord: -1,
@@ -109,7 +110,8 @@ impl Execution {
             created_at: task.started_at,
             updated_at: task.started_at,
         };
-        let (inner, jobs) = prepare_task(task, Vec::new(), outside, resources);
+        let identity = Identity::of(&task, salt);
+        let (inner, jobs) = prepare_task(task, Vec::new(), (identity, now), resources);
         Self {
             workflow: start_workflow(&inner, W::run),
             inner,
@@ -412,7 +414,7 @@ impl Execution {
             error: Some(error),
             ..self.inner.task.clone()
         };
-        let outside = (self.inner.salt, self.inner.store_now());
+        let outside = (self.inner.identity, self.inner.store_now());
         Compensations::of(task, self.records, outside, self.run_fn, resources).await
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::context::{Inner, Limits, WorkflowContext};
 use crate::events::Observers;
+use crate::identity::Identity;
 use crate::resources::Resources;
 use crate::running::RunningSteps;
 use crate::task::{Record, Task, WorkerId};
@@ -16,7 +17,7 @@ use crate::writer::{Jobs, Writer};
 pub(super) fn prepare_task(
     task: Task,
     history: Vec<Record>,
-    (salt, now): (u64, Time),
+    (identity, now): (Identity, Time),
     resources: &Resources,
 ) -> (Arc<Inner>, Jobs) {
     let (writer, jobs) = Writer::to_engine();
@@ -26,7 +27,14 @@ pub(super) fn prepare_task(
         step_complete_by: None,
     };
     let steps = RunningSteps::new(WorkerId(String::new()), Observers::default());
-    let inner = Inner::new((task, now), salt, writer, resources.clone(), limits, steps);
+    let inner = Inner::new(
+        (task, now),
+        identity,
+        writer,
+        resources.clone(),
+        limits,
+        steps,
+    );
     let inner = inner.for_engine();
     inner.journal().load(history);
     (Arc::new(inner), jobs)

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::client::{Client, Progress, SubmitError};
+use crate::identity::Identity;
+use crate::store::Salt;
 use crate::task::{
     DEFAULT_QUEUE, Direction, Fence, OnFailure, Record, RecordKind, State, Task, TaskId,
 };
@@ -31,8 +33,10 @@ pub struct History {
     generation: i32,
     #[serde(default)]
     continued_at: Option<i64>,
-    nonce: Option<i64>,
-    salt: u64,
+    /// The name of the work: the keys of its steps come from it.
+    identity: String,
+    /// Where its random numbers begin.
+    random: u64,
     records: Vec<Line>,
 }
 
@@ -64,12 +68,7 @@ pub async fn export(client: &Client, task: TaskId) -> Result<History, SubmitErro
     if task.state == State::Pruned {
         return Err(SubmitError::NotAllowed(task.id, task.state));
     }
-    History::new(
-        task,
-        history,
-        client.store().salt().halves().1.cast_unsigned(),
-    )
-    .map_err(SubmitError::Json)
+    History::new(task, history, client.store().salt()).map_err(SubmitError::Json)
 }
 
 fn json(text: Option<String>) -> serde_json::Result<Option<Json>> {
@@ -77,7 +76,7 @@ fn json(text: Option<String>) -> serde_json::Result<Option<Json>> {
 }
 
 impl History {
-    fn new(task: Task, history: Vec<Record>, salt: u64) -> serde_json::Result<Self> {
+    fn new(task: Task, history: Vec<Record>, salt: Salt) -> serde_json::Result<Self> {
         let line = |record: Record| {
             Ok(Line {
                 seq: record.seq,
@@ -94,6 +93,7 @@ impl History {
                 undo: record.undo,
             })
         };
+        let identity = Identity::of(&task, salt);
         Ok(Self {
             task: task.id.0,
             workflow: task.workflow,
@@ -106,8 +106,8 @@ impl History {
             created_at: task.created_at.as_micros(),
             generation: task.generation,
             continued_at: task.continued_at.map(Time::as_micros),
-            nonce: task.nonce,
-            salt,
+            identity: identity.to_string(),
+            random: identity.seed(),
             records: history.into_iter().map(line).collect::<Result<_, _>>()?,
         })
     }
@@ -130,9 +130,8 @@ impl History {
     /// Hides values in arguments, results, signals and headers: those of fields with one of these
     /// names, at any depth, and the arguments of the workflow with one of these numbers, from 0.
     /// Strings become `"redacted"`, wherever else they occur, also as names of fields, and numbers 0;
-    /// `null`, `true` and `false` stay. The key of the task, the texts of errors and the random bits of
-    /// the keys of its steps are hidden, too. The number of the store stays: the random numbers of the
-    /// workflow depend on it.
+    /// `null`, `true` and `false` stay. The key of the task and the texts of errors are hidden, too, and
+    /// its identity becomes another name, from which nobody learns the keys of its steps.
     ///
     /// The hashes of arguments go with them, so a replay cannot find other arguments.
     ///
@@ -154,7 +153,9 @@ impl History {
         self.change_all(|value| hidden.hide_fields(value, fields))?;
         self.change_all(|value| hidden.hide_known(value))?;
         "redacted".clone_into(&mut self.key);
-        self.nonce = self.nonce.map(|_| 0);
+        if let Some(identity) = self.identity() {
+            self.identity = identity.pseudonym().to_string();
+        }
         for line in &mut self.records {
             line.args_hash = None;
             line.error = line.error.take().map(|_| "redacted".to_owned());
@@ -184,8 +185,9 @@ impl History {
         self.output.as_ref().map(|output| output.get())
     }
 
-    pub(super) const fn salt(&self) -> u64 {
-        self.salt
+    /// Returns the identity of the task, if it can be read.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        Identity::exported(&self.identity, self.random)
     }
 
     /// Returns the task as a worker in this direction would hold it.
@@ -212,7 +214,7 @@ impl History {
             output: None,
             error: None,
             headers: self.headers.as_ref().map(|text| text.get().to_owned()),
-            nonce: self.nonce,
+            incarnation: 0,
             on_failure: OnFailure::Undo,
             deaths: 0,
             failed_ord: -1,

@@ -80,9 +80,12 @@ impl Pass {
             max_payload: usize::MAX,
             step_complete_by: None,
         };
+        let Some(identity) = history.identity() else {
+            return Err("its `identity` has no 32 hexadecimal digits; export it again".to_owned());
+        };
         let inner = Inner::new(
             (history.to_task(direction), Time::default()),
-            history.salt(),
+            identity,
             writer,
             Resources::new(),
             limits,

@@ -52,14 +52,15 @@ pub(super) async fn undo_all(
         }
         let Some(undo) = undos.pop() else { break };
         let (undone, name) = (undo.step, undo.name);
+        let seq = undone.seq;
         let context = WorkflowContext::new(Arc::clone(inner)).for_compensation(undone);
         let message = match undo_one(inner, (undo.compensation)(context)).await {
             Ok(Ok(())) => continue,
-            Ok(Err(error)) => format!("step {} `{name}` could not be undone: {error}", undone.seq),
+            Ok(Err(error)) => format!("step {seq} `{name}` could not be undone: {error}"),
             Err(Stop::Failed(_, message)) => message,
             Err(stop) => return change_after_stop(inner, stop, shared, delays).await,
         };
-        return change_after_failure(inner, (Some(undone.seq), message), shared, delays).await;
+        return change_after_failure(inner, (Some(seq), message), shared, delays).await;
     }
     Some(Change {
         state: inner.task.direction.final_state(has_undone),
@@ -157,6 +158,7 @@ async fn undo_children(inner: &Arc<Inner>, children: &[StartedChild]) -> Result<
     }
     let step = UndoneStep {
         seq: 0,
+        key: None,
         is_unknown: false,
     };
     let context = WorkflowContext::new(Arc::clone(inner)).for_compensation(step);

@@ -18,6 +18,7 @@ use crate::client::Client;
 use crate::context::{Inner, Limits};
 use crate::events::Event;
 use crate::events::spans::TaskSpans;
+use crate::identity::Identity;
 use crate::resources::Resources;
 use crate::running::RunningSteps;
 use crate::store::next_state::SUSPECT_DEATHS;
@@ -321,9 +322,10 @@ impl Worker {
         });
         let id = task.id;
         let known = Known::of(&claimed);
+        let identity = Identity::of(task, shared.store().salt());
         let inner = Inner::new(
             (claimed.task, claimed.now),
-            shared.store().salt().halves().1.cast_unsigned(),
+            identity,
             shared.writer().clone(),
             self.resources.clone(),
             Limits {

@@ -410,6 +410,10 @@ impl<S: Store> Store for Encoded<S> {
         self.store.repair()
     }
 
+    fn renew(&self) -> StoreFuture<'_, bool> {
+        self.store.renew()
+    }
+
     fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         self.store.wait_for_work()
     }

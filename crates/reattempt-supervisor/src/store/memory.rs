@@ -402,13 +402,20 @@ impl Tables {
     fn submit(&mut self, new: NewTask, now: Time) -> WriteResult {
         let key = (new.workflow.clone(), new.key.clone());
         let earlier = self.keys.get(&key).and_then(|id| self.tasks.get(id));
-        if let Some(task) = earlier {
+        let freed = earlier
+            .filter(|task| task.has_free_key(now))
+            .map(|task| (task.id, task.incarnation));
+        if let (Some(task), None) = (earlier, freed) {
             let earlier = Submitted::earlier(task.id, task.version_of_input(), &task.input, &new);
             return WriteResult::Submitted(earlier);
         }
         if (new.max_pending).is_some_and(|max| self.count_pending(&new.queue, now) >= max) {
             return WriteResult::QueueFull;
         }
+        if let Some((line, _)) = freed {
+            self.tasks.remove(&line);
+        }
+        let incarnation = freed.map_or(0, |(_, incarnation)| incarnation.saturating_add(1));
         self.last_task = self.last_task.saturating_add(1);
         let id = TaskId(self.last_task);
         self.keys.insert(key, id);
@@ -433,7 +440,7 @@ impl Tables {
             output: None,
             error: None,
             headers: new.headers,
-            nonce: Some(new.nonce),
+            incarnation,
             on_failure: new.on_failure,
             deaths: 0,
             failed_ord: -1,

@@ -182,6 +182,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         Box::pin(async { Ok(0) })
     }
 
+    /// Gives the store another salt, unless workers hold leases. Returns whether it did; those who have opened the
+    /// store before must open it again. A store that nobody can copy returns `true`.
+    fn renew(&self) -> StoreFuture<'_, bool> {
+        Box::pin(async { Ok(true) })
+    }
+
     /// Waits until another process may have stored a task that workers can claim. A store without
     /// notifications never returns; workers also look at intervals.
     fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

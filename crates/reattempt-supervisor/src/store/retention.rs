@@ -8,8 +8,11 @@ use crate::time::Time;
 /// How long tasks and their keys stay in a store after the tasks have ended: see
 /// [`Client::prune`](crate::Client::prune).
 ///
-/// As long as the key of a task is there, a submission with this key stores no other task. Where a producer may
+/// As long as the key of a task is taken, a submission with this key stores no other task. Where a producer may
 /// repeat a submission after months, its key has to stay longer than the data of the task.
+///
+/// Then the key is free: the next submission with it stores another task, whose steps have other keys, because
+/// a line of the first one is left. The line goes once services have forgotten the keys of the first.
 ///
 /// # Examples
 ///
@@ -21,8 +24,8 @@ use crate::time::Time;
 /// const DAY: Duration = Duration::from_secs(86_400);
 ///
 /// let retention = Retention {
-///     tasks: 30 * DAY,
 ///     keys: 365 * DAY,
+///     ..Retention::from(30 * DAY)
 /// };
 /// assert_eq!(Retention::from(30 * DAY).keys, 30 * DAY);
 /// # drop(retention);
@@ -35,17 +38,29 @@ pub struct Retention {
     /// [`key`](crate::Submission::key) have (`~` and 32 hexadecimal digits), go with them, and so do the keys of
     /// children.
     pub keys: Duration,
+    /// How long a key is taken at least after its task was deleted: as long as the replica to which the database
+    /// may fail over can be behind. Otherwise a failover could lose that the key had become free, after another task
+    /// had got it. The default is an hour.
+    pub lag: Duration,
+    /// How long the line of a free key stays: longer than services remember the keys of steps. The default is 30
+    /// days.
+    pub forget_keys: Duration,
 }
 
 impl From<Duration> for Retention {
     /// Returns a retention in which keys go with their tasks.
     fn from(tasks: Duration) -> Self {
-        Self { tasks, keys: tasks }
+        Self {
+            tasks,
+            keys: tasks,
+            lag: Duration::from_secs(3_600),
+            forget_keys: Duration::from_secs(30 * 86_400),
+        }
     }
 }
 
 impl Retention {
-    /// Returns until when the key of a task that ended then stays; `None` if it goes with the task.
+    /// Returns until when the key of a task that ended then is taken; `None` if it goes with the task.
     pub(crate) fn key_until(
         self,
         ended: Time,
@@ -53,7 +68,12 @@ impl Retention {
         is_child: bool,
         now: Time,
     ) -> Option<Time> {
-        let until = ended.after(self.keys);
-        (until > now && !is_child && !is_random_key(key)).then_some(until)
+        let until = ended.after(self.keys).max(now.after(self.lag));
+        (!is_child && !is_random_key(key)).then_some(until)
+    }
+
+    /// Returns the time at which keys must have become free whose lines go now.
+    pub(crate) fn forgotten(self, now: Time) -> Time {
+        now.before(self.forget_keys)
     }
 }

@@ -33,6 +33,7 @@ impl Salt {
     }
 
     /// Returns the high half and the low one.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
     #[expect(clippy::cast_possible_truncation, reason = "each half has its bits")]
     pub(crate) const fn halves(self) -> (i64, i64) {
         ((self.0 >> 64) as i64, self.0 as i64)

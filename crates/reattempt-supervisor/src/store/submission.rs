@@ -47,6 +47,11 @@ impl<W> Submission<W> {
         })?;
         if new.key.is_empty() {
             new.key = random_key(Time::of_this_machine());
+        } else if is_of_store(&new.key) {
+            return Err(StoreError::lasting(format!(
+                "keys that begin with `~` are those of the store; use another key for `{}`",
+                new.key
+            )));
         }
         let lane = new.lane.as_deref().unwrap_or_default();
         for (what, name) in [("key", &*new.key), ("lane", lane), ("queue", &new.queue)] {
@@ -93,7 +98,9 @@ impl<W> Submission<W> {
                 "a child has a key of its own; leave out `key`",
             ));
         }
-        self.key(key).into_new_task()
+        let mut new = self.into_new_task()?;
+        new.key = key;
+        Ok(new)
     }
 
     /// Returns the arguments of the next generation of a task.
@@ -133,7 +140,8 @@ impl<W> Submission<W> {
     ///
     /// # Units and ranges
     ///
-    /// At most 1,000 bytes, as the queue and the lane. Submitting fails with a longer one.
+    /// At most 1,000 bytes, as the queue and the lane. Submitting fails with a longer one, and with one that
+    /// begins with `~`: such keys are those of the store.
     ///
     /// # Default
     ///
@@ -260,6 +268,11 @@ pub(crate) fn check_arguments(
 pub(crate) fn random_key(now: Time) -> String {
     let (micros, random) = (now.as_micros(), rand::random::<u64>());
     format!("~{micros:016x}{random:016x}")
+}
+
+/// Returns whether a key is one that only the store gives: to a child.
+fn is_of_store(key: &str) -> bool {
+    key.starts_with('~') && !is_random_key(key)
 }
 
 /// Returns whether a key is a random one: nobody submits it again.

@@ -16,6 +16,17 @@ pub(super) fn rows_of(salt: Salt) -> [(&'static str, i64); 4] {
     ]
 }
 
+/// Returns a statement that makes the store another one, unless workers hold leases. It changes three rows. The time of
+/// the store is an expression.
+pub(super) fn renewal(salt: Salt, now: &str) -> String {
+    let (high, low) = salt.halves();
+    let store = salt.store_id();
+    format!(
+        "UPDATE retry_meta SET value = CASE key WHEN 'salt' THEN {high} WHEN 'salt_2' THEN {low} ELSE {store} END
+         WHERE key IN ('salt', 'salt_2', 'store') AND NOT EXISTS (SELECT 1 FROM retry_worker WHERE lease_until > {now})"
+    )
+}
+
 /// Returns the salt of a store with these rows, or why this release cannot use its tables.
 pub(super) fn salt_of(rows: &[(String, i64)]) -> Result<Salt, String> {
     let value = |wanted: &str| {

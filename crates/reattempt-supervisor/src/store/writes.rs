@@ -28,7 +28,7 @@ pub enum Write {
     Record(Lease, Box<Record>),
     /// Stores a child of the task, and the record that it has started, whose result is the number of
     /// the child. When the child ends, the store adds a signal `reattempt:child` with that number to
-    /// the task. Returns [`WriteResult::Started`].
+    /// the task. Returns [`WriteResult::Started`], or [`WriteResult::KeyTaken`].
     Start(Lease, Box<Record>, Box<NewTask>),
     /// Ends children of a task that turns back. Those that have not ended are cancelled, once, also parked
     /// ones. With `undo`, those that were processed, or were kept after a failure, turn back in the
@@ -184,6 +184,9 @@ pub enum WriteResult {
     Written(LeaseStatus),
     /// The child is stored, and the worker still holds the task.
     Started(LeaseStatus, TaskId),
+    /// The store has not started the child, and has written nothing: this task, which is no child of the parent,
+    /// has its key.
+    KeyTaken(TaskId),
     /// The worker still holds the task, whose children have these states now.
     Children(LeaseStatus, Vec<(TaskId, State)>),
     /// The worker does not hold the task any more; the store has written nothing.
@@ -334,8 +337,6 @@ pub struct NextGeneration {
     pub version: i32,
     /// The arguments, as JSON.
     pub input: String,
-    /// Random bits in the keys of its steps. A task without random bits gets none.
-    pub nonce: i64,
     /// The numbers of the signals that the workflow has got.
     pub heard: Vec<i64>,
 }

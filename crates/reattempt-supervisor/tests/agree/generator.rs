@@ -187,6 +187,8 @@ impl Generator {
         let retention = Retention {
             tasks: s(self.below(20)),
             keys: s(self.below(60)),
+            lag: s(self.below(30)),
+            forget_keys: s(self.below(60)),
         };
         Write::Prune(retention, 1_000)
     }

@@ -161,8 +161,6 @@ impl Ids {
             } else {
                 Time::default()
             },
-            // A database does not keep it.
-            nonce: None,
             ..task
         }
     }

@@ -27,7 +27,6 @@ pub(crate) fn plain(key: &str) -> NewTask {
         complete_by: None,
         max_failures: 1,
         on_failure: OnFailure::Undo,
-        nonce: 7,
         max_pending: None,
         lane: None,
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt_supervisor::Supervisor;
+use reattempt_supervisor::{Retention, Supervisor};
 
 use crate::clock::open;
 use crate::definitions::Definition;
@@ -19,11 +19,17 @@ pub(crate) async fn work(arguments: &[String]) {
         let schedule = Definition::of(number).schedule(revision.parse().unwrap());
         client.schedule(schedule).await.unwrap();
     }
+    // Nobody submits a time again, so no line of its key is needed.
+    let retention = Retention {
+        lag: Duration::ZERO,
+        forget_keys: Duration::ZERO,
+        ..AGE.into()
+    };
     let supervisor = Supervisor::new(&client);
     loop {
         // Others may hold the lock of the store; the next look goes on.
         let _ = supervisor.sweep().await;
-        let _ = client.prune(AGE, 500).await;
+        let _ = client.prune(retention, 500).await;
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

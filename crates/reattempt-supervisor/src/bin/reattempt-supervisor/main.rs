@@ -44,10 +44,16 @@ struct PruneOptions {
     /// How many days ago the tasks must have ended.
     #[arg(long)]
     days: u64,
-    /// How many days after the end of a task its key stays, so that nobody can submit it again: `--days`, if
+    /// How many days after the end of a task its key stays taken, so that nobody can submit it again: `--days`, if
     /// that is longer.
     #[arg(long, value_name = "DAYS", default_value_t = 0)]
     keep_keys: u64,
+    /// How many minutes a replica may be behind to which the database may fail over: no key is free earlier.
+    #[arg(long, value_name = "MINUTES", default_value_t = 60)]
+    lag_minutes: u64,
+    /// How many days the line of a free key stays: longer than services remember the keys of steps.
+    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    forget_keys: u64,
     /// The largest number of tasks.
     #[arg(long, default_value_t = 10_000)]
     limit: u32,
@@ -175,6 +181,8 @@ enum Command {
     Prune(PruneOptions),
     /// Rebuilds the small tables by which PostgreSQL finds tasks, after a restore or changes without triggers.
     Repair,
+    /// Makes a copy of a store another store, whose steps have other keys, before anything runs on it.
+    NewStore,
     /// Serves pages that show tasks and take commands.
     Serve {
         /// The tokens of those who may open the pages, one a line: `look NAME TOKEN` or `act NAME TOKEN`. A
@@ -304,6 +312,11 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         Command::Schedules { command } => schedules::run(&client, command, json).await,
         Command::Prune(options) => prune(&client, &options).await,
         Command::Repair => repair(&client).await,
+        Command::NewStore => {
+            client.new_store().await?;
+            println!("the steps of this store have other keys now");
+            Ok(())
+        }
         Command::Serve {
             token_file,
             origin,
@@ -318,6 +331,8 @@ async fn prune(client: &Client, options: &PruneOptions) -> Result<(), Box<dyn Er
     let retention = Retention {
         tasks: days(options.days),
         keys: days(options.keep_keys),
+        lag: Duration::from_secs(options.lag_minutes.saturating_mul(60)),
+        forget_keys: days(options.forget_keys),
     };
     match client.prune(retention, options.limit).await? {
         1 => println!("deleted 1 task"),

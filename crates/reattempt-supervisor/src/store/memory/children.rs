@@ -17,21 +17,30 @@ impl Tables {
         now: Time,
     ) -> WriteResult {
         let mut child = None;
+        let mut taken = None;
         let written = self.write_held(lease, now, |tables, _| {
             if let Some(old) = tables.find_record(lease.task, &record) {
                 let id = old.result.as_deref().and_then(|id| id.parse().ok());
                 child = id.filter(|_| old.fence == lease.fence);
                 return child.is_some();
             }
-            let WriteResult::Submitted(Submitted { id, .. }) = tables.submit(new, now) else {
+            let WriteResult::Submitted(Submitted { id, is_new, .. }) = tables.submit(new, now)
+            else {
                 return false;
             };
+            if !is_new {
+                taken = Some(id);
+                return false;
+            }
             tables.parents.insert(id, lease.task);
             tables.unended.insert(id);
             child = Some(id.0);
             let result = Some(id.to_string());
             tables.record(lease, Record { result, ..record }, now)
         });
+        if let Some(other) = taken {
+            return WriteResult::KeyTaken(other);
+        }
         match (written, child) {
             (WriteResult::Written(status), Some(id)) => WriteResult::Started(status, TaskId(id)),
             (written, _) => written,

@@ -148,7 +148,7 @@ impl Tables {
 
 /// Deletes the records of the step that ended or parked the task, so that it runs again.
 fn forget_failure(records: &mut Vec<Record>, task: &Task) {
-    // An older release does not say which step it was: then it was the last one, or none.
+    // Where the store does not know which step it was, it was the last one, or none.
     let last = records.iter().max_by_key(|record| record.ord);
     let last = last.filter(|last| last.kind == RecordKind::Failed && task.state == State::Error);
     let Some(seq) = task.failed_seq.or(last.map(|last| last.seq)) else {

@@ -34,7 +34,6 @@ impl Tables {
             task.generation = next.generation;
             task.version = next.version;
             task.input = next.input;
-            task.nonce = Some(next.nonce);
             task.continued_at = Some(now);
             task.wake_at = now;
             task.updated_at = now;

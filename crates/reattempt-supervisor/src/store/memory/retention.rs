@@ -10,7 +10,8 @@ impl Tables {
     /// how many both were.
     pub(super) fn prune(&mut self, retention: Retention, limit: u32, now: Time) -> u64 {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let is_free = |task: &&Task| task.state == State::Pruned && task.updated_at <= now;
+        let forgotten = retention.forgotten(now);
+        let is_free = |task: &&Task| task.state == State::Pruned && task.updated_at <= forgotten;
         let free: Vec<_> = (self.tasks.values().filter(is_free))
             .map(|task| (task.workflow.clone(), task.key.clone()))
             .take(limit)

@@ -103,7 +103,6 @@ mod tests {
             generation: 1,
             version: 1,
             input: String::new(),
-            nonce: 0,
             heard: Vec::new(),
         };
         Write::Continue(lease(2), Box::new(next))

@@ -35,6 +35,7 @@ use super::{
     StoreFuture, Submitted, Sweep, UnknownWorkflow, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
+use crate::store::tables;
 use crate::task::{
     FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
     WorkerId,
@@ -422,6 +423,15 @@ impl Store for Postgres {
                 self.bell.ring();
             }
             Ok(repaired)
+        })
+    }
+
+    fn renew(&self) -> StoreFuture<'_, bool> {
+        Box::pin(async {
+            let live = self.lister.live().await?;
+            let renewal = tables::renewal(Salt::random(), sql::now!());
+            let renewed = live.client.execute(&renewal, &[]).await;
+            renewed.map(|rows| rows > 0).map_err(store_error)
         })
     }
 

@@ -42,14 +42,14 @@ fn read_task(row: &Row) -> Result<Task, StoreError> {
         headers: row.get(19),
         created_at: Time::from_micros(row.get(20)),
         updated_at: Time::from_micros(row.get(21)),
-        nonce: None,
-        on_failure: on_failure(row.get(22))?,
-        deaths: row.get(23),
-        failed_ord: row.get(24),
-        failed_seq: row.get(25),
-        lane: row.get(26),
-        generation: row.get(27),
-        continued_at: row.get::<_, Option<i64>>(28).map(Time::from_micros),
+        incarnation: row.get(22),
+        on_failure: on_failure(row.get(23))?,
+        deaths: row.get(24),
+        failed_ord: row.get(25),
+        failed_seq: row.get(26),
+        lane: row.get(27),
+        generation: row.get(28),
+        continued_at: row.get::<_, Option<i64>>(29).map(Time::from_micros),
     })
 }
 

@@ -16,7 +16,7 @@ macro_rules! columns {
     () => {
         "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
          fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, \
-         on_failure, deaths, failed_ord, failed_seq, lane, generation, continued_at"
+         incarnation, on_failure, deaths, failed_ord, failed_seq, lane, generation, continued_at"
     };
 }
 
@@ -134,17 +134,17 @@ macro_rules! submit {
         $crate::store::postgres::sql::submit!($checked, "NULL")
     };
     ($checked:expr, $parent:literal) => {
-        $crate::store::postgres::sql::submit!($checked, $parent, "")
+        $crate::store::postgres::sql::submit!($checked, $parent, "", "0")
     };
-    ($checked:expr, $parent:literal, $which:literal) => {
+    ($checked:expr, $parent:literal, $which:literal, $incarnation:literal) => {
         concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
-         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane, parent)
+         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane, parent, incarnation)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
-         0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure,
-         lane, ", $parent, "::bigint
+         0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure, lane, ", $parent, "::bigint, incarnation
      FROM (
-         SELECT nextval('retry_run_id') AS id, given.* FROM ", $checked, " unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
+         SELECT nextval('retry_run_id') AS id, given.*, ", $incarnation, " AS incarnation
+         FROM ", $checked, " unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
              $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::text[]) WITH ORDINALITY
          AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, lane, n)
          ", $which, "
@@ -160,11 +160,13 @@ pub(super) use submit;
 
 pub(super) const SUBMIT: &str = submit!("");
 
-/// Stores tasks, and leaves out those whose queue has no room for them: $13 is how many tasks of it may
-/// wait. Tasks that are there already need none, and those that start later take none yet, unless they may wait
-/// for a turn. It walks the workflows, versions and priorities of these queues, and counts the tasks that could
-/// run or wait for their turn, up to that number.
-pub(super) const SUBMIT_BOUNDED: &str = concat!(
+// Finds the tasks whose queue has no room for them: $13 is how many tasks of it may
+// wait. Tasks that are there already need none, and those that start later take none yet, unless they may wait
+// for a turn. It walks the workflows, versions and priorities of these queues, and counts the tasks that could
+// run or wait for their turn, up to that number.
+macro_rules! refused {
+    () => {
+        concat!(
     "WITH RECURSIVE bound (queue, most) AS (
          SELECT queue, max(most) FROM unnest($3::text[], $13::bigint[]) AS given (queue, most) WHERE most IS NOT NULL GROUP BY queue
      ), level (queue, workflow, version, priority) AS (
@@ -197,10 +199,48 @@ pub(super) const SUBMIT_BOUNDED: &str = concat!(
              ) AS before
              FROM room JOIN unnest($3::text[], $1::text[], $5::text[], $6::bigint[], $12::text[], $13::bigint[]) WITH ORDINALITY
                  AS given (queue, workflow, key, delay, lane, most, n) USING (queue)
-             WHERE NOT EXISTS (SELECT FROM retry_run AS old WHERE old.workflow = given.workflow AND idem_key = key OFFSET 0)
+             WHERE NOT EXISTS (SELECT FROM retry_run AS old WHERE old.workflow = given.workflow AND idem_key = key
+                 AND NOT (state = 8 AND updated_at <= ", now!(), ") OFFSET 0)
          ) AS numbered WHERE before >= most
+     )"
+        )
+    };
+}
+
+/// Stores tasks, and leaves out those whose queue has no room for them.
+pub(super) const SUBMIT_BOUNDED: &str = concat!(
+    refused!(),
+    " ",
+    submit!(
+        "",
+        "NULL",
+        "WHERE n <> ALL (ARRAY(SELECT n FROM refused))",
+        "0"
+    )
+);
+
+// Deletes the lines of these keys if they are free, and stores their tasks as the next incarnation.
+macro_rules! take_over {
+    ($which:literal) => {
+        concat!(
+    " freed AS MATERIALIZED (
+         DELETE FROM retry_run AS old USING unnest($1::text[], $5::text[]) WITH ORDINALITY AS given (workflow, key, n)
+         WHERE old.workflow = given.workflow AND old.idem_key = given.key AND state + 0 = 8 AND updated_at <= ", now!(), $which, "
+         RETURNING old.workflow, old.idem_key, old.incarnation
      ) ",
-    submit!("", "NULL", "WHERE n <> ALL (ARRAY(SELECT n FROM refused))")
+    submit!("", "NULL", "JOIN freed ON freed.workflow = given.workflow AND freed.idem_key = key", "freed.incarnation + 1")
+        )
+    };
+}
+
+/// Stores tasks whose keys were free when somebody looked.
+pub(super) const TAKE_OVER: &str = concat!("WITH", take_over!(""));
+
+/// Stores those of them whose queue has room.
+pub(super) const TAKE_OVER_BOUNDED: &str = concat!(
+    refused!(),
+    ",",
+    take_over!(" AND n <> ALL (ARRAY(SELECT n FROM refused))")
 );
 
 /// Stores tasks in a transaction of its own.
@@ -208,6 +248,7 @@ pub(super) const SUBMIT_ALONE: &str = submit!(concat!(checked!("13", "14", "15")
 
 /// Stores a child of a task that [`LOCK`] has locked, and the record of its start: call $15 of the task
 /// $13 under the fence $14. A record that is there under the same fence names the child.
+/// The last column is another task that has the key of the child.
 pub(super) const START: &str = concat!(
     "WITH held AS MATERIALIZED (
          SELECT cancel_asked FROM retry_run WHERE id = $13::bigint AND fence = $14::bigint AND state + 0 = 1 FOR NO KEY UPDATE
@@ -219,7 +260,10 @@ pub(super) const START: &str = concat!(
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, undo)
          SELECT $13, $15, 1, $16::int, $17::text, 0, id::text, ", now!(), ", $14, $18::text, $19::text FROM new
      )
-     SELECT cancel_asked, ", now!(), ", coalesce((SELECT id FROM new), (SELECT id FROM old WHERE fence = $14)) FROM held"
+     SELECT cancel_asked, ", now!(), ", coalesce((SELECT id FROM new), (SELECT id FROM old WHERE fence = $14)),
+         (SELECT id FROM retry_run WHERE workflow = ($1::text[])[1] AND idem_key = ($5::text[])[1]
+             AND NOT EXISTS (SELECT FROM new) AND NOT EXISTS (SELECT FROM old))
+     FROM held"
 );
 
 /// Ends children $3 of the task $1 under the fence $2, which [`LOCK`] has locked with them: those that
@@ -255,8 +299,8 @@ pub(super) const END_CHILDREN: &str = concat!(
 );
 
 pub(super) const BY_KEY: &str =
-    "SELECT workflow, idem_key, id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input FROM unnest($1::text[], $2::text[]) AS given (workflow, key)
-     JOIN retry_run USING (workflow) WHERE idem_key = key";
+    concat!("SELECT workflow, idem_key, id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input, state = 8 AND updated_at <= ", now!(), "
+     FROM unnest($1::text[], $2::text[]) AS given (workflow, key) JOIN retry_run USING (workflow) WHERE idem_key = key");
 
 // Walks the priorities of each known workflow in each queue of these.
 macro_rules! levels {
@@ -666,8 +710,8 @@ pub(super) const UNDO: &str = concat!(
      SELECT state, state IN (4, 7) FROM retry_run WHERE id = $1"
 );
 
-/// Resubmits a task. The step that failed runs again. An older release does not say which step it
-/// was: then it was the last one, or none.
+/// Resubmits a task. The step that failed runs again. Where the store does not know which, it was the
+/// last one, or none.
 pub(super) const RESUBMIT: &str = concat!(
     "WITH forgotten AS (
          DELETE FROM retry_step AS step USING retry_run AS run
@@ -731,13 +775,13 @@ pub(super) const SIGN: &str = concat!(
     " FROM retry_run WHERE id = $1 AND state = ANY ($5::smallint[])"
 );
 
-/// Deletes the data of tasks that ended $1 ago, and keys that have stayed long enough, at most $2 of each. A key stays
-/// for $3 after the end of its task. A task that has ended again since it was found is not old. A child stays as
+/// Deletes the data of tasks that ended $1 ago, and the lines of keys that became free $5 ago, at most $2 of each. A
+/// key becomes free $3 after the end of its task, and not before $4 from now. A task that has ended again since it was found is not old. A child stays as
 /// long as the generation of its parent that has started it.
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT run.id, keeps_key FROM retry_ended CROSS JOIN LATERAL (
-             SELECT id, parent IS NULL AND at + $3 > ", now!(), " AND idem_key !~ '^~[0-9a-f]{32}$' AS keeps_key
+             SELECT id, parent IS NULL AND idem_key !~ '^~[0-9a-f]{32}$' AS keeps_key
              FROM retry_run AS old WHERE id = run_id AND updated_at = at AND state + 0 IN (3, 4, 5, 6)
                  AND NOT EXISTS (SELECT FROM retry_run AS up WHERE up.id = old.parent AND up.state + 0 <> 8
                      AND old.created_at >= coalesce(up.continued_at, old.created_at))
@@ -748,7 +792,7 @@ pub(super) const PRUNE: &str = concat!(
          SELECT run.id FROM retry_ended CROSS JOIN LATERAL (
              SELECT id FROM retry_run WHERE id = run_id AND state + 0 = 8 FOR UPDATE SKIP LOCKED
          ) AS run
-         WHERE at <= ", now!(), " AND retry_ended.state = 8 ORDER BY at LIMIT $2
+         WHERE at <= ", now!(), " - $5 AND retry_ended.state = 8 ORDER BY at LIMIT $2
      ), steps AS (
          DELETE FROM retry_step WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), failures AS (
@@ -758,7 +802,7 @@ pub(super) const PRUNE: &str = concat!(
      ), signals AS (
          DELETE FROM retry_signal WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), kept AS (
-         UPDATE retry_run SET state = 8, updated_at = updated_at + $3, input = 'null', output = NULL, error = NULL, headers = NULL, lane = NULL
+         UPDATE retry_run SET state = 8, updated_at = greatest(updated_at + $3, ", now!(), " + $4), input = 'null', output = NULL, error = NULL, headers = NULL, lane = NULL
          WHERE id = ANY (ARRAY(SELECT id FROM old WHERE keeps_key))
      ), runs AS (
          DELETE FROM retry_run WHERE id = ANY (ARRAY(SELECT id FROM old WHERE NOT keeps_key UNION ALL SELECT id FROM free))
@@ -837,6 +881,8 @@ pub(super) const WRITES: &[&str] = &[
     END_CHILDREN,
     super::generations::CONTINUE,
     BY_KEY,
+    TAKE_OVER,
+    TAKE_OVER_BOUNDED,
     CLAIM,
     CLAIM_SUSPECTS,
     super::queue_limits::CLAIM,

@@ -10,7 +10,7 @@ use super::pipeline::{self, Sent};
 use super::plan::{Stage, StageKind};
 use super::queue_limits::LimitedQueues;
 use super::{columns, generations, queue_limits, schedules, sql};
-use crate::store::{AdminCommand, Write};
+use crate::store::{AdminCommand, Retention, Write};
 use crate::task::TaskId;
 
 /// Where the statement of a stage stands.
@@ -181,8 +181,15 @@ async fn single(live: &Live, write: &Write, limited: &LimitedQueues) -> Result<V
         Write::Schedule(write) => schedules::send(live, write).await,
         Write::LimitQueue(queue, limit) => queue_limits::send(live, queue, *limit).await,
         Write::Prune(retention, limit) => {
-            let (tasks, keys) = (micros(retention.tasks), micros(retention.keys));
-            let values: [&(dyn ToSql + Sync); 3] = [&tasks, &i64::from(*limit), &keys];
+            let Retention {
+                tasks,
+                keys,
+                lag,
+                forget_keys,
+            } = *retention;
+            let [tasks, keys, lag, forget] = [tasks, keys, lag, forget_keys].map(micros);
+            let values: [&(dyn ToSql + Sync); 5] =
+                [&tasks, &i64::from(*limit), &keys, &lag, &forget];
             live.query(sql::PRUNE, &values).await
         }
         Write::Submit(_) | Write::Record(..) | Write::Change(..) | Write::Signal { .. } => {

@@ -55,7 +55,7 @@ fn apply(
                 WriteResult::Submitted(submit(connection, new, None, now)?)
             } else {
                 // It may be there already.
-                let earlier = earlier(connection, new)?;
+                let earlier = earlier(connection, new, now)?;
                 earlier.map_or(WriteResult::QueueFull, WriteResult::Submitted)
             }
         }
@@ -133,16 +133,43 @@ fn lease_result(cancel_requested: Option<bool>, now: Time) -> WriteResult {
     }
 }
 
-/// Stores a task, unless its key is taken.
+/// Stores a task, unless its key is taken. A line that is left of an earlier task with the key goes, and says which
+/// incarnation this one is.
 pub(super) fn submit(
     connection: &Connection,
     new: &NewTask,
     parent: Option<TaskId>,
     now: Time,
 ) -> rusqlite::Result<Submitted> {
+    if insert(connection, new, (parent, 0), now)? {
+        return Ok(Submitted::new(TaskId(connection.last_insert_rowid())));
+    }
+    let sql = "DELETE FROM retry_run WHERE workflow = ?1 AND idem_key = ?2 AND state = 8 AND updated_at <= ?3 RETURNING incarnation";
+    let values = params![new.workflow, new.key, now.as_micros()];
+    let freed: Option<i32> = query_one(connection, sql, values, |row| row.get(0))?;
+    if let Some(incarnation) = freed
+        && insert(
+            connection,
+            new,
+            (parent, incarnation.saturating_add(1)),
+            now,
+        )?
+    {
+        return Ok(Submitted::new(TaskId(connection.last_insert_rowid())));
+    }
+    earlier(connection, new, now)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+}
+
+/// Inserts a task. Returns whether its key was not there.
+fn insert(
+    connection: &Connection,
+    new: &NewTask,
+    (parent, incarnation): (Option<TaskId>, i32),
+    now: Time,
+) -> rusqlite::Result<bool> {
     let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
-             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, parent, lane)
-         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12, ?13, ?14)
+             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, incarnation, parent, lane)
+         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15)
          ON CONFLICT (workflow, idem_key) DO NOTHING";
     let values = params![
         new.workflow,
@@ -157,19 +184,24 @@ pub(super) fn submit(
         new.headers,
         now.as_micros(),
         new.on_failure.number(),
+        incarnation,
         parent.map(|parent| parent.0),
         new.lane,
     ];
-    if connection.prepare_cached(sql)?.execute(values)? == 1 {
-        return Ok(Submitted::new(TaskId(connection.last_insert_rowid())));
-    }
-    earlier(connection, new)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+    Ok(connection.prepare_cached(sql)?.execute(values)? == 1)
 }
 
-/// Returns the task that has the key of a new one.
-fn earlier(connection: &Connection, new: &NewTask) -> rusqlite::Result<Option<Submitted>> {
-    let sql = "SELECT id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input FROM retry_run WHERE workflow = ?1 AND idem_key = ?2";
-    query_one(connection, sql, [&new.workflow, &new.key], |row| {
+/// Returns the task that has the key of a new one; `None` also if the key is free.
+fn earlier(
+    connection: &Connection,
+    new: &NewTask,
+    now: Time,
+) -> rusqlite::Result<Option<Submitted>> {
+    let sql =
+        "SELECT id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input FROM retry_run
+         WHERE workflow = ?1 AND idem_key = ?2 AND NOT (state = 8 AND updated_at <= ?3)";
+    let values = params![new.workflow, new.key, now.as_micros()];
+    query_one(connection, sql, values, |row| {
         let (id, input) = (TaskId(row.get(0)?), row.get::<_, String>(2)?);
         Ok(Submitted::earlier(id, row.get(1)?, &input, new))
     })

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::apply::{cancel_requested, record, submit};
 use super::row::{query_one, unknown_number};
-use crate::store::{LeaseStatus, Write, WriteResult};
+use crate::store::{LeaseStatus, Submitted, Write, WriteResult};
 use crate::task::{Lease, NewTask, Record, State, TaskId};
 use crate::time::Time;
 
@@ -28,7 +28,12 @@ pub(super) fn start(
     };
     let id = match old.and_then(|id| id.parse().ok()) {
         Some(id) => TaskId(id),
-        None => submit(connection, new, Some(lease.task), now)?.id,
+        None => match submit(connection, new, Some(lease.task), now)? {
+            Submitted {
+                id, is_new: true, ..
+            } => id,
+            Submitted { id, .. } => return Ok(WriteResult::KeyTaken(id)),
+        },
     };
     let result = Some(id.to_string());
     let new_record = Record {

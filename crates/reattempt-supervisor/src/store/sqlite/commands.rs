@@ -111,8 +111,8 @@ pub(super) fn apply_command(
             execute(UNDO, &[&task.0, &now])?;
         }
         (AdminCommand::Resubmit, State::Parked | State::Error) => {
-            // The step that failed runs again. An older release does not say which step it was: then
-            // it was the last one, or none.
+            // The step that failed runs again. Where the store does not know which, it was the
+            // last one, or none.
             execute(
                 "DELETE FROM retry_step WHERE run_id = ?1
                      AND seq = (SELECT coalesce(failed_seq, (SELECT seq FROM retry_step AS last WHERE run_id = ?1 AND kind = 2

@@ -10,8 +10,7 @@ use crate::time::Time;
 /// Lets a task of this lease go on as its next generation. ?3 is its number, ?6 is now.
 const CONTINUE: &str = "UPDATE retry_run SET
          state = 0, owner = NULL, step_by = NULL, failures = 0, deaths = 0, failed_ord = -1, failed_seq = NULL, awaits = NULL, error = NULL,
-         generation = ?3, version = ?4, input = ?5,
-         continued_at = ?6, wake_at = ?6, updated_at = ?6
+         generation = ?3, version = ?4, input = ?5, continued_at = ?6, wake_at = ?6, updated_at = ?6
      WHERE id = ?1 AND fence = ?2 AND state = 1 RETURNING cancel_asked";
 
 /// The newest signals that a workflow has got stay without their names and values: their senders may repeat

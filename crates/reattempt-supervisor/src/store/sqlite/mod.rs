@@ -26,6 +26,7 @@ use reattempt::retry;
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
+use super::tables;
 use super::{
     Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules, SharedCodec, Store,
     StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Write, WriteResult,
@@ -255,6 +256,13 @@ impl Store for Sqlite {
         let now = self.clock.now();
         self.reader
             .call(move |connection| schedules::read(connection, due, now))
+    }
+
+    fn renew(&self) -> StoreFuture<'_, bool> {
+        let now = self.clock.now().as_micros().to_string();
+        let renewal = tables::renewal(Salt::random(), &now);
+        self.writer
+            .call(move |connection| Ok(connection.execute(&renewal, [])? > 0))
     }
 
     fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -12,7 +12,7 @@ use crate::time::Time;
 
 /// The columns of a task, in the order of [`task_of`].
 pub(super) const COLUMNS: &str = "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
-     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, on_failure, deaths, failed_ord, failed_seq, lane, \
+     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, incarnation, on_failure, deaths, failed_ord, failed_seq, lane, \
      generation, continued_at";
 
 /// Converts a row.
@@ -24,7 +24,7 @@ pub(super) fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
 fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let state = row.get(6)?;
     let direction = row.get(7)?;
-    let on_failure = row.get(22)?;
+    let on_failure = row.get(23)?;
     Ok(Task {
         id: TaskId(row.get(0)?),
         workflow: row.get(1)?,
@@ -49,15 +49,15 @@ fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
         headers: row.get(19)?,
         created_at: Time::from_micros(row.get(20)?),
         updated_at: Time::from_micros(row.get(21)?),
-        nonce: None,
+        incarnation: row.get(22)?,
         on_failure: OnFailure::from_number(on_failure)
             .ok_or_else(|| unknown_number("choice on failure", on_failure))?,
-        deaths: row.get(23)?,
-        failed_ord: row.get(24)?,
-        failed_seq: row.get(25)?,
-        lane: row.get(26)?,
-        generation: row.get(27)?,
-        continued_at: row.get::<_, Option<i64>>(28)?.map(Time::from_micros),
+        deaths: row.get(24)?,
+        failed_ord: row.get(25)?,
+        failed_seq: row.get(26)?,
+        lane: row.get(27)?,
+        generation: row.get(28)?,
+        continued_at: row.get::<_, Option<i64>>(29)?.map(Time::from_micros),
     })
 }
 

@@ -5,8 +5,8 @@ use rusqlite::{Connection, params};
 use crate::store::Retention;
 use crate::time::Time;
 
-/// Deletes the data of old tasks that have ended, and keys that have stayed long enough. Returns how many both
-/// were.
+/// Deletes the data of old tasks that have ended, and the lines of keys that were free long enough. Returns how
+/// many both were.
 pub(super) fn prune(
     connection: &Connection,
     retention: Retention,
@@ -18,7 +18,7 @@ pub(super) fn prune(
             "DELETE FROM retry_run WHERE id IN (
                  SELECT id FROM retry_run WHERE state = 8 AND updated_at <= ?1 ORDER BY updated_at LIMIT ?2)",
         )?
-        .execute(params![now.as_micros(), limit])?;
+        .execute(params![retention.forgotten(now).as_micros(), limit])?;
     let age = i64::try_from(retention.tasks.as_micros()).unwrap_or(i64::MAX);
     let sql = "SELECT id, updated_at, idem_key, parent IS NOT NULL FROM retry_run AS old WHERE state BETWEEN 3 AND 6 AND updated_at <= ?1
              AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent AND up.state <> 8

@@ -45,7 +45,6 @@ impl Generator {
             complete_by: self.one_of(&[None, None, Some(s(20))]),
             max_failures: 3,
             on_failure: self.one_of(&[OnFailure::Undo, OnFailure::Undo, OnFailure::Keep]),
-            nonce: self.random.random(),
             max_pending: self.one_of(&[None, None, None, Some(2)]),
             lane: self
                 .one_of(&[None, None, Some("l"), Some("m")])
@@ -290,7 +289,6 @@ impl Generator {
             generation: 1 + self.below(3),
             version: self.one_of(&[1, 2]),
             input: "[2]".to_owned(),
-            nonce: self.random.random(),
             heard: (0..self.below(3)).map(|_| self.seen()).collect(),
         }
     }

@@ -29,7 +29,6 @@ fn new(key: &str) -> NewTask {
         complete_by: None,
         max_failures: 3,
         on_failure: OnFailure::Undo,
-        nonce: 7,
         max_pending: None,
         lane: None,
     }
