@@ -73,6 +73,9 @@ const SWITCH: &str = ", and `jitter = \"full\"` is the default";
 /// What differs from a rate limiter.
 const NO_RATE: &str = ", which has no fixed rate: it follows what the service accepts";
 
+/// A flag that others have for the opposite.
+const NO_FLAG: &str = "; write `idempotent = false`";
+
 /// Keys that most policies need.
 const USUAL: [&str; 8] = [
     "max", "on", "base", "cap", "jitter", "deadline", "timeout", "budget",
@@ -205,6 +208,11 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("include", "on", ""),
     ("retryable_status_codes", "on", STATUS),
     ("no_retry_for", "except", ""),
+    ("not_on", "except", ""),
+    ("not_retry_on", "except", ""),
+    ("dont_retry_on", "except", ""),
+    ("non_idempotent", "idempotent", NO_FLAG),
+    ("not_idempotent", "idempotent", NO_FLAG),
     ("ignore_exceptions", "except", ""),
     ("exclude", "except", ""),
     ("giveup", "except", ""),
@@ -277,6 +285,12 @@ fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
     // What is listed in parentheses is so here.
     if matches!(ours, "on" | "except") && value.starts_with('(') {
         return Some(format!("{ours}{value}"));
+    }
+    // `with_max_times(4)`, `stop = stop_after_attempt(4)`
+    if let Some((word, inside)) = value.strip_suffix(')').and_then(|it| it.split_once('(')) {
+        let meant = if word.is_empty() { Some((ours, remark)) } else { foreign(word) };
+        let (meant, remark) = meant.filter(|(meant, _)| *meant == ours)?;
+        return converted(meant, remark, inside);
     }
     let value = match Key::from_name(ours)?.kind() {
         Kind::Attempts => {
@@ -352,6 +366,10 @@ mod tests {
             ("maxAttempts", "3", Some("write `max = 3`")),
             ("with_max_delay", "\"5s\"", Some("write `cap = \"5s\"`")),
             ("retry_if", "is_transient", None),
+            ("with_max_times", "(4)", Some("write `max = 5`")),
+            ("stop", "stop_after_attempt(4)", Some("write `max = 4`")),
+            ("stop", "stop_after_delay(4)", None),
+            ("max_retries", "limit(4)", None),
             ("colour", "3", None),
         ] {
             let said = unknown(word, Some(value), KEYS);

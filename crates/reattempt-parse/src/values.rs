@@ -93,16 +93,23 @@ impl Word for Duration {
         }
         let read = duration::parse(text);
         Some(read.map_err(|fault| {
-            let rule = match fault {
-                duration::ParseDurationError::NoUnit => RuleId::R17,
-                _ => RuleId::R2,
+            let (rule, fix) = match (fault, meant(text)) {
+                (duration::ParseDurationError::NoUnit, _) => {
+                    let number = text.trim();
+                    let fix = format!("`\"{number}ms\"` or `\"{number}s\"`");
+                    (RuleId::R17, Some(fix))
+                }
+                (_, Some(Err(fault))) => return ParseError::new(RuleId::R2, fault.to_string()),
+                (_, meant) => {
+                    let meant = meant.and_then(Result::ok);
+                    (RuleId::R2, meant.map(|meant| format!("`\"{meant}\"`")))
+                }
             };
-            let fix = meant(text).map(|meant| format!("; write `\"{meant}\"`"));
             let message = fault.to_string();
             ParseError::new(
                 rule,
                 match (message.split_once("; "), fix) {
-                    (Some((fault, _)), Some(fix)) => format!("{fault}{fix}"),
+                    (Some((fault, _)), Some(fix)) => format!("{fault}; write {fix}"),
                     _ => message,
                 },
             )
@@ -135,11 +142,18 @@ impl Word for Duration {
     }
 }
 
-/// Returns how a duration is written here that `text` has in other words: `"1 sec"` is `1s`, `"1d"` is `24h`.
-fn meant(text: &str) -> Option<String> {
+/// Returns how a duration is written here that `text` has in other words, or why it is none: `"1 sec"` and `"PT1S"` are
+/// `1s`, `"1d"` is `24h`, `"0:00:05"` is `5s`.
+fn meant(text: &str) -> Option<Result<String, duration::ParseDurationError>> {
     let mut meant = String::new();
-    let lower = text.to_lowercase();
-    let mut rest = lower.trim();
+    let mut lower = text.trim().to_lowercase();
+    for unit in ["h", "m"] {
+        lower = lower.replacen(':', unit, 1);
+    }
+    if text.contains(':') {
+        lower.push('s');
+    }
+    let mut rest = lower.strip_prefix("pt").unwrap_or(&lower);
     while !rest.is_empty() {
         let unit = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
         let (number, after) = rest.split_at_checked(unit)?;
@@ -154,10 +168,19 @@ fn meant(text: &str) -> Option<String> {
             ),
             _ => (number.to_owned(), known_unit(unit)?),
         };
+        let number = match number.trim_start_matches('0') {
+            "" if text.contains(':') => continue,
+            digits if text.contains(':') => digits.to_owned(),
+            _ => number,
+        };
         let gap = if meant.is_empty() { "" } else { " " };
         meant.extend([gap, &number, unit]);
     }
-    duration::parse(&meant).is_ok().then_some(meant)
+    match duration::parse(&meant) {
+        Ok(_) => Some(Ok(meant)),
+        Err(fault @ duration::ParseDurationError::TooLong) => Some(Err(fault)),
+        Err(_) => None,
+    }
 }
 
 /// The unit that is meant by a word in lower case.
@@ -469,13 +492,18 @@ mod tests {
             ("100 MS", Some("100ms")),
             ("1d", Some("24h")),
             ("1 minute, 30 seconds", Some("1m 30s")),
-            ("2d", None),
+            ("PT1M30S", Some("1m 30s")),
+            ("00:00:05", Some("5s")),
+            ("1:30:00", Some("1h 30m")),
+            ("00:00", None),
             ("1 fortnight", None),
             ("soon", None),
             ("250", None),
             ("", None),
         ] {
-            assert_eq!(meant(text).as_deref(), fixed, "{text}");
+            let meant = meant(text).and_then(Result::ok);
+            assert_eq!(meant.as_deref(), fixed, "{text}");
         }
+        assert!(meant("2d").is_some_and(|meant| meant.is_err()));
     }
 }

@@ -463,7 +463,10 @@ fn bare_word<T: Literal>(pair: &syn::MetaNameValue) -> Option<Diagnostic> {
     let Expr::Path(value) = &pair.value else {
         return None;
     };
-    let word = value.path.get_ident()?.to_string();
+    let word = match value.path.get_ident()?.to_string() {
+        none if none == "None" => none.to_lowercase(),
+        word => word,
+    };
     // Any text is a name.
     if pair.path.is_ident("name") {
         return None;
@@ -496,7 +499,7 @@ impl FromMeta for Filter {
                     pair.value.span(),
                     RuleId::S9,
                     format!(
-                        "`{word}` takes a closure, a path or a pattern; write `{word} = |error| ...` or `{word}(Error::Timeout)`"
+                        "`{word}` takes a closure, a path or a pattern; write `{word} = |error| ...`, `{word}(Error::Timeout)`, or `{word}(_)` for any error"
                     ),
                 ))
             }
@@ -540,7 +543,7 @@ impl FromMeta for Filter {
                     fault.span(),
                     RuleId::Syntax,
                     format!(
-                        "this is not a pattern with an optional guard ({fault}); write `{word}(Error::Timeout)` or `{word}(error if error.is_timeout())`"
+                        "this is not a pattern with an optional guard; write `{word}(Error::Timeout)`, `{word}(error if error.is_timeout())`, or `{word}(_)` for any error"
                     ),
                 )),
             },
@@ -667,10 +670,19 @@ impl FromMeta for Names {
                     }
                     Ok(names)
                 }),
-            _ => Err(Diagnostic::new(
+            Meta::NameValue(pair) => {
+                let names = written(&pair.value.to_token_stream());
+                let names = names.trim_matches(['[', ']', '(', ')', '"']);
+                Err(Diagnostic::new(
+                    Place::of(meta),
+                    RuleId::Syntax,
+                    format!("`clone` takes a list of parameters; write `clone({names})`"),
+                ))
+            }
+            Meta::Path(_) => Err(Diagnostic::new(
                 meta.span(),
                 RuleId::Syntax,
-                "`clone` takes a list of parameters; write `clone(parameter)`",
+                "`clone` takes a list of parameters; write `clone(parameter)`, with those that the body moves",
             )),
         };
         Ok(Self {

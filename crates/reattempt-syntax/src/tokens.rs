@@ -21,8 +21,11 @@ pub fn written(tokens: &TokenStream) -> String {
 
 /// Whether it is `_`, or names variants.
 pub fn names_errors(pattern: &Pat) -> bool {
-    let is_variant =
-        |path: &Path| (path.segments.last()).is_some_and(|last| is_camel_case(&last.ident));
+    // Behind a type a single letter is a variant, too.
+    let is_variant = |path: &Path| {
+        let is_letter = |name: &Ident| name.to_string().len() == 1 && path.segments.len() > 1;
+        (path.segments.last()).is_some_and(|last| is_camel_case(&last.ident) || is_letter(&last.ident))
+    };
     match pattern {
         Pat::Wild(_) => true,
         Pat::Ident(name) => is_camel_case(&name.ident),

@@ -130,6 +130,18 @@ pub(super) fn unknown(meta: &Meta, fields: &Fields, alone: bool) -> String {
             };
         }
         "default" => return on_variant(value.as_ref()),
+        "after" => {
+            let field = value.and_then(|value| field_in(&value, fields));
+            let field = field.unwrap_or_else(|| "field".to_owned());
+            return format!("`after` takes a field behind `=`; write `after = {field}`");
+        }
+        "verdict" => {
+            let word = value.and_then(|value| word_in(&written(&value.to_token_stream())));
+            return match word {
+                Some(word) => format!("a verdict is one word here; write `#[retry({word})]`"),
+                None => no_verdict(),
+            };
+        }
         _ => {}
     }
     if WORDS.contains(&&*word) {

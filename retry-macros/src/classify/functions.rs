@@ -25,6 +25,21 @@ pub(super) fn fault(value: &Expr, fields: &Fields) -> Option<String> {
         ));
     }
     match value {
+        Expr::Closure(closure)
+            if !closure.inputs.is_empty() && closure.inputs.len() != fields.len() =>
+        {
+            let given = closure.inputs.iter().map(|it| written(&it.to_token_stream()));
+            let list: Vec<_> = given
+                .chain(std::iter::repeat("_".to_owned()))
+                .take(fields.len())
+                .collect();
+            let body = written(&closure.body.to_token_stream());
+            Some(format!(
+                "`with` gets a reference to each field, and there are {}; write `#[retry(with = |{}| {body})]`",
+                fields.len(),
+                list.join(", ")
+            ))
+        }
         Expr::Call(call) => called(call, fields),
         Expr::MethodCall(_)
         | Expr::Binary(_)

@@ -100,7 +100,9 @@ impl Parts<'_> {
     pub(super) fn succeeded(&self, answer: &TokenStream) -> TokenStream {
         let (context, gates) = (self.deferred_context(), self.gates());
         let succeeded = self.at_timer("succeeded");
-        let answered = ours!((&mut call).#succeeded(#answer, #context, #gates));
+        // Where the compiler says that the answer does not live long enough.
+        let span = at(self.answer_span());
+        let answered = quote_spanned!(span=> (&mut call).#succeeded(#answer, #context, #gates));
         if !self.model.is_running() {
             return self.finished(&answered);
         }
@@ -138,7 +140,7 @@ impl Parts<'_> {
     /// The answer of a success at once, of which the operation's own budget may learn.
     pub(super) fn answered_at_once(&self, answer: &TokenStream) -> TokenStream {
         if self.shares_default_budget() {
-            ours!(__REATTEMPT_SITE.answered(#answer))
+            quote_spanned!(at(self.answer_span())=> __REATTEMPT_SITE.answered(#answer))
         } else {
             answer.clone()
         }

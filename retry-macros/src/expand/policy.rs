@@ -390,9 +390,14 @@ impl Parts<'_> {
         }
         let krate = self.model.krate_at(budget.span());
         // As the policy takes it, so that the compiler says once what is wrong.
-        let policy = self.with(&ours!(#krate::Policy::constant()), setting);
+        let policy = if self.is_constant_item() {
+            self.policy_ref()
+        } else {
+            let policy = self.with(&ours!(#krate::Policy::constant()), setting);
+            ours!(&#policy)
+        };
         let check =
-            quote_spanned!(at(budget.span())=> #krate::__private::refuse_shared_budget(&#policy));
+            quote_spanned!(at(budget.span())=> #krate::__private::refuse_shared_budget(#policy));
         // Only the value of a `static` may read a `static` with atomics in it.
         Some(self.constant_item(&ours!({ static _PAYS: () = #check; })))
     }

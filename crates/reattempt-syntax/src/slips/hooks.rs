@@ -54,8 +54,7 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
         Expr::Call(call) if asks && is_word(&call.func, "not") => {
             let errors = call.args.to_token_stream();
             let pattern = Pat::parse_multi.parse2(errors.clone()).ok()?;
-            names_errors(&pattern)
-                .then(|| negated(key, &format!("({})", written(&errors)), &written(&errors)))
+            names_errors(&pattern).then(|| opposite_of_pattern(key, &written(&errors)))?
         }
         Expr::Unary(not) if asks && matches!(not.op, UnOp::Not(_)) => {
             let function = written(&not.expr.to_token_stream());
@@ -103,6 +102,12 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
                 .any(|it| name == it)
                 .then(|| format!("`{key}` takes a function; write `{key} = |_| {said}`"))
         }
+        Expr::MethodCall(call) if asks && key != "until" => {
+            let error = error_of(&call.receiver)?;
+            Some(format!(
+                "`{key}` takes a function; write `{key} = |{error}| {said}`"
+            ))
+        }
         Expr::MethodCall(call) if may_be_async || key == "on_retry" => {
             let of_self = matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self"));
             of_self.then(|| format!("`{key}` takes a function; write `{key} = |_| {said}`"))
@@ -126,6 +131,29 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
                     "`{key}` returns at once and cannot await; what takes time belongs to the body, or to `before_retry`"
                 )
             })
+        }
+        _ => None,
+    }
+}
+
+/// How the opposite of a pattern is written.
+pub(super) fn opposite_of_pattern(key: &str, errors: &str) -> Option<String> {
+    let fix = match key {
+        "on" => format!("on(_), except({errors})"),
+        "except" => format!("on({errors})"),
+        _ => return None,
+    };
+    Some(format!("a pattern has no opposite; write `{fix}`"))
+}
+
+/// The name by which people call the error, where a value is it or a part of it.
+pub(super) fn error_of(value: &Expr) -> Option<String> {
+    match value {
+        Expr::MethodCall(call) => error_of(&call.receiver),
+        Expr::Field(field) => error_of(&field.base),
+        Expr::Path(path) => {
+            let name = path.path.get_ident()?.to_string();
+            ["e", "err", "error"].contains(&&*name).then_some(name)
         }
         _ => None,
     }

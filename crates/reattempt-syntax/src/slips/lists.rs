@@ -6,7 +6,7 @@ use retry_runtime::rules::RuleId;
 use syn::parse::Parser as _;
 use syn::{Expr, Ident, Meta, MetaList, Pat};
 
-use super::bare_value;
+use super::{bare_value, hooks};
 use crate::diagnostics::{Diagnostic, Place};
 use crate::tokens::{names_errors, written};
 
@@ -31,6 +31,9 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                     RuleId::Syntax,
                     format!("a function stands after `=`; write `{key} = {said}`"),
                 );
+            }
+            if let Some(text) = function(key, list) {
+                return fault(RuleId::S9, text);
             }
             let pattern = Pat::parse_multi.parse2(list.tokens.clone()).ok()?;
             match &pattern {
@@ -62,7 +65,8 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                 .split(',')
                 .map(|name| {
                     let name = name.trim().trim_start_matches('&');
-                    name.trim_start_matches("mut ").trim_matches('"').to_owned()
+                    let name = name.trim_start_matches("mut ").trim_matches('"');
+                    name.trim_end_matches(".clone()").to_owned()
                 })
                 .collect();
             let is_plain = plain
@@ -77,6 +81,10 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                         "`clone` lists parameters by their names; write `clone({})`",
                         names.join(", ")
                     ),
+                ),
+                None if said.starts_with("..") => fault(
+                    RuleId::S7,
+                    "`clone` lists parameters by their names; write `clone(parameter)`, with those that the body moves".to_owned(),
                 ),
                 None if said.contains('.') => fault(
                     RuleId::S7,
@@ -99,6 +107,35 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
             fault(super::rule_of(key), text)
         }
     }
+}
+
+/// What is wrong with `on(io::is_busy)`, `on(error.is_busy())` and `on(!Error::Closed)`, which are no patterns.
+fn function(key: &str, list: &MetaList) -> Option<String> {
+    let said = written(&list.tokens);
+    let code: Expr = syn::parse2(list.tokens.clone()).ok()?;
+    let path = match &code {
+        Expr::Call(call) if call.args.is_empty() => &*call.func,
+        Expr::MethodCall(call) => {
+            let error = hooks::error_of(&call.receiver)?;
+            return Some(format!(
+                "a function stands after `=`; write `{key} = |{error}| {said}`"
+            ));
+        }
+        Expr::Unary(not) => {
+            let pattern = not.expr.to_token_stream();
+            let names = names_errors(&Pat::parse_multi.parse2(pattern.clone()).ok()?);
+            return names.then(|| hooks::opposite_of_pattern(key, &written(&pattern)))?;
+        }
+        code => code,
+    };
+    let Expr::Path(path) = path else { return None };
+    let is_function = path.path.segments.len() > 1
+        && (path.path.segments.last())
+            .is_some_and(|last| !last.ident.to_string().contains(char::is_uppercase));
+    is_function.then(|| {
+        let function = written(&path.to_token_stream());
+        format!("a function stands after `=`; write `{key} = {function}`")
+    })
 }
 
 /// Whether `key = value` stands in parentheses.

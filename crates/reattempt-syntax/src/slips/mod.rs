@@ -73,7 +73,7 @@ pub fn policy(item: &NestedMeta) -> Option<Diagnostic> {
         return None;
     };
     let name = path.segments.last()?.ident.to_string();
-    let is_constant = name.len() > 1 && !name.contains(char::is_lowercase);
+    let is_constant = !name.contains(char::is_lowercase);
     let is_key = keys::KEYS.contains(&&*name.to_lowercase());
     (is_constant && (!is_key || name == "POLICY")).then(|| {
         let path = written(&path.to_token_stream());
@@ -224,6 +224,7 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
         _ => None,
     }
     .or_else(|| hooks::parameters(key, value))
+    .or_else(|| (said == "None" && keys::CODE.contains(&key)).then(|| format!("a key that is not written has no value; drop `{key} = None`")))
     .or_else(|| HOOKS.contains(&key).then(|| hook(key, value, &said)).flatten())
 }
 
@@ -261,9 +262,6 @@ fn inherited(value: &Expr, said: &str) -> Option<String> {
             (is_constant || starts_with_policy(&call.receiver)).then(|| {
                 format!("`build` answers with a `Result`, and the attribute checks the policy itself; write `policy = {policy}`")
             })
-        }
-        _ if said == "None" => {
-            Some("`policy` takes the policy itself; drop `policy = None`".to_owned())
         }
         _ => None,
     }
