@@ -94,7 +94,7 @@ impl From<bool> for Verdict {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says nothing about a retry",
     label = "expected `bool` or `Verdict`",
-    note = "`on`, `except` and `with` answer with a `bool` or a `reattempt::Verdict`",
+    note = "`on`, `except` and `with` answer at once, by a `bool` or a `reattempt::Verdict`; none of them is async",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait IntoVerdict {

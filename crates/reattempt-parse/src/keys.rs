@@ -76,6 +76,17 @@ const NO_RATE: &str = ", which has no fixed rate: it follows what the service ac
 /// A flag that others have for the opposite.
 const NO_FLAG: &str = "; write `idempotent = false`";
 
+/// Units that others have in the name of a key.
+const UNITS: &[(&str, &str)] = &[
+    ("_ms", "ms"),
+    ("_millis", "ms"),
+    ("_milliseconds", "ms"),
+    ("_s", "s"),
+    ("_sec", "s"),
+    ("_secs", "s"),
+    ("_seconds", "s"),
+];
+
 /// Keys that most policies need.
 const USUAL: [&str; 8] = [
     "max", "on", "base", "cap", "jitter", "deadline", "timeout", "budget",
@@ -260,6 +271,14 @@ pub fn unknown(word: &str, value: Option<&str>, keys: &[&str]) -> String {
         let code = convert(ours, remark);
         return format!("unknown key `{word}`; it is called `{ours}` here{remark}{code}");
     }
+    if let Some((key, unit)) = with_unit(word).filter(|(key, _)| keys.contains(key)) {
+        let value = value
+            .filter(|value| value.parse::<f64>().is_ok())
+            .unwrap_or("5");
+        return format!(
+            "unknown key `{word}`; the unit stands in the value, write `{key} = \"{value}{unit}\"`"
+        );
+    }
     if let Some(key) = nearest(word, keys) {
         return format!("unknown key `{word}`; did you mean `{key}`?");
     }
@@ -288,7 +307,11 @@ fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
     }
     // `with_max_times(4)`, `stop = stop_after_attempt(4)`
     if let Some((word, inside)) = value.strip_suffix(')').and_then(|it| it.split_once('(')) {
-        let meant = if word.is_empty() { Some((ours, remark)) } else { foreign(word) };
+        let meant = if word.is_empty() {
+            Some((ours, remark))
+        } else {
+            foreign(word)
+        };
         let (meant, remark) = meant.filter(|(meant, _)| *meant == ours)?;
         return converted(meant, remark, inside);
     }
@@ -303,6 +326,20 @@ fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!("{ours} = {value}"))
+}
+
+/// `base` and `ms` of `base_ms`, of `delay_ms` and of `delayMs`.
+fn with_unit(word: &str) -> Option<(&'static str, &'static str)> {
+    let plain_word = plain(word);
+    UNITS.iter().find_map(|(ending, unit)| {
+        let key = plain_word.strip_suffix(&*plain(ending))?;
+        let ours = Key::ALL
+            .iter()
+            .map(|key| key.as_str())
+            .find(|ours| plain(ours) == key);
+        let ours = ours.or_else(|| Some(foreign(key)?.0))?;
+        (Key::from_name(ours)?.kind() == Kind::Time).then_some((ours, *unit))
+    })
 }
 
 fn nearest_foreign(word: &str) -> Option<&'static str> {
@@ -370,11 +407,14 @@ mod tests {
             ("stop", "stop_after_attempt(4)", Some("write `max = 4`")),
             ("stop", "stop_after_delay(4)", None),
             ("max_retries", "limit(4)", None),
+            ("base_ms", "500", Some("write `base = \"500ms\"`")),
+            ("maxDelayMs", "500", Some("write `cap = \"500ms\"`")),
+            ("timeout_secs", "1.5", Some("write `timeout = \"1.5s\"`")),
             ("colour", "3", None),
         ] {
             let said = unknown(word, Some(value), KEYS);
             let code = said
-                .split_once("; write ")
+                .split_once("write ")
                 .map(|(_, code)| format!("write {code}"));
             assert_eq!(code.as_deref(), ours, "{word} = {value}");
         }

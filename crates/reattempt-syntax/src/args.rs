@@ -399,12 +399,17 @@ fn value(meta: &Meta, example: &str) -> Result<Expr, Diagnostic> {
 }
 
 fn needs_value(meta: &Meta, example: &str) -> Diagnostic {
-    let example = slips::in_parentheses(meta).unwrap_or_else(|| example.to_owned());
     let word = meta
         .path()
         .get_ident()
         .map(ToString::to_string)
         .unwrap_or_default();
+    let example = match slips::in_parentheses(meta) {
+        Some(value) => value,
+        // A function of that name.
+        None if word == "policy" && matches!(meta, Meta::List(_)) => "policy()".to_owned(),
+        None => example.to_owned(),
+    };
     Diagnostic::new(
         Place::of(meta),
         RuleId::Syntax,
@@ -598,9 +603,9 @@ fn closure(tokens: &TokenStream) -> Option<String> {
     is_closure.then(|| format!("|{parameters}| {body}"))
 }
 
-/// Patterns between which `,` or `||` stands, with `|` in its place.
+/// Patterns between which `,`, `||` or `&&` stands, with `|` in its place.
 fn separated(tokens: &TokenStream) -> Option<String> {
-    let text = written(tokens).replace("||", "|");
+    let text = written(tokens).replace("||", "|").replace("&&", "| ");
     let text = text.trim_end_matches([',', ' ']).replace(',', " |");
     let fits = text
         .parse()

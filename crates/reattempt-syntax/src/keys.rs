@@ -42,9 +42,27 @@ pub fn unknown(word: &str, value: Option<&str>, beside: &[String]) -> String {
     if words::foreign(word).is_none() && nearest(&word.to_lowercase(), &["never"]).is_some() {
         return format!("unknown key `{word}`; did you mean `never`, alone?");
     }
-    if word.contains("::") {
+    if let Some((_, last)) = word.rsplit_once("::") {
+        let is_variant = last.starts_with(char::is_uppercase);
+        return match value {
+            _ if is_variant && last.ends_with("Error") => format!(
+                "`{word}` is not a key; the errors are those of the function, drop `{word}`"
+            ),
+            None if is_variant => {
+                format!("`{word}` is not a key; errors belong to `on`, write `on({word})`")
+            }
+            Some(fields) if is_variant => format!(
+                "`{word}` is not a key; errors belong to `on`, write `on({word}{fields})`"
+            ),
+            _ => format!(
+                "`{word}` is not a key; a policy is given by its key, write `policy = {word}(...)`"
+            ),
+        };
+    }
+    let is_known = words::foreign(word).is_some() || nearest(&word.to_lowercase(), KEYS).is_some();
+    if value.is_none() && !is_known {
         return format!(
-            "`{word}` is not a key; a policy is given by its key, write `policy = {word}(...)`"
+            "unknown key `{word}`; a policy is the value of a key, write `policy = {word}`"
         );
     }
     words::unknown(word, value, KEYS)

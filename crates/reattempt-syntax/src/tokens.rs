@@ -24,7 +24,8 @@ pub fn names_errors(pattern: &Pat) -> bool {
     // Behind a type a single letter is a variant, too.
     let is_variant = |path: &Path| {
         let is_letter = |name: &Ident| name.to_string().len() == 1 && path.segments.len() > 1;
-        (path.segments.last()).is_some_and(|last| is_camel_case(&last.ident) || is_letter(&last.ident))
+        (path.segments.last())
+            .is_some_and(|last| is_camel_case(&last.ident) || is_letter(&last.ident))
     };
     match pattern {
         Pat::Wild(_) => true,

@@ -497,6 +497,15 @@ pub(super) fn not_wrapped(word: &Word, fields: &Fields) -> String {
     }
 }
 
+/// What to say of `#[classify(transient)]`.
+pub(super) fn renamed(meta: &Meta) -> String {
+    let said = match meta {
+        Meta::List(list) => written(&list.tokens),
+        _ => "transient".to_owned(),
+    };
+    format!("the attribute of `Classify` is `retry`; write `#[retry({said})]`")
+}
+
 /// An attribute as it is written.
 pub(super) fn attribute(tokens: &TokenStream) -> String {
     format!("#[{}]", written(tokens))

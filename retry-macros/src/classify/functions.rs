@@ -28,7 +28,10 @@ pub(super) fn fault(value: &Expr, fields: &Fields) -> Option<String> {
         Expr::Closure(closure)
             if !closure.inputs.is_empty() && closure.inputs.len() != fields.len() =>
         {
-            let given = closure.inputs.iter().map(|it| written(&it.to_token_stream()));
+            let given = closure
+                .inputs
+                .iter()
+                .map(|it| written(&it.to_token_stream()));
             let list: Vec<_> = given
                 .chain(std::iter::repeat("_".to_owned()))
                 .take(fields.len())

@@ -288,7 +288,7 @@ pub(super) fn on_field(
 ) -> bool {
     let attributes = fields.iter().flat_map(|field| &field.attrs);
     let mut found = false;
-    for attribute in attributes.filter(|attribute| is_retry(attribute)) {
+    for attribute in attributes.filter(|attribute| is_said(attribute)) {
         found = true;
         let written = advice::attribute(&attribute.meta.to_token_stream());
         faults.push(
@@ -316,10 +316,21 @@ fn path_of(expr: &Expr) -> Option<&Path> {
     }
 }
 
+/// Whether an attribute is meant for the derive: others have the name of theirs.
+pub(super) fn is_said(attribute: &Attribute) -> bool {
+    is_retry(attribute) || attribute.path().is_ident("classify")
+}
+
 /// What stands in all `#[retry(...)]` of one place, and whether all of them could be read.
 fn items(attributes: &[Attribute], is_enum: bool, faults: &mut Diagnostics) -> (Vec<Item>, bool) {
     let (mut items, mut is_whole) = (Vec::new(), true);
-    for attribute in attributes.iter().filter(|attribute| is_retry(attribute)) {
+    for attribute in attributes.iter().filter(|attribute| is_said(attribute)) {
+        if !is_retry(attribute) {
+            is_whole = false;
+            let text = advice::renamed(&attribute.meta);
+            faults.push(attribute.path().span(), RuleId::S11, text);
+            continue;
+        }
         let mut missing = || {
             is_whole = false;
             let text = advice::missing(&attribute.meta, is_enum);

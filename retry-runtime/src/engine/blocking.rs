@@ -208,19 +208,14 @@ fn wait(
 }
 
 impl<P: Place> LiveCall<P> {
-    /// Runs one attempt. `FnMut`, because a body that could run only once cannot be retried: the compiler then points
-    /// at the parameter that the body moves.
+    /// Runs one attempt. `FnOnce`, because the loop around it says what it moves, and the compiler says that once.
     #[inline(always)]
-    // The compiler shows the line of the bound where a body moves a parameter.
-    pub fn attempt<'c, R, T: Clock + 'c, F>(
+    pub fn attempt<'c, R, T: Clock + 'c>(
         &mut self,
         until: Until,
         context: impl IntoContext<'c, T>,
-        body: F,
-    ) -> R
-    where
-        F: FnMut() -> R, // may run again: clone what it moves, a parameter `x` by `#[retry(clone(x))]`
-    {
+        body: impl FnOnce() -> R,
+    ) -> R {
         self.inside(until, context, body)
     }
 

@@ -144,7 +144,7 @@ impl After for Option<Duration> {
 #[diagnostic::on_unimplemented(
     message = "`retry_after` returns `{Self}`, which is not a delay",
     label = "expected `Option<Duration>` or `Duration`",
-    note = "answer with the delay that the error asks for, or with `None` where it asks for none",
+    note = "answer with the delay that the error asks for, `std::time::Duration::from_secs(..)` around a number of seconds, or with `None` where it asks for none",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait Delay {

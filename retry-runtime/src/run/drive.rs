@@ -66,7 +66,7 @@ impl<C> Runner<'_, C> {
         operation: impl AsyncAttemptFn<F>,
     ) -> Result<V, RetryError<E>>
     where
-        F: Future<Output = Result<V, E>>,
+        F: Future<Output = Result<V, E>>, // an operation without a future: `try_run`
         C: Setup<E, T, L>,
         T: IntoTimer,
     {
@@ -84,7 +84,7 @@ impl<C> Runner<'_, C> {
     /// Dropping the future ends the attempt or the wait that is under way.
     pub async fn run_async<R, F, T, L>(self, operation: impl AsyncAttemptFn<F>) -> R
     where
-        F: Future<Output = R>,
+        F: Future<Output = R>, // an operation without a future: `run`
         R: Outcome + ReportLimit,
         C: Setup<R::Error, T, L>,
         T: IntoTimer,

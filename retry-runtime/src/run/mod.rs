@@ -77,7 +77,7 @@ impl Policy {
     #[track_caller]
     pub fn run_async<R, F>(&self, operation: impl AsyncAttemptFn<F>) -> impl Future<Output = R>
     where
-        F: Future<Output = R>,
+        F: Future<Output = R>, // an operation without a future: `run`
         R: Outcome + ReportLimit,
         R::Error: Classify,
     {

@@ -1,7 +1,7 @@
 //! What to write in place of what is no body, and of what stands behind one.
 
 use darling::ast::NestedMeta;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use reattempt_parse as words;
 use retry_runtime::rules::RuleId;
@@ -17,6 +17,17 @@ use crate::tokens::written;
 
 /// What is wrong with what could not be read, where it is known.
 pub(super) fn of(input: TokenStream) -> Option<Diagnostic> {
+    let is_first = |input: ParseStream<'_>| {
+        let is_field = matches!(input.parse()?, Expr::Field(_) | Expr::MethodCall(_));
+        let is_first = is_field && input.peek(Token![,]);
+        input.parse::<TokenStream>()?;
+        Ok(is_first)
+    };
+    if is_first.parse2(input.clone()).is_ok_and(|is| is)
+        && let Some(slip) = slips::policy_alone(&input)
+    {
+        return Some(slip);
+    }
     let find = |input: ParseStream<'_>| {
         let found = misplaced(input);
         input.parse::<TokenStream>()?;
@@ -50,6 +61,22 @@ fn misplaced(input: ParseStream<'_>) -> Option<Diagnostic> {
                 "the body is a block or a closure, and no function; write `{word}|| {answer}{{ ... }}`"
             );
             return Some(Diagnostic::new(place, RuleId::S10, text));
+        }
+        let ahead = input.fork();
+        if input.peek(syn::token::Paren)
+            && let Ok(TokenTree::Group(keys)) = ahead.parse()
+            && ahead.peek(Token![,])
+            && slips::has_keys(&keys.stream())
+        {
+            let text = format!(
+                "the keys stand without parentheses; write `{}`",
+                written(&keys.stream())
+            );
+            return Some(Diagnostic::new(
+                Place::of(&keys.to_token_stream()),
+                RuleId::S10,
+                text,
+            ));
         }
         let ahead = input.fork();
         let is_item = input.peek(Ident::peek_any)

@@ -3,7 +3,8 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
-use syn::{Expr, ExprClosure, Pat, UnOp};
+use syn::visit::{Visit, visit_expr};
+use syn::{Expr, ExprClosure, Item, Pat, UnOp};
 
 use crate::item::closure_of;
 use crate::tokens::{names_errors, written};
@@ -56,6 +57,18 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
             let pattern = Pat::parse_multi.parse2(errors.clone()).ok()?;
             names_errors(&pattern).then(|| opposite_of_pattern(key, &written(&errors)))?
         }
+        value
+            if asks
+                && key != "until"
+                && !matches!(value, Expr::Path(_))
+                && error_of(value).is_some() =>
+        {
+            let error = error_of(value)?;
+            let said = said.replace("! ", "!");
+            Some(format!(
+                "`{key}` takes a function; write `{key} = |{error}| {said}`"
+            ))
+        }
         Expr::Unary(not) if asks && matches!(not.op, UnOp::Not(_)) => {
             let function = written(&not.expr.to_token_stream());
             let is_path = matches!(&*not.expr, Expr::Path(_));
@@ -102,12 +115,6 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
                 .any(|it| name == it)
                 .then(|| format!("`{key}` takes a function; write `{key} = |_| {said}`"))
         }
-        Expr::MethodCall(call) if asks && key != "until" => {
-            let error = error_of(&call.receiver)?;
-            Some(format!(
-                "`{key}` takes a function; write `{key} = |{error}| {said}`"
-            ))
-        }
         Expr::MethodCall(call) if may_be_async || key == "on_retry" => {
             let of_self = matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self"));
             of_self.then(|| format!("`{key}` takes a function; write `{key} = |_| {said}`"))
@@ -119,6 +126,9 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
                 "`{key}` decides at once and is not async; drop `async`"
             ))
         }
+        Expr::Closure(closure) if key.ends_with("_retry") && fails(&closure.body) => Some(format!(
+            "`{key}` returns nothing, so that `?` cannot leave it; write `let _ = ...;` for what may fail, or do it in the body"
+        )),
         Expr::Closure(closure) if closure.asyncness.is_none() && awaits(closure) => {
             let parameters = written(&closure.inputs.to_token_stream());
             let body = written(&closure.body.to_token_stream());
@@ -151,6 +161,8 @@ pub(super) fn error_of(value: &Expr) -> Option<String> {
     match value {
         Expr::MethodCall(call) => error_of(&call.receiver),
         Expr::Field(field) => error_of(&field.base),
+        Expr::Binary(both) => error_of(&both.left).or_else(|| error_of(&both.right)),
+        Expr::Unary(not) => error_of(&not.expr),
         Expr::Path(path) => {
             let name = path.path.get_ident()?.to_string();
             ["e", "err", "error"].contains(&&*name).then_some(name)
@@ -181,6 +193,24 @@ fn is_question(function: &Expr) -> bool {
 
 fn is_word(function: &Expr, word: &str) -> bool {
     matches!(function, Expr::Path(path) if path.path.is_ident(word))
+}
+
+/// Whether `?` leaves the body of a closure, and not one inside it.
+fn fails(body: &Expr) -> bool {
+    struct Tries(bool);
+    impl<'a> Visit<'a> for Tries {
+        fn visit_expr(&mut self, code: &'a Expr) {
+            match code {
+                Expr::Try(_) => self.0 = true,
+                Expr::Closure(_) | Expr::Async(_) | Expr::TryBlock(_) => {}
+                code => visit_expr(self, code),
+            }
+        }
+        fn visit_item(&mut self, _: &'a Item) {}
+    }
+    let mut tries = Tries(false);
+    tries.visit_expr(body);
+    tries.0
 }
 
 /// Whether the body of a closure awaits itself, not in an async block of its own.

@@ -1,6 +1,7 @@
 //! What stands in parentheses behind a key.
 
 use darling::ast::NestedMeta;
+use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use retry_runtime::rules::RuleId;
 use syn::parse::Parser as _;
@@ -15,7 +16,7 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
     let said = written(&list.tokens);
     let fault = |rule, text: String| Some(Diagnostic::new(Place::of(&list.tokens), rule, text));
     match key {
-        "policy" if has_keys(list) => fault(
+        "policy" if has_keys(&list.tokens) => fault(
             RuleId::Syntax,
             format!(
                 "the keys of a policy stand by themselves; write `{said}` without `policy(...)`"
@@ -95,7 +96,7 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                 None => None,
             }
         }
-        "breaker" | "bulkhead" | "throttle" if has_keys(list) => {
+        "breaker" | "bulkhead" | "throttle" if has_keys(&list.tokens) => {
             let (first, rest) = key.split_at_checked(1)?;
             let kind = format!("{}{rest}", first.to_uppercase());
             fault(RuleId::Type, super::no_static(key, &kind))
@@ -113,14 +114,15 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
 fn function(key: &str, list: &MetaList) -> Option<String> {
     let said = written(&list.tokens);
     let code: Expr = syn::parse2(list.tokens.clone()).ok()?;
+    let is_name = matches!(code, Expr::Path(_));
+    if let Some(error) = hooks::error_of(&code).filter(|_| !is_name) {
+        let said = said.replace("! ", "!");
+        return Some(format!(
+            "a function stands after `=`; write `{key} = |{error}| {said}`"
+        ));
+    }
     let path = match &code {
         Expr::Call(call) if call.args.is_empty() => &*call.func,
-        Expr::MethodCall(call) => {
-            let error = hooks::error_of(&call.receiver)?;
-            return Some(format!(
-                "a function stands after `=`; write `{key} = |{error}| {said}`"
-            ));
-        }
         Expr::Unary(not) => {
             let pattern = not.expr.to_token_stream();
             let names = names_errors(&Pat::parse_multi.parse2(pattern.clone()).ok()?);
@@ -139,8 +141,8 @@ fn function(key: &str, list: &MetaList) -> Option<String> {
 }
 
 /// Whether `key = value` stands in parentheses.
-fn has_keys(list: &MetaList) -> bool {
-    NestedMeta::parse_meta_list(list.tokens.clone()).is_ok_and(|items| {
+pub fn has_keys(tokens: &TokenStream) -> bool {
+    NestedMeta::parse_meta_list(tokens.clone()).is_ok_and(|items| {
         items
             .iter()
             .any(|item| matches!(item, NestedMeta::Meta(Meta::NameValue(_))))

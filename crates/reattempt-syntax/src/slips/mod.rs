@@ -7,16 +7,17 @@ use quote::ToTokens as _;
 use reattempt_parse as keys;
 use reattempt_parse::Word;
 use retry_runtime::Backoff;
-use retry_runtime::rules::RuleId;
+use retry_runtime::rules::{Key, Kind, RuleId};
 use std::time::Duration;
 use syn::parse::Parser as _;
-use syn::{Expr, Meta, Pat};
+use syn::{BinOp, Expr, Meta, Pat};
 
 mod hooks;
 mod lists;
 
 pub use hooks::awaits_in;
 use hooks::hook;
+pub use lists::has_keys;
 use lists::listed;
 
 use crate::diagnostics::{Diagnostic, Place};
@@ -107,7 +108,9 @@ pub fn policy_alone(tokens: &TokenStream) -> Option<Diagnostic> {
         return Some(Diagnostic::new(Place::of(&item), RuleId::Syntax, text));
     }
     let value: Expr = syn::parse2(first.clone()).ok()?;
-    let text = if starts_with_policy(&value) {
+    let text = if let Some(key) = negated_flag(&value) {
+        format!("a flag that is off has a value; write `{key} = false`")
+    } else if starts_with_policy(&value) || matches!(value, Expr::Field(_)) {
         format!(
             "a policy is the value of a key; write `policy = {}`",
             written(&first)
@@ -120,11 +123,21 @@ pub fn policy_alone(tokens: &TokenStream) -> Option<Diagnostic> {
     Some(Diagnostic::new(Place::of(&first), RuleId::Syntax, text))
 }
 
+/// `!idempotent`
+fn negated_flag(value: &Expr) -> Option<String> {
+    let Expr::Unary(not) = value else { return None };
+    let key = written(&not.expr.to_token_stream());
+    (keys::KEYS.contains(&&*key)).then_some(key)
+}
+
 /// What to write for a literal that has no key.
 pub fn value_alone(lit: &syn::Lit) -> String {
     let fix = match lit {
         syn::Lit::Str(text) => {
             let value = text.value();
+            if value.contains('=') {
+                return format!("keys stand without quotes; write `{value}`");
+            }
             let key = if <Duration as Word>::from_text(&value).is_some_and(|it| it.is_ok()) {
                 "deadline"
             } else if <Backoff as Word>::from_text(&value).is_some_and(|it| it.is_ok()) {
@@ -208,7 +221,7 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
     let said = written(&value.to_token_stream());
     match key {
         "name" => name(value, &said),
-        "policy" => inherited(value, &said),
+        "policy" => inherited(value),
         "timer" => is_word(value, &["tokio", "smol", "std", "async_std"])
             .then(|| format!("features choose the timer, and `timer` takes a value that implements `Timer`; drop `timer = {said}`")),
         "context" => is_word(value, &["self"])
@@ -219,6 +232,7 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
         ),
         "fallback" if is_answer(value) => Some(format!("`fallback` takes a function; write `fallback = |_| {said}`")),
         "on" | "except" => alternatives(key, value),
+        _ if Key::from_name(key).is_some_and(|key| key.kind() == Kind::Time) => product(value),
         "until" => bare_value(key, value),
         "retry_after" if is_duration(value) => Some(format!("`retry_after` takes a function that asks the error; write `retry_after = |_| Some({said})`")),
         _ => None,
@@ -248,7 +262,7 @@ fn name(value: &Expr, said: &str) -> Option<String> {
 }
 
 /// `policy = Some(POLICY)`, `policy = POLICY.build()`.
-fn inherited(value: &Expr, said: &str) -> Option<String> {
+fn inherited(value: &Expr) -> Option<String> {
     match value {
         Expr::Call(call) if is_word(&call.func, &["Some", "Ok"]) => {
             let policy = written(&call.args.to_token_stream());
@@ -309,6 +323,30 @@ fn is_duration(value: &Expr) -> bool {
         path => path,
     };
     matches!(path, Expr::Path(path) if path.path.segments.iter().rev().nth(1).is_some_and(|it| it.ident == "Duration"))
+}
+
+/// `base = 2 * SECOND`, which the compiler calls in no constant.
+fn product(value: &Expr) -> Option<String> {
+    let Expr::Binary(both) = value else {
+        return None;
+    };
+    let factor = |side: &Expr| matches!(side, Expr::Lit(_));
+    let (count, duration) = match (&*both.left, &*both.right) {
+        (count, duration) if factor(count) => (count, duration),
+        (duration, count) if factor(count) => (count, duration),
+        _ => return None,
+    };
+    let is_constant = match duration {
+        Expr::Path(path) => (path.path.segments.last())
+            .is_some_and(|last| !last.ident.to_string().contains(char::is_lowercase)),
+        duration => is_duration(duration),
+    };
+    let [count, duration] = [count, duration].map(|side| written(&side.to_token_stream()));
+    (is_constant && matches!(both.op, BinOp::Mul(_))).then(|| {
+        format!(
+            "a product of durations is no constant; write `const {{ {duration}.saturating_mul({count}) }}`"
+        )
+    })
 }
 
 /// `on = [Fault::Busy, Fault::Closed]`.
