@@ -9,7 +9,8 @@ use retry_runtime::rules::RuleId;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprClosure, Ident, ReturnType, Stmt, Token};
+use syn::visit::{Visit, visit_expr};
+use syn::{Expr, ExprBreak, ExprClosure, ExprContinue, Ident, Item, ReturnType, Stmt, Token};
 
 use crate::args;
 use crate::check;
@@ -77,11 +78,11 @@ impl Block {
                 "an attempt that awaits is async; write `async { ... }`, and `.await` after the macro",
             );
         }
-        if let Some(label) = body.foreign_label() {
+        if let Some((place, around)) = body.leaves_loop() {
             faults.push(
-                label.span(),
+                place,
                 RuleId::S10,
-                format!("an attempt is a function of its own, which cannot leave the loop `'{label}` around it; let the block return a value, and `break` after it"),
+                format!("an attempt is a function of its own, which cannot leave the loop {around}around it; let the block return a value, and `break` after it"),
             );
         }
         if let Some(end) = body.end_without_answer() {
@@ -98,11 +99,13 @@ impl Block {
 }
 
 impl Body {
-    /// The first label of a `break` or `continue` that stands outside of the body.
-    pub fn foreign_label(&self) -> Option<Ident> {
+    /// Where `break` or `continue` leaves a loop that stands outside of the body, and the label of that.
+    pub fn leaves_loop(&self) -> Option<(Span, String)> {
         let (mut declared, mut left) = (Vec::new(), Vec::new());
         labels(self.statements.stream(), &mut declared, &mut left);
-        left.into_iter().find(|label| !declared.contains(label))
+        let label = left.into_iter().find(|label| !declared.contains(label));
+        let place = label.map(|label| (label.span(), format!("`'{label}` ")));
+        place.or_else(|| Some((breaks(self.statements.stream())?, String::new())))
     }
 
     /// Where it ends, if it may fail by `?` and answers with `()`, which cannot be.
@@ -116,6 +119,40 @@ impl Body {
             _ => None,
         }
     }
+}
+
+/// The first `break` or `continue` without a label in code that is in no loop.
+fn breaks(code: TokenStream) -> Option<Span> {
+    struct Breaks(Option<Span>);
+    impl<'a> Visit<'a> for Breaks {
+        fn visit_expr(&mut self, code: &'a Expr) {
+            match code {
+                Expr::Break(ExprBreak { label: None, .. })
+                | Expr::Continue(ExprContinue { label: None, .. }) => {
+                    self.0.get_or_insert(code.span());
+                }
+                Expr::Loop(_) | Expr::ForLoop(_) | Expr::While(_) => {}
+                Expr::Closure(_) | Expr::Async(_) => {}
+                code => visit_expr(self, code),
+            }
+        }
+        fn visit_item(&mut self, _: &'a Item) {}
+    }
+    // Most code has none, and is not parsed.
+    names_break(code.clone()).then_some(())?;
+    let mut breaks = Breaks(None);
+    for statement in &syn::Block::parse_within.parse2(code).ok()? {
+        breaks.visit_stmt(statement);
+    }
+    breaks.0
+}
+
+fn names_break(code: TokenStream) -> bool {
+    code.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "break" || word == "continue",
+        TokenTree::Group(group) => names_break(group.stream()),
+        _ => false,
+    })
 }
 
 /// Collects the names in `'label:`, and those that `break` and `continue` leave.

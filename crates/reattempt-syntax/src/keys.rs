@@ -51,9 +51,9 @@ pub fn unknown(word: &str, value: Option<&str>, beside: &[String]) -> String {
             None if is_variant => {
                 format!("`{word}` is not a key; errors belong to `on`, write `on({word})`")
             }
-            Some(fields) if is_variant => format!(
-                "`{word}` is not a key; errors belong to `on`, write `on({word}{fields})`"
-            ),
+            Some(fields) if is_variant => {
+                format!("`{word}` is not a key; errors belong to `on`, write `on({word}{fields})`")
+            }
             _ => format!(
                 "`{word}` is not a key; a policy is given by its key, write `policy = {word}(...)`"
             ),

@@ -83,7 +83,7 @@ fn standing(block: &Block) -> TokenStream {
     let bound =
         block.items.iter().any(
             |item| matches!(item, darling::ast::NestedMeta::Meta(meta) if changes(meta.path())),
-        ) || block.body.foreign_label().is_some()
+        ) || block.body.leaves_loop().is_some()
             || block.body.end_without_answer().is_some()
             || !asynchronous && slips::awaits_in(statements.stream());
     let once = match answer.ty() {

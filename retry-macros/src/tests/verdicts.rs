@@ -331,3 +331,39 @@ fn a_delay_is_called_after() {
         assert!(said.ends_with(&format!("; write `{expected}`")), "{said}");
     }
 }
+
+#[test]
+fn the_attribute_is_called_retry() {
+    for (written, fix) in [
+        ("enum Fault { #[classify(transient)] Busy }", "transient"),
+        (
+            "#[classify(default = permanent)] enum Fault { Busy }",
+            "default = permanent",
+        ),
+        ("#[classify(permanent)] struct Fault;", "permanent"),
+    ] {
+        let expected = format!("the attribute of `Classify` is `retry`; write `#[retry({fix})]`");
+        assert_eq!(said(written), [expected], "{written}");
+    }
+}
+
+#[test]
+fn keys_of_a_verdict_in_other_words() {
+    for (written, expected) in [
+        (
+            "verdict = transient",
+            "a verdict is one word here; write `#[retry(transient)]`",
+        ),
+        (
+            "transient, after(wait)",
+            "`after` takes a field behind `=`; write `after = wait`",
+        ),
+        (
+            "with = |wait: &Duration, text| true",
+            "`with` gets a reference to each field, and there are 1; write `#[retry(with = |wait: &Duration| true)]`",
+        ),
+    ] {
+        let item = format!("enum Fault {{ #[retry({written})] A {{ wait: Duration }} }}");
+        assert_eq!(said(&item), [expected], "{written}");
+    }
+}
