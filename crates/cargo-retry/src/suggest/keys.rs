@@ -74,9 +74,12 @@ impl Keys {
 
     /// Makes a policy of them that the rules accept. What would hammer here is made to grow.
     pub(super) fn accept(&mut self) {
+        if self.base.as_deref().is_some_and(is_zero) {
+            self.backoff = Some("none");
+        }
         if self.backoff == Some("none") {
-            // It has no effect there.
-            self.jitter = None;
+            // They have no effect there.
+            (self.base, self.factor, self.cap, self.jitter) = (None, None, None, None);
         }
         let broken = self.broken();
         if broken.is_empty() {
@@ -129,6 +132,11 @@ impl Keys {
     pub(super) fn unlimited(&mut self) {
         self.max = Some("\"unlimited\"".to_owned());
     }
+}
+
+/// `"0ms"`
+fn is_zero(text: &str) -> bool {
+    retry_runtime::duration::parse(text.trim_matches('"')).is_ok_and(|it| it.is_zero())
 }
 
 /// What a method of another library does, if nothing here says it.

@@ -109,6 +109,7 @@ fn what_the_loop_logs_is_a_hook() {
     for (number, (failed, hook)) in [
         ("Err(e) if tries > 3 => return Err(e), Err(_) => { eprintln!(\"again\"); sleep(PAUSE) }", "on_retry = |_| eprintln!(\"again\"),"),
         ("Err(e) => { warn!(error = %e, \"failed\"); sleep(PAUSE) }", "on_retry = |retry| if let Some(e) = retry.error() { warn!(error = %e, \"failed\"); },"),
+        ("Err(error) => { error!(\"failed: {error}\"); sleep(PAUSE) }", "on_retry = |retry| if let Some(error) = retry.error() { error!(\"failed: {error}\"); },"),
         ("Err(e) => { println!(\"{tries}: {e:?}\"); sleep(PAUSE) }", "on_retry = |retry| if let Some(e) = retry.error() { let tries = retry.attempt(); println!(\"{tries}: {e:?}\"); },"),
         ("Err(e) => { log::warn!(\"{}\", tries); sleep(PAUSE) }", "on_retry = |retry| { let tries = retry.attempt(); log::warn!(\"{}\", tries); },"),
         ("Err(e) => { let wait = next(); info!(\"again in {wait:?}\"); sleep(wait) }", "on_retry = |retry| { let wait = retry.delay(); info!(\"again in {wait:?}\"); },"),

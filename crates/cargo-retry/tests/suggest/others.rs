@@ -129,3 +129,18 @@ fn a_builder_that_is_changed_is_not_known() {
         "{found}"
     );
 }
+
+#[test]
+fn a_delay_of_zero_is_none() {
+    for (number, call) in [
+        "tokio_retry::Retry::spawn(FixedInterval::from_millis(0).take(2), || ask()).await",
+        "tokio_retry::Retry::spawn(FixedInterval::new(Duration::from_secs(0)).take(2), || ask()).await",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("others-zero-{number}"), call);
+        assert!(code.contains("backoff = \"none\",") && !is_sketch(&found), "{found}");
+        assert!(!code.contains("base") && !code.contains("jitter"), "{code}");
+    }
+}

@@ -36,9 +36,12 @@ pub(in crate::suggest) fn rendered(code: &impl ToTokens, references: &BTreeSet<S
             continue;
         }
         let before = text(number.checked_sub(1));
+        // `error!(..)` is another name than `error != other`.
+        let is_macro = next == "!" && text(number.checked_add(2)) != "=";
         let is_value = piece.is_name
             && references.contains(&piece.text)
             && !piece.in_macro
+            && !is_macro
             && !matches!(before, "." | "&" | "::")
             && !matches!(next, "." | "?" | "[" | ":");
         if is_value {
