@@ -96,8 +96,9 @@ impl Word for Duration {
             let (rule, fix) = match (fault, meant(text)) {
                 (duration::ParseDurationError::NoUnit, _) => {
                     let number = text.trim();
+                    let is_number = number.parse::<f64>().is_ok();
                     let fix = format!("`\"{number}ms\"` or `\"{number}s\"`");
-                    (RuleId::R17, Some(fix))
+                    (RuleId::R17, is_number.then_some(fix))
                 }
                 (_, Some(Err(fault))) => return ParseError::new(RuleId::R2, fault.to_string()),
                 (_, meant) => {
