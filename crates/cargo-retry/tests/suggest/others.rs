@@ -143,4 +143,30 @@ fn a_delay_of_zero_is_none() {
         assert!(code.contains("backoff = \"none\",") && !is_sketch(&found), "{found}");
         assert!(!code.contains("base") && !code.contains("jitter"), "{code}");
     }
+    let (found, code) = only(
+        "others-zero-times",
+        "tokio_retry::Retry::spawn(FixedInterval::from_millis(0).take(times), || ask()).await",
+    );
+    assert!(
+        code.contains("budget = 0.1,") && !is_sketch(&found),
+        "{found}"
+    );
+}
+
+#[test]
+fn what_makes_another_delay_each_time_is_not_a_base() {
+    for (number, sleep) in ["backoff.next().unwrap()", "context.backoff()"]
+        .into_iter()
+        .enumerate()
+    {
+        let code = format!(
+            "for _ in 0..5 {{ match ask() {{ Ok(it) => return Ok(it), Err(_) => sleep({sleep}) }} }} fail()"
+        );
+        let (found, _) = only(&format!("others-next-{number}"), &code);
+        let said = found["missing"].to_string();
+        assert!(
+            is_sketch(&found) && said.contains("`base`, how long the loop sleeps"),
+            "{found}"
+        );
+    }
 }

@@ -313,7 +313,7 @@ impl Wait {
             return Some(fixed(text));
         }
         let Some(name) = variable(sleep) else {
-            let is_fixed = outside.has(sleep) && !facts.jitter;
+            let is_fixed = outside.has(sleep) && !facts.jitter && !is_another(sleep);
             return is_fixed.then(|| fixed(duration(sleep)));
         };
         let first = (outside.named)(&name);
@@ -353,6 +353,15 @@ fn variable(expr: &Expr) -> Option<String> {
         Expr::Paren(it) => variable(&it.expr),
         _ => None,
     }
+}
+
+/// `backoff.next().unwrap()`: each time another one, by its name.
+fn is_another(expr: &Expr) -> bool {
+    let Expr::MethodCall(it) = expr else {
+        return false;
+    };
+    let name = it.method.to_string();
+    name.starts_with("next") || name.contains("backoff") || is_another(&it.receiver)
 }
 
 /// `a.min(b)`, `min(a, b)`.
