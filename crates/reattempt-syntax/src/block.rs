@@ -131,8 +131,11 @@ fn breaks(code: TokenStream) -> Option<Span> {
                 | Expr::Continue(ExprContinue { label: None, .. }) => {
                     self.0.get_or_insert(code.span());
                 }
-                Expr::Loop(_) | Expr::ForLoop(_) | Expr::While(_) => {}
-                Expr::Closure(_) | Expr::Async(_) => {}
+                Expr::Loop(_)
+                | Expr::ForLoop(_)
+                | Expr::While(_)
+                | Expr::Closure(_)
+                | Expr::Async(_) => {}
                 code => visit_expr(self, code),
             }
         }

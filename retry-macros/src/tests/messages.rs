@@ -256,135 +256,137 @@ fn a_function_without_a_body_is_one_fault() {
     }
 }
 
-/// The fix is in the words of who made the mistake, so that it can be pasted.
+/// A mistake, what is said of it, and the fix in the words of who made it.
+const FIXES: &[(&str, &str, &str)] = &[
+    ("on = E::A", "a pattern stands in parentheses", "on(E::A)"),
+    (
+        "on(Err(E::A))",
+        "`on` looks at the error itself",
+        "on(E::A)",
+    ),
+    (
+        "on(E::A && E::B)",
+        "several errors are separated by `|`",
+        "on(E::A | E::B)",
+    ),
+    (
+        "on(!Shop::Busy)",
+        "a pattern has no opposite",
+        "on(_), except(Shop::Busy)",
+    ),
+    (
+        "on(_), except(!Shop::Busy)",
+        "a pattern has no opposite",
+        "on(Shop::Busy)",
+    ),
+    (
+        "on(shop::is_busy)",
+        "a function stands after `=`",
+        "on = shop::is_busy",
+    ),
+    (
+        "on(Shop::is_busy())",
+        "a function stands after `=`",
+        "on = Shop::is_busy",
+    ),
+    (
+        "on(e.is_busy())",
+        "a function stands after `=`",
+        "on = |e| e.is_busy()",
+    ),
+    (
+        "on(e.code == 503)",
+        "a function stands after `=`",
+        "on = |e| e.code == 503",
+    ),
+    (
+        "on = e.is_busy()",
+        "`on` takes a function",
+        "on = |e| e.is_busy()",
+    ),
+    (
+        "on(_), except = !error.is_busy()",
+        "`except` takes a function",
+        "except = |error| !error.is_busy()",
+    ),
+    (
+        "on(_), clone = x",
+        "`clone` takes a list of parameters",
+        "clone(x)",
+    ),
+    (
+        "on(_), clone = [x, y]",
+        "`clone` takes a list of parameters",
+        "clone(x, y)",
+    ),
+    (
+        "on(_), clone(x.clone())",
+        "`clone` lists parameters by their names",
+        "clone(x)",
+    ),
+    (
+        "on(_), budget = None",
+        "a word stands in quotes",
+        "budget = \"none\"",
+    ),
+    (
+        "on(_), jitter = None",
+        "a word stands in quotes",
+        "jitter = \"none\"",
+    ),
+    (
+        "on(_), base = \"500\"",
+        "a duration needs a unit",
+        "\"500ms\"` or `\"500s\"",
+    ),
+    (
+        "on(_), base = 2 * SECOND",
+        "a product of durations is no constant",
+        "const { SECOND.saturating_mul(2) }",
+    ),
+    (
+        "on(_), base_ms = 500",
+        "unknown key `base_ms`; the unit stands in the value",
+        "base = \"500ms\"",
+    ),
+    (
+        "not_on(Shop::Busy)",
+        "unknown key `not_on`; it is called `except` here",
+        "except(Shop::Busy)",
+    ),
+    (
+        "on(_), not_idempotent",
+        "unknown key `not_idempotent`; it is called `idempotent` here",
+        "idempotent = false",
+    ),
+    (
+        "!idempotent",
+        "a flag that is off has a value",
+        "idempotent = false",
+    ),
+    ("P", "a policy is the value of a key", "policy = P"),
+    (
+        "self.retry",
+        "a policy is the value of a key",
+        "policy = self.retry",
+    ),
+    ("policy()", "`policy` needs a value", "policy = policy()"),
+    (
+        "patient",
+        "unknown key `patient`; a policy is the value of a key",
+        "policy = patient",
+    ),
+    (
+        "Shop::Busy",
+        "`Shop::Busy` is not a key; errors belong to `on`",
+        "on(Shop::Busy)",
+    ),
+    ("\"max = 5\"", "keys stand without quotes", "max = 5"),
+];
+
 #[test]
 fn fixes_are_made_of_what_is_written() {
-    for (arguments, said, fix) in [
-        ("on = E::A", "a pattern stands in parentheses", "on(E::A)"),
-        (
-            "on(Err(E::A))",
-            "`on` looks at the error itself",
-            "on(E::A)",
-        ),
-        (
-            "on(E::A && E::B)",
-            "several errors are separated by `|`",
-            "on(E::A | E::B)",
-        ),
-        (
-            "on(!Shop::Busy)",
-            "a pattern has no opposite",
-            "on(_), except(Shop::Busy)",
-        ),
-        (
-            "on(_), except(!Shop::Busy)",
-            "a pattern has no opposite",
-            "on(Shop::Busy)",
-        ),
-        (
-            "on(shop::is_busy)",
-            "a function stands after `=`",
-            "on = shop::is_busy",
-        ),
-        (
-            "on(Shop::is_busy())",
-            "a function stands after `=`",
-            "on = Shop::is_busy",
-        ),
-        (
-            "on(e.is_busy())",
-            "a function stands after `=`",
-            "on = |e| e.is_busy()",
-        ),
-        (
-            "on(e.code == 503)",
-            "a function stands after `=`",
-            "on = |e| e.code == 503",
-        ),
-        (
-            "on = e.is_busy()",
-            "`on` takes a function",
-            "on = |e| e.is_busy()",
-        ),
-        (
-            "on(_), except = !error.is_busy()",
-            "`except` takes a function",
-            "except = |error| !error.is_busy()",
-        ),
-        (
-            "on(_), clone = x",
-            "`clone` takes a list of parameters",
-            "clone(x)",
-        ),
-        (
-            "on(_), clone = [x, y]",
-            "`clone` takes a list of parameters",
-            "clone(x, y)",
-        ),
-        (
-            "on(_), clone(x.clone())",
-            "`clone` lists parameters by their names",
-            "clone(x)",
-        ),
-        (
-            "on(_), budget = None",
-            "a word stands in quotes",
-            "budget = \"none\"",
-        ),
-        (
-            "on(_), jitter = None",
-            "a word stands in quotes",
-            "jitter = \"none\"",
-        ),
-        (
-            "on(_), base = \"500\"",
-            "a duration needs a unit",
-            "\"500ms\"` or `\"500s\"",
-        ),
-        (
-            "on(_), base = 2 * SECOND",
-            "a product of durations is no constant",
-            "const { SECOND.saturating_mul(2) }",
-        ),
-        (
-            "on(_), base_ms = 500",
-            "unknown key `base_ms`; the unit stands in the value",
-            "base = \"500ms\"",
-        ),
-        (
-            "not_on(Shop::Busy)",
-            "unknown key `not_on`; it is called `except` here",
-            "except(Shop::Busy)",
-        ),
-        (
-            "on(_), not_idempotent",
-            "unknown key `not_idempotent`; it is called `idempotent` here",
-            "idempotent = false",
-        ),
-        (
-            "!idempotent",
-            "a flag that is off has a value",
-            "idempotent = false",
-        ),
-        ("P", "a policy is the value of a key", "policy = P"),
-        (
-            "self.retry",
-            "a policy is the value of a key",
-            "policy = self.retry",
-        ),
-        ("policy()", "`policy` needs a value", "policy = policy()"),
-        (
-            "patient",
-            "unknown key `patient`; a policy is the value of a key",
-            "policy = patient",
-        ),
-        (
-            "Shop::Busy",
-            "`Shop::Busy` is not a key; errors belong to `on`",
-            "on(Shop::Busy)",
-        ),
-        ("\"max = 5\"", "keys stand without quotes", "max = 5"),
-    ] {
+    for (arguments, said, fix) in FIXES {
         let [first] = &*messages(arguments, FUNCTION) else {
             panic!("{arguments}")
         };

@@ -36,14 +36,10 @@ const ASYNC: &[&str] = &["before_retry", "fallback", "verify"];
 pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
     let may_be_async = ASYNC.contains(&key);
     let asks = ["on", "except", "until"].contains(&key);
+    if let Some(text) = asks.then(|| question(key, value, said)).flatten() {
+        return Some(text);
+    }
     match value {
-        // Of a method's answer alone is it clear that it is no function: `retry_if(...)` may return one.
-        Expr::Call(call) if asks && call.args.is_empty() && is_question(&call.func) => {
-            let function = written(&call.func.to_token_stream());
-            Some(format!(
-                "`{key}` takes the function itself; write `{key} = {function}`"
-            ))
-        }
         Expr::Call(call) if is_word(&call.func, "Some") => {
             let closure = call.args.first().and_then(closure_of)?;
             let parameters = written(&closure.inputs.to_token_stream());
@@ -51,52 +47,6 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
             Some(format!(
                 "`{key}` takes the function itself; write `{key} = |{parameters}| {body}`"
             ))
-        }
-        Expr::Call(call) if asks && is_word(&call.func, "not") => {
-            let errors = call.args.to_token_stream();
-            let pattern = Pat::parse_multi.parse2(errors.clone()).ok()?;
-            names_errors(&pattern).then(|| opposite_of_pattern(key, &written(&errors)))?
-        }
-        value
-            if asks
-                && key != "until"
-                && !matches!(value, Expr::Path(_))
-                && error_of(value).is_some() =>
-        {
-            let error = error_of(value)?;
-            let said = said.replace("! ", "!");
-            Some(format!(
-                "`{key}` takes a function; write `{key} = |{error}| {said}`"
-            ))
-        }
-        Expr::Unary(not) if asks && matches!(not.op, UnOp::Not(_)) => {
-            let function = written(&not.expr.to_token_stream());
-            let is_path = matches!(&*not.expr, Expr::Path(_));
-            (is_path || matches!(&*not.expr, Expr::Macro(_))).then(|| {
-                negated(
-                    key,
-                    &format!(" = {function}"),
-                    &format!("{function}(value)"),
-                )
-            })
-        }
-        Expr::Macro(mac) if asks && mac.mac.path.is_ident("matches") => {
-            let tokens = mac.mac.tokens.clone();
-            let is_comma =
-                |it: &TokenTree| matches!(it, TokenTree::Punct(sign) if sign.as_char() == ',');
-            let pattern: TokenStream = tokens
-                .into_iter()
-                .skip_while(|it| !is_comma(it))
-                .skip(1)
-                .collect();
-            let pattern = written(&pattern);
-            Some(if key == "until" {
-                format!(
-                    "`until` takes a function; write `until = |value| matches!(value, {pattern})`"
-                )
-            } else {
-                format!("a pattern stands in parentheses; write `{key}({pattern})`")
-            })
         }
         Expr::Async(block) if may_be_async => {
             let body = written(&block.block.to_token_stream());
@@ -119,13 +69,6 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
             let of_self = matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self"));
             of_self.then(|| format!("`{key}` takes a function; write `{key} = |_| {said}`"))
         }
-        Expr::Closure(closure)
-            if closure.asyncness.is_some() && ["on", "except", "until"].contains(&key) =>
-        {
-            Some(format!(
-                "`{key}` decides at once and is not async; drop `async`"
-            ))
-        }
         Expr::Closure(closure) if key.ends_with("_retry") && fails(&closure.body) => Some(format!(
             "`{key}` returns nothing, so that `?` cannot leave it; write `let _ = ...;` for what may fail, or do it in the body"
         )),
@@ -142,6 +85,66 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
                 )
             })
         }
+        _ => None,
+    }
+}
+
+/// The same of keys that ask about an error or a value.
+fn question(key: &str, value: &Expr, said: &str) -> Option<String> {
+    match value {
+        // Of a method's answer alone is it clear that it is no function: `retry_if(...)` may return one.
+        Expr::Call(call) if call.args.is_empty() && is_question(&call.func) => {
+            let function = written(&call.func.to_token_stream());
+            Some(format!(
+                "`{key}` takes the function itself; write `{key} = {function}`"
+            ))
+        }
+        Expr::Call(call) if is_word(&call.func, "not") => {
+            let errors = call.args.to_token_stream();
+            let pattern = Pat::parse_multi.parse2(errors.clone()).ok()?;
+            names_errors(&pattern).then(|| opposite_of_pattern(key, &written(&errors)))?
+        }
+        Expr::MethodCall(_) | Expr::Binary(_) | Expr::Unary(_)
+            if key != "until" && error_of(value).is_some() =>
+        {
+            let error = error_of(value)?;
+            let said = said.replace("! ", "!");
+            Some(format!(
+                "`{key}` takes a function; write `{key} = |{error}| {said}`"
+            ))
+        }
+        Expr::Unary(not) if matches!(not.op, UnOp::Not(_)) => {
+            let function = written(&not.expr.to_token_stream());
+            let is_path = matches!(&*not.expr, Expr::Path(_));
+            (is_path || matches!(&*not.expr, Expr::Macro(_))).then(|| {
+                negated(
+                    key,
+                    &format!(" = {function}"),
+                    &format!("{function}(value)"),
+                )
+            })
+        }
+        Expr::Macro(mac) if mac.mac.path.is_ident("matches") => {
+            let tokens = mac.mac.tokens.clone();
+            let is_comma =
+                |it: &TokenTree| matches!(it, TokenTree::Punct(sign) if sign.as_char() == ',');
+            let pattern: TokenStream = tokens
+                .into_iter()
+                .skip_while(|it| !is_comma(it))
+                .skip(1)
+                .collect();
+            let pattern = written(&pattern);
+            Some(if key == "until" {
+                format!(
+                    "`until` takes a function; write `until = |value| matches!(value, {pattern})`"
+                )
+            } else {
+                format!("a pattern stands in parentheses; write `{key}({pattern})`")
+            })
+        }
+        Expr::Closure(closure) if closure.asyncness.is_some() => Some(format!(
+            "`{key}` decides at once and is not async; drop `async`"
+        )),
         _ => None,
     }
 }
