@@ -258,6 +258,16 @@ fn a_function_without_a_body_is_one_fault() {
 
 /// A mistake, what is said of it, and the fix in the words of who made it.
 const FIXES: &[(&str, &str, &str)] = &[
+    (
+        "on(_), until = job.is_done()",
+        "`until` takes a function",
+        "until = |job| job.is_done()",
+    ),
+    (
+        "on = fault.is_busy()",
+        "`on` takes a function",
+        "on = |fault| fault.is_busy()",
+    ),
     ("on = E::A", "a pattern stands in parentheses", "on(E::A)"),
     (
         "on(Err(E::A))",
@@ -423,4 +433,12 @@ fn a_hook_cannot_fail() {
     ] {
         assert_eq!(messages(arguments, FUNCTION), [""; 0], "{arguments}");
     }
+}
+
+#[test]
+fn numbers_are_no_errors() {
+    says(
+        "on = [503, 504]",
+        "`on` looks at the error itself; write `on = |error| ...`, which asks it for what this lists [S9]",
+    );
 }

@@ -104,13 +104,11 @@ fn question(key: &str, value: &Expr, said: &str) -> Option<String> {
             let pattern = Pat::parse_multi.parse2(errors.clone()).ok()?;
             names_errors(&pattern).then(|| opposite_of_pattern(key, &written(&errors)))?
         }
-        Expr::MethodCall(_) | Expr::Binary(_) | Expr::Unary(_)
-            if key != "until" && error_of(value).is_some() =>
-        {
-            let error = error_of(value)?;
+        Expr::MethodCall(_) | Expr::Binary(_) | Expr::Unary(_) if asked(key, value).is_some() => {
+            let name = asked(key, value)?;
             let said = said.replace("! ", "!");
             Some(format!(
-                "`{key}` takes a function; write `{key} = |{error}| {said}`"
+                "`{key}` takes a function; write `{key} = |{name}| {said}`"
             ))
         }
         Expr::Unary(not) if matches!(not.op, UnOp::Not(_)) => {
@@ -159,6 +157,19 @@ pub(super) fn opposite_of_pattern(key: &str, errors: &str) -> Option<String> {
     Some(format!("a pattern has no opposite; write `{fix}`"))
 }
 
+/// The name of what a value asks, and no function: the error, or any variable that has a method such as `is_done`.
+fn asked(key: &str, value: &Expr) -> Option<String> {
+    match value {
+        Expr::MethodCall(call) if is_asked(&call.method.to_string()) => match &*call.receiver {
+            Expr::Path(path) if !path.path.is_ident("self") => {
+                path.path.get_ident().map(ToString::to_string)
+            }
+            _ => None,
+        },
+        value => error_of(value).filter(|_| key != "until"),
+    }
+}
+
 /// The name by which people call the error, where a value is it or a part of it.
 pub(super) fn error_of(value: &Expr) -> Option<String> {
     match value {
@@ -189,9 +200,12 @@ fn is_question(function: &Expr) -> bool {
     let Expr::Path(path) = function else {
         return false;
     };
-    let name = path.path.segments.last().map(|it| it.ident.to_string());
+    (path.path.segments.last()).is_some_and(|it| is_asked(&it.ident.to_string()))
+}
+
+fn is_asked(name: &str) -> bool {
     let asks = ["is_", "has_", "can_", "should_"];
-    name.is_some_and(|name| asks.iter().any(|start| name.starts_with(start)))
+    asks.iter().any(|start| name.starts_with(start))
 }
 
 fn is_word(function: &Expr, word: &str) -> bool {

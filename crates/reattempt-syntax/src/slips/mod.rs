@@ -365,6 +365,11 @@ fn alternatives(key: &str, value: &Expr) -> Option<String> {
         Expr::Tuple(tuple) if !tuple.elems.is_empty() => &tuple.elems,
         _ => return None,
     };
+    if elements.iter().all(|it| matches!(it, Expr::Lit(_))) {
+        return Some(format!(
+            "`{key}` looks at the error itself; write `{key} = |error| ...`, which asks it for what this lists"
+        ));
+    }
     let patterns: Vec<_> = elements
         .iter()
         .map(|it| written(&it.to_token_stream()))
