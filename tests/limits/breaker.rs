@@ -1,6 +1,8 @@
 use std::cell::Cell;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use reattempt::observe::{self, Event};
 use reattempt::overload::breaker::State;
 use reattempt::{
     Breaker, GaveUp, GiveUpReason, Policy, RetryError, Throttle, Verdict, retry, retry_block,
@@ -162,30 +164,66 @@ async fn slow_once(calls: &Cell<u32>) -> Result<u32, &'static str> {
     Ok(calls.get())
 }
 
-/// X10 where only the running program knows the breaker, or the policy.
+/// X10 where only the running program knows the breaker, or the policy: no call fails for it.
 #[tokio::test(start_paused = true)]
 async fn a_window_below_the_timeout() {
-    #[retry(timeout = "1s", breaker = breaker, on(_))]
+    #[retry(max = 2, base = "1ms", timeout = "1s", breaker = breaker, on(_))]
     async fn borrowed(breaker: &Breaker) -> Result<u32, RetryError<&'static str>> {
-        Ok(1)
+        Err("down")
     }
-    static SECOND: Breaker = Breaker::time_window(Duration::from_secs(1));
+    static SECOND: Breaker = Breaker::time_window(Duration::from_secs(1)).min_calls(1000);
     #[retry(policy = policy, breaker = &SECOND, on(_))]
     async fn under(policy: Policy) -> Result<u32, RetryError<&'static str>> {
-        Ok(1)
+        Err("down")
     }
-    let (short, long) = (
-        Breaker::time_window(Duration::from_secs(1)),
-        Breaker::time_window(Duration::from_secs(2)),
-    );
-    assert!(borrowed(&long).await.is_ok());
-    let fitting = Policy::new().timeout(Duration::from_millis(500));
-    assert!(under(fitting).await.is_ok());
-    let refused = tokio::spawn(async move { borrowed(&short).await }).await;
-    assert!(refused.is_err_and(|end| end.is_panic()));
-    let long = fitting.timeout(Duration::from_millis(501));
-    let refused = tokio::spawn(under(long)).await;
-    assert!(refused.is_err_and(|end| end.is_panic()));
+    const FITTING: Policy = Policy::new().max(2).timeout(Duration::from_millis(500));
+    const LONG: Policy = FITTING.timeout(Duration::from_millis(501));
+    let short = Breaker::time_window(Duration::from_secs(1));
+    let long = Breaker::time_window(Duration::from_secs(2));
+    let run = async |policy: Policy| {
+        let runner = policy.on(|_: &&str| true).name("runner");
+        let runner = runner.breaker(&SECOND);
+        runner.try_run_async(async || Err::<u32, _>("down")).await
+    };
+
+    let (rules, calls) = broken_rules(async {
+        let mut calls = Vec::new();
+        for _ in 0..2 {
+            calls.push(borrowed(&long).await);
+            calls.push(under(FITTING).await);
+            calls.push(run(FITTING).await);
+            calls.push(borrowed(&short).await);
+            calls.push(under(LONG).await);
+            calls.push(run(LONG).await);
+        }
+        calls
+    });
+    let calls = calls.await;
+    let ends: Vec<_> = (calls.iter())
+        .map(|call| call.as_ref().map_err(|end| (end.reason(), end.attempts())))
+        .collect();
+    assert_eq!(ends, [Err((GiveUpReason::Attempts, 2)); 12]);
+
+    let rules = rules.lock().unwrap();
+    let operations = ["::borrowed", "::under", "runner"];
+    assert_eq!(rules.len(), operations.len(), "{rules:?}");
+    for (line, operation) in rules.iter().zip(operations) {
+        let says = "the policy breaks a rule, and calls keep to it all the same: the `breaker`'s window of";
+        assert!(line.contains(&format!("{operation}: {says}")), "{line}");
+        assert!(line.contains("rule X10"), "{line}");
+    }
+}
+
+/// The events `invalid_policy` of what `calls` does, as a log shows them.
+fn broken_rules<F: Future>(calls: F) -> (Arc<Mutex<Vec<String>>>, impl Future<Output = F::Output>) {
+    let rules = Arc::<Mutex<Vec<String>>>::default();
+    let log = Arc::clone(&rules);
+    let observer = move |event: &Event<'_>| {
+        if let Event::InvalidPolicy { .. } = event {
+            log.lock().unwrap().push(event.to_string());
+        }
+    };
+    (rules, observe::scope(Arc::new(observer), calls))
 }
 
 /// Who above is in a hurry says nothing of the service.

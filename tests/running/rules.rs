@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::observe::{self, Event};
-use reattempt::policy::rules::{Rule, Severity};
+use reattempt::policy::rules::{Consequence, Rule, Severity};
 use reattempt::testing::{Record, record, virtual_time};
 use reattempt::tower::RetryLayer;
 use reattempt::{
@@ -306,24 +306,25 @@ fn a_layer_is_refused_by_try_new() {
     assert!(RetryLayer::try_new(P.max(1).factor(3.0)).is_ok());
 }
 
-/// The operation, the rule and whether calls are tamed, of each event.
-type Seen = Arc<Mutex<Vec<(&'static str, &'static str, bool, String)>>>;
+/// The operation, the rule, what follows and the line, of each event.
+type Line = (&'static str, &'static str, Consequence, String);
+type Seen = Arc<Mutex<Vec<Line>>>;
 
-fn seen(calls: impl FnOnce()) -> Vec<(&'static str, &'static str, bool, String)> {
+fn seen(calls: impl FnOnce()) -> Vec<Line> {
     let seen = Seen::default();
     let log = Arc::clone(&seen);
     let observer = move |event: &Event<'_>| {
         if let Event::InvalidPolicy {
             operation,
             violation,
-            is_tamed,
+            consequence,
         } = *event
         {
             assert_eq!(event.name(), "invalid_policy");
             let line = event.to_string();
             assert!(line.contains(violation.message()), "{line}");
             let mut seen = log.lock().unwrap();
-            seen.push((operation, violation.rule().as_str(), is_tamed, line));
+            seen.push((operation, violation.rule().as_str(), consequence, line));
         }
     };
     observe::scope_blocking(Arc::new(observer), calls);
@@ -345,9 +346,15 @@ fn it_is_reported_once() {
     });
     let short: Vec<_> = events
         .iter()
-        .map(|(_, rule, tamed, _)| (*rule, *tamed))
+        .map(|(_, rule, consequence, _)| (*rule, *consequence))
         .collect();
-    assert_eq!(short, [("R1", false), ("X7", true)]);
+    assert_eq!(
+        short,
+        [
+            ("R1", Consequence::SingleAttempt),
+            ("X7", Consequence::NearestValues)
+        ]
+    );
     assert!(events[0].0.ends_with("::call"));
     assert!(
         events[0]
@@ -379,9 +386,10 @@ fn each_unsafe_rule_is_reported() {
             .map(|violation| violation.severity());
         let is_reported = severity == Some(Severity::Unsafe);
         assert_eq!(events.len(), usize::from(is_reported), "{}", case.rule);
-        if let [(operation, rule, is_tamed, _)] = events.as_slice() {
+        if let [(operation, rule, consequence, _)] = events.as_slice() {
             assert_eq!((*operation, *rule), (name, case.rule));
-            assert_eq!(*is_tamed, case.reason != GiveUpReason::InvalidPolicy);
+            let is_tamed = *consequence == Consequence::NearestValues;
+            assert_eq!(is_tamed, case.reason != GiveUpReason::InvalidPolicy);
         }
     }
 }

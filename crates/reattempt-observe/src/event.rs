@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use reattempt_core::GiveUpReason;
-use reattempt_rules::{Violation, consequence};
+use reattempt_rules::{Consequence, Violation};
 
 use crate::breaker::Change;
 use crate::said::said;
@@ -47,8 +47,8 @@ pub enum Event<'a> {
         operation: &'static str,
         /// The rule, with the numbers of the policy and a fix.
         violation: &'a Violation,
-        /// Whether its calls keep to the nearest values that are accepted; otherwise they make a single attempt.
-        is_tamed: bool,
+        /// What follows for its calls.
+        consequence: Consequence,
     },
     /// Other policies hold from now on.
     Reloaded {
@@ -321,11 +321,10 @@ impl fmt::Display for Event<'_> {
             Self::InvalidPolicy {
                 operation,
                 violation,
-                is_tamed,
+                consequence,
             } => write!(
                 f,
-                "{operation}: the policy breaks a rule, and {}: {violation}",
-                consequence(*is_tamed)
+                "{operation}: the policy breaks a rule, and {consequence}: {violation}"
             ),
             Self::Reloaded { .. } => f.write_str("the configuration was loaded"),
             Self::ReloadRefused(error) => write!(f, "the configuration was refused: {error}"),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use reattempt_core::watch;
-use reattempt_rules::Violation;
+use reattempt_rules::{Consequence, Violation};
 
 use crate::event::Event;
 use crate::observer::Observer;
@@ -124,7 +124,11 @@ impl Drop for Reporting {
 
 /// Reports that the policy of an operation breaks a rule. Returns whether anybody reads that: metrics and statistics do not
 /// show it.
-pub fn invalid_policy(operation: &'static str, violation: &Violation, is_tamed: bool) -> bool {
+pub fn invalid_policy(
+    operation: &'static str,
+    violation: &Violation,
+    consequence: Consequence,
+) -> bool {
     #[cfg(feature = "tracing")]
     let is_read = crate::to_tracing::reads_errors() || is_added();
     #[cfg(not(feature = "tracing"))]
@@ -133,7 +137,7 @@ pub fn invalid_policy(operation: &'static str, violation: &Violation, is_tamed: 
         deliver(&Event::InvalidPolicy {
             operation,
             violation,
-            is_tamed,
+            consequence,
         });
     }
     is_read
@@ -175,7 +179,7 @@ mod tests {
     use core::sync::atomic::{AtomicU32, Ordering};
     use std::sync::Arc;
 
-    use reattempt_rules::{RuleId, Text};
+    use reattempt_rules::{Consequence, RuleId, Text};
 
     use super::{invalid_policy, report};
     use crate::Event;
@@ -188,7 +192,7 @@ mod tests {
         let observer = move |_: &Event<'_>| {
             if count.fetch_add(1, Ordering::Relaxed) < 2 {
                 let violation = Text::new().push("never").breaks(RuleId::X1);
-                invalid_policy("inside", &violation, false);
+                invalid_policy("inside", &violation, Consequence::SingleAttempt);
                 report(&Event::TimeoutIgnored("inside"));
             }
         };

@@ -14,7 +14,6 @@ use crate::telemetry::Level;
 use reattempt_core::GiveUpReason;
 use reattempt_core::Timestamp;
 use reattempt_core::process;
-use reattempt_rules::consequence;
 
 /// Operations whose give-ups are limited each by itself; those that come later share one limit.
 const OPERATIONS: usize = 1000;
@@ -85,15 +84,14 @@ pub(super) fn report(event: &Event<'_>) {
         Event::InvalidPolicy {
             operation,
             violation,
-            is_tamed,
+            consequence,
         } => tracing::error!(
             target: "reattempt",
             operation,
             rule = violation.rule().as_str(),
             key = violation.key().map(reattempt_rules::Key::as_str),
             fix = violation.message(),
-            "the policy breaks a rule, and {}",
-            consequence(is_tamed)
+            "the policy breaks a rule, and {consequence}"
         ),
         Event::Reloaded { from } => {
             let from = from.map(|path| path.display().to_string());

@@ -30,6 +30,4 @@ mod violation;
 pub use id::{INDEX, RuleId};
 pub use key::{Key, Keys, Kind};
 pub use text::{CAPACITY, Letters, Text};
-#[doc(hidden)]
-pub use violation::consequence;
-pub use violation::{Severity, Violation};
+pub use violation::{Consequence, Severity, Violation};

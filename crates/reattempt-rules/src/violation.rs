@@ -118,13 +118,25 @@ impl fmt::Display for Violation {
 
 impl core::error::Error for Violation {}
 
-/// Returns what follows for the calls of an operation whose policy breaks a rule while the program runs.
-#[doc(hidden)]
-pub const fn consequence(is_tamed: bool) -> &'static str {
-    if is_tamed {
-        "calls keep to the nearest values that are accepted"
-    } else {
-        "calls make a single attempt"
+/// What follows for the calls of an operation whose policy breaks a rule while the program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Consequence {
+    /// They keep to the nearest values that are accepted.
+    NearestValues,
+    /// They make a single attempt: a value means nothing.
+    SingleAttempt,
+    /// They keep to the policy as it is written: what breaks the rule stands beside it, such as a breaker.
+    AsWritten,
+}
+
+impl fmt::Display for Consequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NearestValues => "calls keep to the nearest values that are accepted",
+            Self::SingleAttempt => "calls make a single attempt",
+            Self::AsWritten => "calls keep to it all the same",
+        })
     }
 }
 

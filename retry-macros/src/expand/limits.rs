@@ -48,41 +48,12 @@ impl Parts<'_> {
         let (shared_throttle, throttle) =
             self.gate(model.throttle.as_ref(), "throttle", "ThrottleGate", None);
         let (shared_budget, budget) = self.budget_gate();
-        let fits = self.window_fits();
         ours! {
             #shared_breaker
-            #fits
             #shared_bulkhead
             #shared_throttle
             #shared_budget
             let mut gates = #krate::__private::Gates::new(#breaker, #bulkhead, #throttle, #budget);
-        }
-    }
-
-    /// X10 where the breaker or the policy is known only when the call begins.
-    fn window_fits(&self) -> TokenStream {
-        let model = self.model;
-        // The configuration may change at any time, and no call fails for it.
-        if model.named.is_some() {
-            return TokenStream::new();
-        }
-        let may_time_out = model.inherited.is_some() || model.has(Key::Timeout);
-        let Some(breaker) = model.breaker.as_ref().filter(|_| may_time_out) else {
-            return TokenStream::new();
-        };
-        if self.judges_window(breaker) {
-            return TokenStream::new();
-        }
-        let (span, policy) = (breaker.span(), self.policy_ref());
-        let krate = model.krate_at(span);
-        let breaker = if let Expr::Reference(_) = breaker {
-            ours!(#breaker)
-        } else {
-            let name = Ident::new("breaker", at(span));
-            quote_spanned!(at(span)=> #krate::__private::shared(&#name))
-        };
-        quote_spanned! {at(span)=>
-            #krate::__private::refuse_window(#breaker, #policy);
         }
     }
 

@@ -403,7 +403,7 @@ impl Parts<'_> {
     }
 
     /// Whether the compiler can look at the breaker and at the policy.
-    pub(super) fn judges_window(&self, breaker: &Expr) -> bool {
+    fn judges_window(&self, breaker: &Expr) -> bool {
         let policy = self.policy();
         !self.model.is_running()
             && names_static(breaker)

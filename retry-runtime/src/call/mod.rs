@@ -23,7 +23,7 @@ pub(crate) use reattempt_core::GiveUpReason;
 
 use crate::jitter::unit;
 use crate::policy::{Nested, Policy};
-use crate::rules::{Broken, Violation};
+use crate::rules::{Broken, Consequence, Violation};
 use crate::verdict::Verdict;
 use reattempt_rules::duration::{Nanos, is_shorter};
 
@@ -96,13 +96,12 @@ pub trait CallEnv {
         false
     }
 
-    /// Learns that the policy of the call breaks a rule. `is_tamed` says that the call keeps to the nearest policy that is
-    /// accepted; otherwise there is no retry.
+    /// Learns that the policy of the call breaks a rule, and what the call does all the same.
     ///
     /// # Default
     ///
     /// Nothing follows.
-    fn invalid_policy(&mut self, _violation: &Violation, _is_tamed: bool) {}
+    fn invalid_policy(&mut self, _violation: &Violation, _consequence: Consequence) {}
 
     /// Asks the strategy of the call after attempt number `attempt`, if it has one; it decides in place of the
     /// policy's backoff. `retry_after` is the delay that the error asks for.
@@ -360,11 +359,12 @@ fn tamed(policy: &Policy, env: &mut impl CallEnv) -> Result<Option<Policy>, Give
     let Some(Broken { violation, tamed }) = policy.broken() else {
         return Ok(None);
     };
-    env.invalid_policy(&violation, tamed.is_some());
-    match tamed {
-        Some(tamed) => Ok(Some(tamed)),
-        None => Err(GiveUpReason::InvalidPolicy),
-    }
+    let (consequence, tamed) = match tamed {
+        Some(tamed) => (Consequence::NearestValues, Ok(Some(tamed))),
+        None => (Consequence::SingleAttempt, Err(GiveUpReason::InvalidPolicy)),
+    };
+    env.invalid_policy(&violation, consequence);
+    tamed
 }
 
 /// Returns whether the attempt that has failed ran long enough to start the count anew.

@@ -14,7 +14,7 @@ use crate::call;
 use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
 use crate::policy::Policy;
-use crate::rules::{self, Violation};
+use crate::rules::{self, Consequence, Violation};
 use crate::strategy::Decision;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
@@ -121,6 +121,13 @@ impl Progress {
         let (result, verdict) = (failure.result, failure.verdict);
         let report = self.attempt_ended(context, &mut failure);
         gates.record(result, context.timer);
+        let policy = context.operation.policy();
+        #[cfg(feature = "std")]
+        if policy.timeout.is_some()
+            && let Some(violation) = gates.violation_under(policy)
+        {
+            invalid::report(context.operation, &violation, Consequence::AsWritten);
+        }
         let mut env = LiveEnv {
             context,
             gates,
@@ -131,7 +138,6 @@ impl Progress {
             is_first: self.call.failures() == 0,
             is_free: false,
         };
-        let policy = context.operation.policy();
         let paid = failure.progressed.then(|| self.call.paid());
         let decided = self.call.failed(policy, verdict, &mut env);
         if let Some(paid) = paid.filter(|_| env.progressed) {
@@ -323,7 +329,7 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
             && let Some(violation) = rules::restarts(policy)
         {
             self.progressed = false;
-            self.invalid_policy(&violation, true);
+            self.invalid_policy(&violation, Consequence::NearestValues);
         }
         self.progressed
     }
@@ -343,11 +349,11 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
             && call::is_marked(self.context.operation.id())
     }
 
-    fn invalid_policy(&mut self, violation: &Violation, is_tamed: bool) {
+    fn invalid_policy(&mut self, violation: &Violation, consequence: Consequence) {
         #[cfg(feature = "std")]
-        invalid::report(self.context.operation, violation, is_tamed);
+        invalid::report(self.context.operation, violation, consequence);
         #[cfg(not(feature = "std"))]
-        let _ = (violation, is_tamed);
+        let _ = (violation, consequence);
     }
 
     fn strategy(&mut self, attempt: u32, retry_after: Option<Duration>) -> Option<Decision> {

@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::result::AttemptResult;
 use crate::call::GiveUpReason;
 use crate::policy::Policy;
+use crate::rules::Violation;
 use crate::timer::Clock;
 
 /// Something that is asked before each attempt, learns what the attempt came to, and may refuse the next one.
@@ -34,6 +35,11 @@ pub trait Gate {
 
     /// Records an attempt that has not ended the call with success.
     fn record(&mut self, _result: AttemptResult, _clock: &dyn Clock) {}
+
+    /// Returns the rule that it breaks beside this policy: X10 of a breaker.
+    fn violation_under(&self, _policy: &Policy) -> Option<Violation> {
+        None
+    }
 
     /// Gives back what a lookup after a failed attempt may need: its slot, and the permit of a probe. Returns
     /// whether there was one.
@@ -126,6 +132,10 @@ impl<G: Gate> Gate for Option<G> {
         if let Some(gate) = self {
             gate.record(result, clock);
         }
+    }
+
+    fn violation_under(&self, policy: &Policy) -> Option<Violation> {
+        self.as_ref()?.violation_under(policy)
     }
 
     fn step_aside(&mut self) -> bool {
@@ -239,6 +249,10 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
         self.bulkhead.record(result, clock);
         self.throttle.record(result, clock);
         self.budget.record(result, clock);
+    }
+
+    fn violation_under(&self, policy: &Policy) -> Option<Violation> {
+        self.breaker.violation_under(policy)
     }
 
     fn step_aside(&mut self) -> bool {

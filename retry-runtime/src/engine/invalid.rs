@@ -4,16 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use crate::operation::Operation;
-use crate::rules::Violation;
-use reattempt_rules::consequence;
+use crate::rules::{Consequence, Violation};
 
 /// What is reported in all; of operations that come later nothing is.
 const REPORTS: usize = 1000;
 
-/// Reports that the policy of an operation breaks a rule, unless that rule has been reported of it. `is_tamed` says that its calls
-/// keep to the nearest policy that is accepted; otherwise they make a single attempt.
+/// Reports that the policy of an operation breaks a rule, unless that rule has been reported of it.
 #[cold]
-pub(super) fn report(operation: Operation<'_>, violation: &Violation, is_tamed: bool) {
+pub(super) fn report(operation: Operation<'_>, violation: &Violation, consequence: Consequence) {
     static REPORTED: Mutex<BTreeSet<(u64, &str)>> = Mutex::new(BTreeSet::new());
 
     // Not held while an observer runs, which may retry something itself.
@@ -25,18 +23,15 @@ pub(super) fn report(operation: Operation<'_>, violation: &Violation, is_tamed: 
         return;
     }
     #[cfg(feature = "observe")]
-    if reattempt_observe::invalid_policy(operation.name(), violation, is_tamed) {
+    if reattempt_observe::invalid_policy(operation.name(), violation, consequence) {
         return;
     }
     if cfg!(debug_assertions) {
-        complain(operation.name(), violation, is_tamed);
+        complain(operation.name(), violation, consequence);
     }
 }
 
 #[expect(clippy::print_stderr, reason = "nobody else hears of it")]
-fn complain(operation: &str, violation: &Violation, is_tamed: bool) {
-    eprintln!(
-        "{operation}: the policy breaks a rule, and {}: {violation}",
-        consequence(is_tamed)
-    );
+fn complain(operation: &str, violation: &Violation, consequence: Consequence) {
+    eprintln!("{operation}: the policy breaks a rule, and {consequence}: {violation}");
 }

@@ -9,6 +9,8 @@ use crate::breaker::{Breaker, Pass};
 use crate::budget::{Account, Budget, FailureClass};
 use crate::bulkhead::{self, Bulkhead};
 use crate::call::GiveUpReason;
+use crate::policy::Policy;
+use crate::rules::Violation;
 use crate::throttle::{self, Throttle};
 use crate::timer::Clock;
 
@@ -60,6 +62,10 @@ impl Gate for BreakerGate<'_> {
         };
         self.breaker.settle_error(self.pass, verdict, &clock);
         self.pass = Pass::NOTHING;
+    }
+
+    fn violation_under(&self, policy: &Policy) -> Option<Violation> {
+        self.breaker.violation_under(policy.timeout)
     }
 
     fn step_aside(&mut self) -> bool {

@@ -22,7 +22,7 @@ pub use reattempt_rules::hedge::{
     beyond_deadline as hedge_beyond_deadline, beyond_timeout as hedge_beyond_timeout,
     copies as hedge_copies, delay as hedge_delay, quantile as hedge_quantile,
 };
-pub use reattempt_rules::{Key, Keys, Kind, RuleId, Severity, Violation};
+pub use reattempt_rules::{Consequence, Key, Keys, Kind, RuleId, Severity, Violation};
 pub use restart::restarts;
 pub(crate) use tame::Broken;
 

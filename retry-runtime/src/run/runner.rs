@@ -265,18 +265,13 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
 
     /// Makes no attempt while `breaker` is open, and reports the results of attempts to it.
     ///
-    /// # Panics
-    ///
-    /// When its window of time is below twice the policy's `timeout` ([`Breaker::violation_under`]).
+    /// A breaker whose window of time is below twice the policy's `timeout` ([`Breaker::violation_under`]) may never open:
+    /// after the first failure the event [`InvalidPolicy`](crate::observe::Event::InvalidPolicy) says so.
     #[cfg(feature = "std")]
-    #[track_caller]
     pub fn breaker(self, breaker: &'p Breaker) -> Runner<'p, Parts<J, H, T, Limits<'p>, S>>
     where
         L: Into<Limits<'p>>,
     {
-        if let Some(refusal) = breaker.violation_under(self.plan.policy.timeout) {
-            refusal.refuse();
-        }
         self.limited(|limits| limits.breaker = Some(breaker))
     }
 

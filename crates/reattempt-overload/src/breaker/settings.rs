@@ -307,7 +307,8 @@ impl Breaker {
     /// Returns the violation of X10 by this breaker under attempts with this `timeout`: its window of time is below twice the
     /// time-out.
     ///
-    /// `#[retry]` asks this of constants, `Runner::breaker` when it runs.
+    /// `#[retry]` asks this of constants when the program compiles; of any other breaker or policy a call reports it once, after
+    /// a failure, as the event `invalid_policy`.
     pub const fn violation_under(&self, timeout: Option<Duration>) -> Option<Violation> {
         match (self.window(), timeout) {
             (Some(window), Some(timeout)) => rules::window_below_timeout(window, timeout),
