@@ -64,7 +64,7 @@ fn not_idempotent() {
     let failed = post(&service).expect_err("nobody knows whether it was executed");
     assert_eq!(
         (failed.reason(), failed.attempts(), failed.last()),
-        (GiveUpReason::Permanent, 1, Some(&Fault::Reset))
+        (GiveUpReason::NotIdempotent, 1, Some(&Fault::Reset))
     );
 }
 

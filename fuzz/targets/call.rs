@@ -127,7 +127,7 @@ fn final_reason(
         Verdict::Permanent => return Some(GiveUpReason::Permanent),
         Verdict::RetryForbidden => return Some(GiveUpReason::RetryForbidden),
         _ if verdict.is_ambiguous() && !policy.is_idempotent() => {
-            return Some(GiveUpReason::Permanent);
+            return Some(GiveUpReason::NotIdempotent);
         }
         _ => {}
     }

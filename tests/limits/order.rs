@@ -11,8 +11,9 @@ use reattempt::{
 use crate::points::poll;
 use crate::support::{Fault, SECOND, Still, World};
 
-const ORDER: [GiveUpReason; 8] = [
+const ORDER: [GiveUpReason; 9] = [
     GiveUpReason::Permanent,
+    GiveUpReason::NotIdempotent,
     GiveUpReason::RetryForbidden,
     GiveUpReason::Attempts,
     GiveUpReason::Nested,
@@ -35,9 +36,10 @@ impl Reasons {
             Self(held.map(|(_, reason)| *reason).collect())
         };
         (1..1 << ORDER.len()).map(subset).filter(|reasons| {
-            !reasons.has(GiveUpReason::RetryForbidden)
-                || !reasons.has(GiveUpReason::Permanent)
-                    && !reasons.has(GiveUpReason::RetryAfterTooLong)
+            let has = |reason| u32::from(reasons.has(reason));
+            let is_final = has(GiveUpReason::Permanent) + has(GiveUpReason::RetryForbidden);
+            is_final + has(GiveUpReason::NotIdempotent) <= 1
+                && is_final + has(GiveUpReason::RetryAfterTooLong) <= 1
         })
     }
 
@@ -48,15 +50,14 @@ impl Reasons {
     fn verdict(&self) -> Verdict {
         let long = Duration::from_secs(3600);
         match (
-            self.has(GiveUpReason::Permanent),
+            self.has(GiveUpReason::NotIdempotent),
             self.has(GiveUpReason::RetryAfterTooLong),
         ) {
-            // Of an operation that is not idempotent.
             (true, true) => Verdict::TransientAfter(long),
-            (true, false) => Verdict::Permanent,
             (false, true) => Verdict::Throttled(Some(long)),
-            (false, false) if self.has(GiveUpReason::RetryForbidden) => Verdict::RetryForbidden,
-            (false, false) => Verdict::Transient,
+            _ if self.has(GiveUpReason::Permanent) => Verdict::Permanent,
+            _ if self.has(GiveUpReason::RetryForbidden) => Verdict::RetryForbidden,
+            _ => Verdict::Transient,
         }
     }
 
@@ -67,7 +68,7 @@ impl Reasons {
             } else {
                 3
             })
-            .idempotent(!self.has(GiveUpReason::Permanent))
+            .idempotent(!self.has(GiveUpReason::NotIdempotent))
     }
 
     fn world(&self) -> World {

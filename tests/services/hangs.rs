@@ -331,7 +331,7 @@ async fn middleware() {
     let (answer, took) = ends("a post", request.send()).await;
     assert_eq!(
         (end(answer), took),
-        ((GiveUpReason::Permanent, 1, true), SECOND)
+        ((GiveUpReason::NotIdempotent, 1, true), SECOND)
     );
 }
 

@@ -318,11 +318,14 @@ fn not_idempotent() {
         let faults = [fault];
         let service = Service::of(&faults);
         let answer = pay(&service, &timer);
-        assert_eq!(end(&answer), (GiveUpReason::Permanent, 1));
+        assert_eq!(end(&answer), (GiveUpReason::NotIdempotent, 1));
         assert_eq!(service.counts(), (1, 0));
     }
     let service = Service::of(&[REFUSED, LOST]);
-    assert_eq!(end(&pay(&service, &timer)), (GiveUpReason::Permanent, 2));
+    assert_eq!(
+        end(&pay(&service, &timer)),
+        (GiveUpReason::NotIdempotent, 2)
+    );
     assert_eq!((timer.take(), service.counts()), (vec![ASKED], (2, 1)));
 }
 
@@ -351,7 +354,7 @@ fn after_verify() {
     assert_eq!(pay(Verified::Done(7)), (Ok(7), (1, 0)));
     assert_eq!(
         pay(Verified::Unknown),
-        (Err(GiveUpReason::Permanent), (1, 0))
+        (Err(GiveUpReason::NotIdempotent), (1, 0))
     );
     assert!(timer.take().is_empty());
     assert_eq!(pay(Verified::NotDone), (Ok(2), (2, 1)));

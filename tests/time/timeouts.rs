@@ -163,7 +163,7 @@ async fn what_is_not_idempotent() {
     let failed = post(&service).await.expect_err("cut off");
     assert_eq!(
         (failed.reason(), failed.attempts()),
-        (GiveUpReason::Permanent, 1)
+        (GiveUpReason::NotIdempotent, 1)
     );
     assert!(failed.is_timeout());
     assert_eq!((failed.last(), service.calls.get()), (None, 1));
@@ -193,7 +193,7 @@ async fn verified() {
     };
     assert_eq!(
         (end.reason(), service.calls.get()),
-        (GiveUpReason::Permanent, 1)
+        (GiveUpReason::NotIdempotent, 1)
     );
 }
 

@@ -200,7 +200,7 @@ impl core::error::Error for GaveUp {}
 ///
 /// | reason | verdict |
 /// |---|---|
-/// | `Permanent` | `Permanent` |
+/// | `Permanent`, `NotIdempotent` | `Permanent` |
 /// | `RetryForbidden` | `RetryForbidden` |
 /// | `RetryAfterTooLong` | `Throttled(None)` |
 /// | `BreakerOpen`, `BulkheadFull`, `Throttle`, before the first attempt | `Refused` |
@@ -209,7 +209,7 @@ impl core::error::Error for GaveUp {}
 impl Classify for GaveUp {
     fn classify(&self) -> Verdict {
         match self.reason {
-            GiveUpReason::Permanent => Verdict::Permanent,
+            GiveUpReason::Permanent | GiveUpReason::NotIdempotent => Verdict::Permanent,
             GiveUpReason::RetryForbidden => Verdict::RetryForbidden,
             GiveUpReason::RetryAfterTooLong => Verdict::Throttled(None),
             // Turned away before the first attempt.
@@ -281,7 +281,11 @@ mod tests {
 
     #[test]
     fn no_wait_helps_what_is_final() {
-        for reason in [GiveUpReason::Permanent, GiveUpReason::RetryForbidden] {
+        for reason in [
+            GiveUpReason::Permanent,
+            GiveUpReason::NotIdempotent,
+            GiveUpReason::RetryForbidden,
+        ] {
             let end = GaveUp::new(reason, 1).with_retry_after(Duration::from_secs(1));
             assert_eq!(end.retry_after(), None, "{reason:?}");
         }

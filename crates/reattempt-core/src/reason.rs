@@ -9,6 +9,8 @@ use core::time::Duration;
 pub enum GiveUpReason {
     /// The error is not to be retried.
     Permanent,
+    /// The operation is not idempotent, and the failed attempt may have been executed: the error alone would be retried.
+    NotIdempotent,
     /// The service forbade another attempt.
     RetryForbidden,
     /// The attempts are used up.
@@ -42,6 +44,7 @@ impl GiveUpReason {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Permanent => "permanent",
+            Self::NotIdempotent => "not_idempotent",
             Self::RetryForbidden => "retry_forbidden",
             Self::Attempts => "attempts",
             Self::Deadline => "deadline",
@@ -79,7 +82,9 @@ impl GiveUpReason {
     /// ```
     pub const fn retry_after(self) -> Option<Duration> {
         let seconds = match self {
-            Self::Permanent | Self::RetryForbidden | Self::InvalidPolicy => return None,
+            Self::Permanent | Self::NotIdempotent | Self::RetryForbidden | Self::InvalidPolicy => {
+                return None;
+            }
             // The call above decides within its own delays, and a slot is free when any attempt ends.
             Self::Nested | Self::BulkheadFull => 1,
             // A service that fails for the length of a call, or a breaker, needs longer than a delay between attempts.
@@ -100,6 +105,7 @@ impl fmt::Display for GiveUpReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Permanent => "the error is not to be retried",
+            Self::NotIdempotent => "the operation is not idempotent and may have been executed",
             Self::RetryForbidden => "the service forbade another attempt",
             Self::Attempts => "all attempts are used up",
             Self::Deadline => "the deadline leaves no time for another attempt",

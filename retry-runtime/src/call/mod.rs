@@ -270,7 +270,7 @@ impl Call {
     ///
     /// After an attempt that ran for the policy's `reset_after`, or moved the work on, the count starts anew, with this failure
     /// as its first.
-    /// The first rule that forbids a retry ends the call, in this order: `Permanent` (also an ambiguous error of an
+    /// The first rule that forbids a retry ends the call, in this order: `Permanent`, `NotIdempotent` (an ambiguous error of an
     /// operation that is not idempotent), `RetryForbidden`, `InvalidPolicy`, `Attempts`, `Disabled`, `Nested`, `RetryAfterTooLong`,
     /// `Strategy`, `Deadline`, and last what [`CallEnv::permit_retry`] asks: `BreakerOpen`, `BulkheadFull`, `Throttle`, `Budget`.
     ///
@@ -386,7 +386,7 @@ fn retry_after(policy: &Policy, verdict: Verdict) -> Result<Option<Duration>, Gi
     let asked = match verdict {
         // Nobody knows whether it was executed, and it must not be executed twice.
         Verdict::Transient | Verdict::TransientAfter(_) if !policy.idempotent => {
-            return Err(GiveUpReason::Permanent);
+            return Err(GiveUpReason::NotIdempotent);
         }
         Verdict::Throttled(delay) => delay,
         Verdict::TransientAfter(delay) => Some(delay),

@@ -174,6 +174,6 @@ pub fn unasked<E: Unasked>(policy: &Policy, cause: Cause<'_, E>, failures: u32) 
     let asks = matches!(cause, Cause::TimedOut) && !policy.is_idempotent();
     asks.then(|| {
         let attempts = failures.saturating_add(1);
-        E::unasked(GaveUp::new(GiveUpReason::Permanent, attempts).timed_out())
+        E::unasked(GaveUp::new(GiveUpReason::NotIdempotent, attempts).timed_out())
     })
 }

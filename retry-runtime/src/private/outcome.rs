@@ -202,6 +202,6 @@ pub fn found<R: Outcome>(
             Verdict::TransientAfter(delay) => Verdict::Refused.after(Some(delay)),
             _ => Verdict::Refused,
         }),
-        Verified::Unknown => Err(Verdict::Permanent),
+        Verified::Unknown => Err(verdict),
     }
 }

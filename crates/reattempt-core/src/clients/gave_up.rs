@@ -141,9 +141,14 @@ mod tests {
     use crate::verdict::{Classify, Verdict};
 
     /// The table of `GaveUp`: the reason, and what it means for a call around, after no attempt and after two.
-    const TABLE: [(GiveUpReason, Verdict, Verdict); 12] = [
+    const TABLE: [(GiveUpReason, Verdict, Verdict); 13] = [
         (
             GiveUpReason::Permanent,
+            Verdict::Permanent,
+            Verdict::Permanent,
+        ),
+        (
+            GiveUpReason::NotIdempotent,
             Verdict::Permanent,
             Verdict::Permanent,
         ),

@@ -180,7 +180,10 @@ impl StepFailure {
         };
         let is_final = matches!(
             error.reason(),
-            GiveUpReason::Permanent | GiveUpReason::RetryForbidden | GiveUpReason::Strategy
+            GiveUpReason::Permanent
+                | GiveUpReason::NotIdempotent
+                | GiveUpReason::RetryForbidden
+                | GiveUpReason::Strategy
         );
         Self {
             message,

@@ -125,9 +125,8 @@ fn is_right(run: &Run<'_>, tale: &Tale, attempt: u32, reason: GiveUpReason) -> b
     match reason {
         // A file may say less.
         GiveUpReason::Attempts => attempt == spec.max || spec.op == Op::Named,
-        GiveUpReason::Permanent => {
-            is_once || ends(|end| end == AttemptEnd::Err(Verdict::Permanent))
-        }
+        GiveUpReason::NotIdempotent => is_once,
+        GiveUpReason::Permanent => ends(|end| end == AttemptEnd::Err(Verdict::Permanent)),
         GiveUpReason::Deadline => tale.limit().is_some(),
         GiveUpReason::RetryAfterTooLong => ends(|end| {
             matches!(
