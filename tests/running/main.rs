@@ -7,6 +7,7 @@
 
 mod clients;
 mod hooks;
+mod observers;
 mod options;
 mod rules;
 mod values;

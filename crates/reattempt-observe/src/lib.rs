@@ -30,6 +30,8 @@ mod report;
 mod said;
 #[cfg(feature = "observers")]
 mod scope;
+#[cfg(feature = "std")]
+mod shield;
 #[cfg(feature = "stats")]
 pub mod stats;
 #[cfg(all(test, any(feature = "tracing", feature = "metrics", feature = "stats")))]
@@ -67,6 +69,9 @@ pub use said::{said, said_with_causes, shown};
 pub use scope::{
     Scope, Scoped, current, request, request_blocking, request_id, scope, scope_blocking,
 };
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use shield::shielded;
 #[cfg(feature = "stats")]
 pub use stats::stats;
 pub use telemetry::{Level, Telemetry};

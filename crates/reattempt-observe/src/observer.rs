@@ -7,7 +7,12 @@ use super::event::Event;
 /// Receives the events of calls that do not succeed at once.
 ///
 /// The thread of the call runs it, before the delay, so it should be fast. Calls that the observer
-/// makes are not reported. A panic propagates through the call.
+/// makes are not reported.
+///
+/// # Panics
+///
+/// A panic of an observer of the process ([`add`](crate::add)) ends there: the panic hook reports it, and the call and the
+/// other observers go on. One of a [`scope`](crate::scope) propagates through the call, as one of its hooks does.
 ///
 /// # Examples
 ///

@@ -10,6 +10,7 @@ use reattempt_rules::{Consequence, Violation};
 use crate::event::Event;
 use crate::observer::Observer;
 use crate::scope;
+use crate::shield::shielded;
 
 type List = Arc<Vec<(u64, Arc<dyn Observer>)>>;
 
@@ -87,17 +88,11 @@ pub(crate) fn deliver(event: &Event<'_>) {
         return;
     };
     deliver_to_sinks(event);
+    if has_observers() {
+        deliver_to_process(event);
+    }
+    // The last ones: what they panic with goes on to the call.
     scope::report(event);
-    if !has_observers() {
-        return;
-    }
-    let list = OBSERVERS
-        .read()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone();
-    for (_, observer) in list.iter().flat_map(|list| &**list) {
-        observer.observe(event);
-    }
 }
 
 /// Until this is dropped, also by a panic, nothing is reported: an observer that is retried itself does not
@@ -162,15 +157,25 @@ pub fn has_sinks() -> bool {
     return false;
 }
 
-/// Passes the event to the observers of this crate.
+/// Passes the event to the observers of the process.
+fn deliver_to_process(event: &Event<'_>) {
+    let list = OBSERVERS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    for (_, observer) in list.iter().flat_map(|list| &**list) {
+        shielded(|| observer.observe(event));
+    }
+}
+
+/// Passes the event to the observers of this crate. A recorder of metrics, and a subscriber of `tracing`, are the code of others.
 fn deliver_to_sinks(event: &Event<'_>) {
     #[cfg(feature = "stats")]
     crate::stats::report(event);
     #[cfg(feature = "metrics")]
-    crate::to_metrics::report(event);
-    // The last one: it is the code of others, which may panic.
+    shielded(|| crate::to_metrics::report(event));
     #[cfg(feature = "tracing")]
-    crate::to_tracing::report(event);
+    shielded(|| crate::to_tracing::report(event));
     let _ = event;
 }
 

@@ -342,7 +342,7 @@ impl Breaker {
         #[cfg(feature = "observe")]
         reattempt_observe::breaker_changed(&change);
         if let Some(on_change) = self.observers.on_change(&self.settings) {
-            on_change(&change());
+            reattempt_observe::shielded(|| on_change(&change()));
         }
     }
 }

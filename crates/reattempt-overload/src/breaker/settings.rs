@@ -281,7 +281,7 @@ impl Breaker {
 
     /// Returns a function that is called at each change of the state, once, on the thread of the
     /// call that caused it;
-    /// [`observed`](Self::observed) takes a closure that is made at run time.
+    /// [`observed`](Self::observed) takes a closure that is made at run time. If it panics, the call goes on.
     ///
     /// # Examples
     ///
