@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt::{Budget, Policy, RetryError, Verdict, retry};
+use reattempt::{Budget, Policy, RetryError, Verdict, retry, testing};
 use tokio::time::{Instant, sleep};
 
 /// A service whose first answers take their time.
@@ -28,6 +28,32 @@ async fn a_budget_pays_for_copies() {
         assert!(call(&calls).await.is_ok());
         assert_eq!(calls.get(), calls_made);
         assert_eq!(start.elapsed(), Duration::from_millis(took));
+    }
+}
+
+/// Half of the tokens of the default budget are for copies: two of four, and 0.3 for each answer.
+#[tokio::test(start_paused = true)]
+async fn the_default_budget_pays_for_copies() {
+    #[retry(max = 2, base = "2s", jitter = "none", hedge = "10ms", on(_))]
+    async fn call(calls: &Cell<u32>, fails: bool) -> Result<u32, &'static str> {
+        if fails && calls.get() == 0 {
+            calls.set(1);
+            return Err("down");
+        }
+        ask(calls, u32::MAX).await
+    }
+    let _limits = testing::default_budgets(true);
+    let mut copies = 0;
+    for _ in 0..40 {
+        let calls = Cell::new(0);
+        assert!(call(&calls, false).await.is_ok());
+        copies += calls.get() - 1;
+    }
+    // Two, 0.3 of 40, and what the seconds bring; the second of a fault is over after the first answer.
+    assert!((13..=15).contains(&copies), "{copies}");
+    // Retries have the other half.
+    for _ in 0..2 {
+        assert!(call(&Cell::new(0), true).await.is_ok());
     }
 }
 
@@ -113,7 +139,7 @@ async fn fallbacks() {
         sleep(Duration::from_millis(1)).await;
         Ok(text.len())
     }
-    let _time = reattempt::testing::virtual_time();
+    let _time = testing::virtual_time();
     assert_eq!(of_the_error(std::io::ErrorKind::NotFound).ok(), Some(0));
     assert!(of_the_error(std::io::ErrorKind::TimedOut).is_err());
     assert!(of_another_service().await.is_ok_and(|length| length > 3));
@@ -123,7 +149,6 @@ async fn fallbacks() {
 #[tokio::test(start_paused = true)]
 async fn copies_are_seen() {
     use reattempt::observe::{self, Event};
-    use reattempt::testing;
     use std::sync::{Arc, Mutex};
 
     #[retry(max = 2, base = "1ms", hedge = reattempt::Hedge::after(Duration::from_millis(10)).max(2), name = "seen::call", on(_))]

@@ -226,12 +226,8 @@ impl Parts<'_> {
         } else {
             ours!(::core::option::Option::None)
         };
-        let context = self.context();
-        let pays = if self.model.is_limited() {
-            ours!(|| #krate::__private::CallContext::permits_copy(&#context, &mut gates))
-        } else {
-            ours!(|| true)
-        };
+        let (context, gates) = (self.context(), self.gates());
+        let pays = ours!(|| #krate::__private::CallContext::permits_copy(&#context, #gates));
         let verdict = self.verdict_of(&ours!(#krate::attempt::Cause::Error(error)));
         let ended = if self.model.until.is_some() {
             ours! {

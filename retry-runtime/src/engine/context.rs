@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::Gate;
+use super::default_budget;
 use crate::around;
 use crate::call::{GiveUpReason, ends_in_time};
 use crate::operation::{Live, Operation, Site, UNNAMED};
@@ -212,10 +213,18 @@ impl<'a> CallContext<'a, dyn BlockingTimer + 'a> {
 
 impl<T: Clock> CallContext<'_, T> {
     /// Returns whether a hedge may start one more copy of the attempt. A policy that the macro does not know may forbid
-    /// what a copy does, and retries may be switched off.
+    /// what a copy does, retries may be switched off, and the budget may not pay for it.
+    #[cold]
     pub fn permits_copy(&self, gates: &mut impl Gate) -> bool {
         let may_copy = self.operation.policy().is_idempotent() && !self.is_disabled();
-        may_copy && gates.permit_copy(self.timer)
+        if !may_copy || !gates.permit_copy(self.timer) {
+            return false;
+        }
+        let is_paid = gates.is_budgeted() || default_budget::permits_copy(*self);
+        if !is_paid {
+            gates.return_copy();
+        }
+        is_paid
     }
 }
 

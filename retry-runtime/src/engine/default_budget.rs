@@ -4,7 +4,7 @@
 #[cfg(feature = "observe")]
 pub(super) use shared::balance;
 #[cfg(feature = "std")]
-pub(super) use shared::{give_back, pay, pay_plainly, succeeded};
+pub(super) use shared::{give_back, pay, pay_plainly, permits_copy, succeeded};
 
 /// Without `std` no operation has one.
 #[cfg(not(feature = "std"))]
@@ -25,13 +25,17 @@ mod none {
         Ok(true)
     }
 
+    pub(in crate::engine) const fn permits_copy<T: ?Sized>(_: CallContext<'_, T>) -> bool {
+        true
+    }
+
     #[inline(always)]
     pub(in crate::engine) const fn succeeded<T: ?Sized>(_: CallContext<'_, T>, _: u32) {}
 
     pub(in crate::engine) const fn give_back<T: ?Sized>(_: CallContext<'_, T>) {}
 }
 #[cfg(not(feature = "std"))]
-pub(super) use none::{give_back, pay, pay_plainly, succeeded};
+pub(super) use none::{give_back, pay, pay_plainly, permits_copy, succeeded};
 
 #[cfg(feature = "std")]
 mod shared {
@@ -89,6 +93,20 @@ mod shared {
                 Err(GiveUpReason::Budget)
             }
         }
+    }
+
+    /// Returns whether it pays for a copy of a hedge. A copy leaves half of the tokens to retries, and no answer gives its
+    /// token back: a service that is slow as a whole gets at most 0.3 copies for each answer.
+    pub(in crate::engine) fn permits_copy<T: Clock>(context: CallContext<'_, T>) -> bool {
+        let Some(budget) = context.operation.default_budget() else {
+            return true;
+        };
+        let payment = budget.pay(
+            capacity(context.operation) / 2,
+            false,
+            context.timer.shared(),
+        );
+        payment != Payment::Refused || is_off(context.operation)
     }
 
     /// Counts a call that succeeds after so many retries that were paid.

@@ -73,7 +73,7 @@ pub trait Gate {
         true
     }
 
-    /// Gives back what [`Self::permit_copy`] took: another gate has refused the copy.
+    /// Gives back the slot that [`Self::permit_copy`] took: a budget does not pay for the copy.
     fn return_copy(&mut self) {}
 
     /// Returns whether it lets everything through and counts nothing.
@@ -288,6 +288,10 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
             self.bulkhead.return_copy();
         }
         is_paid
+    }
+
+    fn return_copy(&mut self) {
+        self.bulkhead.return_copy();
     }
 
     #[inline(always)]
