@@ -734,6 +734,17 @@ impl Policy {
         !self.given.intersects(FROM_START)
     }
 
+    /// Returns it as the policy of a file: a file can forbid that an operation runs twice, but not permit it. Where the code
+    /// says nothing, the request decides.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_file(mut self) -> Self {
+        if self.idempotent {
+            self.given = self.given.without(Key::Idempotent);
+        }
+        self
+    }
+
     /// Returns whether the user set `key`, for the rules about several values.
     #[doc(hidden)]
     pub const fn has(&self, key: Key) -> bool {

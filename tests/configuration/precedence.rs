@@ -1,9 +1,13 @@
 //! What holds over what: the defaults, the code, the policy of the file, the operation of the file.
 
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use reattempt::config::Config;
+use reattempt::tower::RetryLayer;
 use reattempt::{Jitter, Policy, Telemetry, observe::Level};
+use tower::{Layer as _, ServiceExt as _, service_fn};
 
 const FILE: &str = r#"
 default = "standard"
@@ -207,4 +211,28 @@ fn what_must_not_run_twice_does_not_by_any_file() {
     let forbids = Config::from_toml("[policies.standard]\nidempotent = false\n").unwrap();
     let resolved = forbids.resolve("other", "standard", &Policy::new().idempotent(true));
     assert!(!resolved.policy.is_idempotent());
+}
+
+/// A layer asks the request, which the file knows nothing of either.
+#[tokio::test(start_paused = true)]
+async fn a_post_under_a_policy_of_a_file() {
+    let calls = async |config: &Config, change: fn(Policy) -> Policy| {
+        let calls = AtomicU32::new(0);
+        let service = service_fn(|_: reqwest::Request| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            async { Err::<reqwest::Response, _>(io::Error::from(io::ErrorKind::ConnectionReset)) }
+        });
+        let policy = change(config.policy("standard").unwrap());
+        let layer = RetryLayer::http(policy).clone_request(reqwest::Request::try_clone);
+        let url = "http://localhost/orders".parse().unwrap();
+        let post = reqwest::Request::new(reqwest::Method::POST, url);
+        let answer = layer.layer(service).oneshot(post).await;
+        assert!(answer.is_err());
+        calls.into_inner()
+    };
+    let permits = Config::from_toml("[policies.standard]\nidempotent = true\nmax = 2\n").unwrap();
+    assert_eq!(calls(&permits, |policy| policy).await, 1);
+    assert_eq!(calls(&permits, |policy| policy.idempotent(true)).await, 2);
+    let forbids = Config::from_toml("[policies.standard]\nidempotent = false\nmax = 2\n").unwrap();
+    assert_eq!(calls(&forbids, |policy| policy).await, 1);
 }

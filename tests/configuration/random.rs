@@ -131,7 +131,7 @@ proptest! {
         match Config::from_toml(&format!("[policies.a]\n{text}")) {
             Ok(config) => {
                 prop_assert!(broken.is_empty(), "{broken:?}\n{text}");
-                prop_assert_eq!(format!("{:?}", config.policy("a").unwrap()), format!("{:?}", policy));
+                prop_assert_eq!(format!("{:?}", config.policy("a").unwrap()), format!("{:?}", policy.of_file()));
             }
             Err(faults) => {
                 let mut found: Vec<_> = faults.iter().map(|fault| fault.rule().as_str()).collect();

@@ -231,7 +231,8 @@ impl Config {
         cut::fault(text, before)
     }
 
-    /// Returns the policy of this name, as far as the file makes it: its keys over the defaults. If the file has no policy
+    /// Returns the policy of this name, as far as the file makes it: its keys over the defaults. `idempotent = true` of the
+    /// file permits nothing that the code does not: a layer still asks the request. If the file has no policy
     /// `"default"`, that name stands for the one that its key [`default`](Self::default) names.
     pub fn policy(&self, name: &str) -> Option<Policy> {
         self.policies.get(self.meant(name)?).map(complete)
@@ -311,7 +312,7 @@ impl Config {
 }
 
 const fn complete(layer: &Policy) -> Policy {
-    Policy::new().merged_with(layer)
+    Policy::new().merged_with(layer).of_file()
 }
 
 /// The variables of the process; what is no Unicode in them is replaced.

@@ -164,7 +164,7 @@ impl Following {
     }
 
     fn read(&self) {
-        // An observer that panics ends the report, not the watching: the policies hold by then.
+        // A subscriber of `tracing` that panics ends the report, not the watching: the policies hold by then.
         let faults = match catch_unwind(|| live::load_again(&self.path)) {
             Ok(came) => came.err(),
             Err(_) => live::status().last_error().cloned(),
