@@ -13,6 +13,7 @@ use reattempt::{
 };
 use reqwest_middleware::{ClientBuilder, Middleware, Next};
 use tokio::time::Instant;
+use tower::{Layer as _, ServiceExt as _};
 
 use crate::support::SECOND;
 
@@ -340,4 +341,51 @@ async fn middleware() {
 #[should_panic(expected = "give the client a time-out")]
 fn a_layer_refuses_a_timeout() {
     let _ = RetryLayer::new(TIMEOUT).on_answer(|_: &Result<(), String>| Verdict::Transient);
+}
+
+/// The layer cancels where the error of the service can say that, and the user has asked for it.
+#[tokio::test(start_paused = true)]
+async fn a_layer_that_cuts_off() {
+    type Answer = io::Result<u8>;
+
+    let hanging = || tower::service_fn(|(): ()| pending::<Answer>());
+    let layer = || RetryLayer::new(DEADLINE.max(5));
+    let cut_off = async || {
+        let call = layer().cut_off().layer(hanging()).oneshot(());
+        let (answer, took) = ends("a layer", call).await;
+        (answer.reason(), took)
+    };
+    let end = (Some(GiveUpReason::Deadline), SECOND);
+    assert_eq!(cut_off().await, end);
+    // An inherited deadline that comes first.
+    let half = SECOND / 2;
+    let start = Instant::now();
+    let above = deadline::within(half, async { Ok::<_, io::Error>(cut_off().await) });
+    let above = above.await.map_err(|error| error.to_string());
+    assert_eq!((above, start.elapsed()), (Ok((end.0, half)), half));
+
+    // A later attempt, after one that failed.
+    let calls = std::cell::Cell::new(0);
+    let failing = tower::service_fn(|(): ()| {
+        calls.set(calls.get() + 1);
+        let fails = calls.get() == 1;
+        async move {
+            if fails {
+                return Err(io::ErrorKind::ConnectionReset.into());
+            }
+            pending::<Answer>().await
+        }
+    });
+    let (answer, took) = ends("a retry", layer().cut_off().layer(failing).oneshot(())).await;
+    assert_eq!((answer.reason(), took, calls.get()), (end.0, SECOND, 2));
+
+    // Without a deadline of its own nothing is cut off, and without `cut_off` nothing either.
+    let call = RetryLayer::new(Policy::new()).cut_off().layer(hanging());
+    assert!(
+        tokio::time::timeout(60 * SECOND, call.oneshot(()))
+            .await
+            .is_err()
+    );
+    let call = layer().layer(hanging()).oneshot(());
+    assert!(tokio::time::timeout(60 * SECOND, call).await.is_err());
 }

@@ -241,6 +241,20 @@ impl<T: Clock + ?Sized> CallContext<'_, T> {
         !self.until.is_never() || !around::is_quiet() || self.is_disabled()
     }
 
+    /// Returns after how long an attempt that runs is cut off: by the call's own deadline, or by an inherited one that nobody
+    /// else enforces. `None` without a deadline of its own.
+    #[cfg(feature = "std")]
+    pub fn cut_off_after(&self) -> Option<Duration> {
+        let own = self.until.own_remaining(self.timer)?;
+        shorter(Some(own), around::remaining_unenforced())
+    }
+
+    /// Returns whether the call's own deadline has passed.
+    #[cfg(feature = "std")]
+    pub(super) fn is_over_by_its_own(&self) -> bool {
+        (self.until.own_remaining(self.timer)).is_some_and(|left| left.is_zero())
+    }
+
     /// Returns whether the deadline has passed.
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {

@@ -250,6 +250,16 @@ impl<P: Place> LiveCall<P> {
         self.progress.cut_off(context.erased(), gates, is_own)
     }
 
+    /// Ends the call whose attempt [`CallContext::cut_off_after`] has cut off.
+    #[cfg(feature = "std")]
+    pub fn overdue<T: Clock>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+    ) -> GaveUp {
+        self.cut_off(context, gates, context.is_over_by_its_own())
+    }
+
     /// Ends the call because its deadline has passed between two attempts.
     #[inline(always)]
     pub fn late<T: Clock>(&mut self, context: CallContext<'_, T>) -> GaveUp {

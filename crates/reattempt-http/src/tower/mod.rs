@@ -14,8 +14,8 @@ pub use client::{ClientDeadline, ClientService};
 #[cfg(feature = "tonic014")]
 pub use retry::GrpcClassifier;
 pub use retry::{
-    AlwaysIdempotent, CloneRequest, CloneWith, ErrorClassifier, FnClassifier, HasIdempotency,
-    JudgeAnswer, MethodIdempotency, RequestCloner, RequestIdempotency, RetryFuture, RetryLayer,
-    RetryService, StatusClassifier,
+    AlwaysIdempotent, CloneRequest, CloneWith, CutOff, ErrorClassifier, FnClassifier,
+    HasIdempotency, JudgeAnswer, MethodIdempotency, RequestCloner, RequestIdempotency, RetryFuture,
+    RetryLayer, RetryService, StatusClassifier,
 };
 pub use server::{ServerDeadline, ServerFuture, ServerService};

@@ -51,6 +51,8 @@ pin_project! {
             #[pin]
             future: Spanned<F>,
             start: AttemptStart<1>,
+            // Until the deadline cancels it, where it does and the attempt has to wait.
+            limit: Option<Pin<Box<P>>>,
         },
         Between {
             in_delay: bool,
@@ -87,6 +89,7 @@ where
         let state = State::Attempt {
             future: spanned(attempt_span(context, &call), future),
             start,
+            limit: None,
         };
         Self {
             until,
@@ -168,12 +171,25 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Result<Result<S::Response, S::Error>, Failed<Result<S::Response, S::Error>>>> {
         let this = self.project();
-        let Now::Attempt { future, start } = this.state.project() else {
+        let Now::Attempt {
+            future,
+            start,
+            limit,
+        } = this.state.project()
+        else {
             unreachable!("there is no attempt between two attempts")
         };
         let plan = &**this.plan;
         let context = || plan.context(*this.until);
-        let answer = ready!(this.call.inside(*this.until, context, || future.poll(cx)));
+        let polled = this.call.inside(*this.until, context, || future.poll(cx));
+        let Poll::Ready(answer) = polled else {
+            let Some(answer) = plan.judge.cut_off() else {
+                return Poll::Pending;
+            };
+            ready!(passed(context(), &plan.timer, limit, cx));
+            let end = this.call.overdue(context(), this.gates);
+            return Poll::Ready(Ok(answer(end)));
+        };
         Poll::Ready(match plan.judge.judge(&answer) {
             None => Ok(this.call.succeeded(answer, context, this.gates)),
             Some(verdict) => Err((answer, verdict, *start)),
@@ -279,8 +295,29 @@ where
         let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
         let future = (this.call).inside(*this.until, context, || service.call(request));
         let future = spanned(attempt_span(context, this.call), future);
-        this.state.set(State::Attempt { future, start });
+        this.state.set(State::Attempt {
+            future,
+            start,
+            limit: None,
+        });
         Poll::Ready(None)
+    }
+}
+
+/// Waits for the deadline of a call; for ever, where it has none of its own.
+#[cold]
+fn passed<T: Timer>(
+    context: CallContext<'_, T>,
+    timer: &T,
+    limit: &mut Option<Pin<Box<T::Sleep>>>,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    if limit.is_none() {
+        *limit = (context.cut_off_after()).map(|left| Box::pin(timer.sleep(left)));
+    }
+    match limit {
+        Some(limit) => limit.as_mut().poll(cx),
+        None => Poll::Pending,
     }
 }
 

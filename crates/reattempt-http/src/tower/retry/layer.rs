@@ -13,7 +13,7 @@ use tower_service::Service;
 
 #[cfg(feature = "tonic014")]
 use super::classifier::GrpcClassifier;
-use super::classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
+use super::classifier::{CutOff, ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
 use super::cloner::{CloneRequest, CloneWith, RequestCloner};
 use super::future::RetryFuture;
 use super::idempotency::HasIdempotency;
@@ -30,7 +30,9 @@ use crate::operation::ClientOperation;
 /// Each attempt is a call of the inner service, after a `poll_ready` of its own. It sees the
 /// deadline of the policy and that it is inside a retry, as with `#[retry]`; so
 /// [`ClientDeadline`](crate::tower::ClientDeadline) belongs inside. The layer tests the deadline
-/// between attempts, also while the service has no room for an attempt. It cancels no attempt.
+/// between attempts, also while the service has no room for an attempt. An attempt that runs goes on
+/// beyond the deadline, because the error of a service need not be able to report its end: where it
+/// is, [`cut_off`](Self::cut_off) lets the deadline cancel the attempt.
 ///
 /// # If it does not compile
 ///
@@ -270,6 +272,37 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         RetryLayer {
             operation: self.operation,
             judge,
+            cloner: self.cloner,
+            hook: self.hook,
+            timer: self.timer,
+        }
+    }
+
+    /// Lets the `deadline` of the policy cancel the attempt that runs, as that of `#[retry]` does: also an inherited deadline,
+    /// if the policy has one of its own. The call then ends with an error of the service that is made of a
+    /// [`GaveUp`](retry_runtime::GaveUp): boxed errors have that, as does
+    /// [`RequestError`](crate::http::RequestError). Call it after [`on_answer`](Self::on_answer) and `statuses`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{Policy, tower::RetryLayer};
+    /// use std::{future::pending, io, time::Duration};
+    /// use tower::{Layer, ServiceExt, service_fn};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let hangs = service_fn(|_: u8| pending::<io::Result<u8>>());
+    /// let policy = Policy::new().deadline(Duration::from_secs(2));
+    /// let service = RetryLayer::new(policy).cut_off().layer(hangs);
+    ///
+    /// assert!(service.oneshot(1).await.is_err());
+    /// # }
+    /// ```
+    pub fn cut_off(self) -> RetryLayer<CutOff<J>, C, O, T> {
+        RetryLayer {
+            operation: self.operation,
+            judge: CutOff(self.judge),
             cloner: self.cloner,
             hook: self.hook,
             timer: self.timer,

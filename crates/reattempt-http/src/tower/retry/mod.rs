@@ -12,7 +12,7 @@ mod tests;
 
 #[cfg(feature = "tonic014")]
 pub use classifier::GrpcClassifier;
-pub use classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
+pub use classifier::{CutOff, ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
 pub use cloner::{CloneRequest, CloneWith, RequestCloner};
 pub use future::RetryFuture;
 pub use idempotency::{AlwaysIdempotent, HasIdempotency, MethodIdempotency, RequestIdempotency};
