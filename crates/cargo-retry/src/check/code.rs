@@ -2,10 +2,11 @@
 
 mod words;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use reattempt_config::Config;
 use reattempt_syntax::model::{BudgetSource, Model};
 use retry_runtime::rules::Key;
 
@@ -79,6 +80,7 @@ pub(super) fn checked(configuration: Option<&Path>) -> Result<Checked, Box<dyn E
     read.code.report_unread();
     let mut places = Places {
         words: Words::of(&read.code),
+        listed: (configuration.iter().flat_map(Config::operations)).collect(),
         read: &read,
         texts: HashMap::new(),
         asked: Vec::new(),
@@ -110,6 +112,8 @@ pub(super) fn checked(configuration: Option<&Path>) -> Result<Checked, Box<dyn E
 
 struct Places<'r> {
     read: &'r Read,
+    /// The operations of the file.
+    listed: HashSet<&'r str>,
     words: Words,
     texts: HashMap<PathBuf, String>,
     asked: Vec<Finding>,
@@ -142,6 +146,7 @@ impl Places<'_> {
             (Question::NoJitter, fixed(effective)),
             (Question::NoBudget, no_budget(site, model, effective)),
             (Question::LoneBudget, self.lone_budget(site)),
+            (Question::NoEffect, self.no_effect(site, model)),
         ];
         for (question, message) in questions {
             let Some(message) = message else { continue };
@@ -159,6 +164,13 @@ impl Places<'_> {
             let text = text.or_insert_with(|| input::text(path).unwrap_or_default());
             self.asked.extend(unless_answered(text, asked));
         }
+    }
+
+    /// A table of the file for an operation that does not ask for a policy by name.
+    fn no_effect(&self, site: &Site, model: &Model) -> Option<String> {
+        let name = site.operation.as_str();
+        (model.named.is_none() && self.listed.contains(name))
+            .then(|| format!("`[operations.\"{name}\"]` of the file has no effect here"))
     }
 
     /// The client that a place calls, if it has no time-out of its own and its package sets none.

@@ -20,7 +20,8 @@ use questions::Question;
 ///
 /// The questions: `no_limit` (nothing ends a call that takes too long), `no_timeout` (nothing ends an attempt, nor does its client),
 /// `no_jitter` (all clients wait for the same time), `no_budget` (nothing bounds the retries of all calls together),
-/// `lone_budget` (a budget that one operation alone has). A comment at the place or above it answers one for good:
+/// `lone_budget` (a budget that one operation alone has), `no_effect` (a table of the file for code that does not ask for a
+/// policy by name). A comment at the place or above it answers one for good:
 /// `// retry: no_limit: the caller has a time-out`.
 ///
 /// Ends with 0 when all is well, with 1 when something is wrong or a question is asked that `--deny` names, with 2 when a file

@@ -18,14 +18,17 @@ pub(crate) enum Question {
     NoBudget,
     /// A budget that could be that of a service belongs to one operation.
     LoneBudget,
+    /// The file says something of an operation that does not ask it.
+    NoEffect,
 }
 
-const ALL: [Question; 5] = [
+const ALL: [Question; 6] = [
     Question::NoLimit,
     Question::NoTimeout,
     Question::NoJitter,
     Question::NoBudget,
     Question::LoneBudget,
+    Question::NoEffect,
 ];
 
 impl Question {
@@ -37,6 +40,7 @@ impl Question {
             Self::NoJitter => "no_jitter",
             Self::NoBudget => "no_budget",
             Self::LoneBudget => "lone_budget",
+            Self::NoEffect => "no_effect",
         }
     }
 }
@@ -59,6 +63,9 @@ impl Question {
             }
             Self::LoneBudget => {
                 "a budget bounds those that share it; name it at the other operations of its service, or leave `budget` out: an operation has one of its own"
+            }
+            Self::NoEffect => {
+                "a file changes only code that asks for a policy by name; write `policy = \"default\"` here, or take the table out of the file"
             }
         }
     }

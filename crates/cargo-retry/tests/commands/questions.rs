@@ -239,3 +239,31 @@ fn a_policy_of_a_file_is_asked_about_there() {
     std::fs::write(folder.join("retry.toml"), answered).unwrap();
     assert!(asked(&folder).is_empty());
 }
+
+/// A table of the file holds for code that asks for a policy by name.
+#[test]
+fn an_operation_of_the_file_that_has_no_effect_is_asked_about() {
+    let folder = project(
+        "no_effect",
+        r#"
+use reattempt::{Policy, retry};
+use std::io;
+#[retry(on(_), name = "orders.list", deadline = "9s")]
+pub fn list() -> io::Result<()> { Ok(()) }
+#[retry(on(_), name = "orders.get", policy = "storage", deadline = "9s")]
+pub fn get() -> io::Result<()> { Ok(()) }
+#[retry(on(_), name = "orders.put", deadline = "9s")]
+pub fn put() -> io::Result<()> { Ok(()) }
+"#,
+    );
+    let file = "[policies.storage]\nmax = 5\n[operations.\"orders.list\"]\nmax = 2\n[operations.\"orders.get\"]\nmax = 2\n";
+    std::fs::write(folder.join("retry.toml"), file).unwrap();
+    assert_eq!(asked(&folder), ["orders.list: no_effect"]);
+    let (code, out) = check(&folder, &["--deny", "no_effect"]);
+    assert_eq!(code, 1, "{out}");
+    assert!(
+        out.contains("`[operations.\"orders.list\"]` of the file has no effect here")
+            && out.contains("write `policy = \"default\"`"),
+        "{out}"
+    );
+}
