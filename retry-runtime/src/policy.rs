@@ -737,7 +737,6 @@ impl Policy {
     /// Returns it as the policy of a file: a file can forbid that an operation runs twice, but not permit it. Where the code
     /// says nothing, the request decides.
     #[doc(hidden)]
-    #[must_use]
     pub const fn of_file(mut self) -> Self {
         if self.idempotent {
             self.given = self.given.without(Key::Idempotent);

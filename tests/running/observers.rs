@@ -70,6 +70,6 @@ fn one_of_a_scope() {
     }
     let _time = testing::virtual_time();
     let observer = |_: &Event<'_>| panic!("an observer");
-    let observed = || observe::scope_blocking(Arc::new(observer), call);
-    assert!(catch_unwind(AssertUnwindSafe(observed)).is_err());
+    let run = || observe::scope_blocking(Arc::new(observer), call);
+    assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
 }
