@@ -34,6 +34,10 @@ const EXPLAINED: &[Explained] = &[
         "these were recorded with timers that are never late: a value that was not final was asked for again after the \
      deadline, and a retry that was not made was paid for",
     ),
+    (
+        |_, case| !spec::policy(&case.spec).is_idempotent(),
+        "a call that may have run, and must not run twice, ended as `permanent`",
+    ),
 ];
 
 const CASES: u64 = 10_000;
