@@ -165,7 +165,7 @@ fn verdicts_come_first() {
 
     assert_eq!(
         reason(pay(&Service::failing(9))),
-        (GiveUpReason::Permanent, 2)
+        (GiveUpReason::NotIdempotent, 2)
     );
     assert_eq!(
         reason(fetch(&Service::failing(9))),
