@@ -159,7 +159,7 @@ impl Step {
         let recorded = self.recorded_arguments();
         let recorded = key.map_or(
             recorded.clone(),
-            |_| ours!(#private::with_key(#recorded, key)),
+            |_| ours!(#private::with_key(#recorded, call_key)),
         );
         let body = self.body(&inner);
         let codec = quote_spanned!(at(self.durable.answer.span())=> #private::codec::<#value>());
@@ -244,7 +244,7 @@ impl Step {
         let text = quote_spanned!(at(key.span())=> #of(&(#key)));
         ours! {
             #[allow(unused_variables)]
-            let key = {
+            let call_key = {
                 #(#bindings)*
                 #text
             };

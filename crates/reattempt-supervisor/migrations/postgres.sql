@@ -597,6 +597,19 @@ BEGIN
     RETURN 'ok';
 END $$;
 
+-- Deletes the line of a key if the key is free, and returns which incarnation its next task is: the first one again, once
+-- the line need not stay. The transaction stores that task.
+CREATE FUNCTION retry_free(its_workflow TEXT, its_key TEXT) RETURNS INTEGER LANGUAGE plpgsql AS $$
+DECLARE
+    stamp BIGINT := extract(epoch FROM now()) * 1000000;
+    next INTEGER;
+BEGIN
+    DELETE FROM retry_run
+    WHERE workflow = its_workflow AND idem_key = its_key AND state + 0 = 8 AND wake_at <= stamp
+    RETURNING CASE WHEN updated_at <= stamp THEN 0 ELSE incarnation + 1 END INTO next;
+    RETURN coalesce(next, 0);
+END $$;
+
 -- Stores a task, unless its workflow has a task with the same key. Returns the task as a JSON object, with
 -- the version and the arguments of one that was there before.
 CREATE FUNCTION retry_submit(task TEXT) RETURNS TEXT LANGUAGE plpgsql AS $$
@@ -604,7 +617,6 @@ DECLARE
     given JSON := task;
     stamp BIGINT := extract(epoch FROM now()) * 1000000;
     submitted JSON;
-    freed INTEGER := -1;
 BEGIN
     PERFORM retry_check_database(given ->> 'store');
     -- The random ones of clients are as good as others.
@@ -614,22 +626,14 @@ BEGIN
     IF given ->> 'lane' IS NOT NULL THEN
         SET CONSTRAINTS retry_lane_entered DEFERRED;
     END IF;
-    LOOP
-        INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
-            failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane, incarnation)
-        VALUES (given ->> 'workflow', (given ->> 'version')::int, given ->> 'queue', (given ->> 'priority')::smallint,
-            given ->> 'key', 0, 0, stamp + (given ->> 'delay')::bigint, stamp + (given ->> 'complete_in')::bigint, 0,
-            0, (given ->> 'max_failures')::int, false, given ->> 'input', given ->> 'headers', stamp, stamp,
-            (given ->> 'on_failure')::smallint, given ->> 'lane', freed + 1)
-        ON CONFLICT (workflow, idem_key) DO NOTHING
-        RETURNING json_build_object('id', id, 'is_new', true) INTO submitted;
-        EXIT WHEN submitted IS NOT NULL OR freed >= 0;
-        -- The line of a free key goes, and says which incarnation this task is.
-        DELETE FROM retry_run
-        WHERE workflow = given ->> 'workflow' AND idem_key = given ->> 'key' AND state + 0 = 8 AND updated_at <= stamp
-        RETURNING incarnation INTO freed;
-        EXIT WHEN NOT FOUND;
-    END LOOP;
+    INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
+        failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane, incarnation)
+    VALUES (given ->> 'workflow', (given ->> 'version')::int, given ->> 'queue', (given ->> 'priority')::smallint,
+        given ->> 'key', 0, 0, stamp + (given ->> 'delay')::bigint, stamp + (given ->> 'complete_in')::bigint, 0,
+        0, (given ->> 'max_failures')::int, false, given ->> 'input', given ->> 'headers', stamp, stamp,
+        (given ->> 'on_failure')::smallint, given ->> 'lane', retry_free(given ->> 'workflow', given ->> 'key'))
+    ON CONFLICT (workflow, idem_key) DO NOTHING
+    RETURNING json_build_object('id', id, 'is_new', true) INTO submitted;
     IF submitted IS NULL THEN
         SELECT json_build_object('id', id, 'is_new', false,
             'version', CASE WHEN generation = 0 AND state <> 8 THEN version END, 'input', input) INTO submitted

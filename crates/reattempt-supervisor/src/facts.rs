@@ -21,7 +21,7 @@ impl Task {
         let direction = (self.direction != Direction::Forward).then_some(self.direction.as_str());
         let deaths = (self.deaths > 0).then(|| format!("{} of its workers in a row", self.deaths));
         let key_free_at = self.key_free_at();
-        let changed = key_free_at.is_none().then_some(self.updated_at);
+        let changed = key_free_at.is_none().then_some(self.wake_at);
         [
             (
                 "workflow",

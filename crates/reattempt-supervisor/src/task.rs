@@ -295,7 +295,7 @@ pub struct Task {
     pub state: State,
     /// Its direction.
     pub direction: Direction,
-    /// Workers may claim it from this time on.
+    /// Workers may claim it from this time on. If it is [pruned](State::Pruned), its key is free from this time on.
     pub wake_at: Time,
     /// The task must be done by this time.
     pub complete_by: Option<Time>,
@@ -340,7 +340,7 @@ pub struct Task {
     pub continued_at: Option<Time>,
     /// When it was submitted.
     pub created_at: Time,
-    /// When it last changed. If it is [pruned](State::Pruned), when its key becomes free.
+    /// When it last changed. If it is [pruned](State::Pruned), until when its line stays.
     pub updated_at: Time,
 }
 
@@ -404,9 +404,10 @@ impl Task {
     }
 
     /// Deletes its data, and keeps its key until then. How often the key has become free stays.
-    pub(crate) fn prune(&mut self, key_until: Time) {
+    pub(crate) fn prune(&mut self, key_until: Time, line_until: Time) {
         self.state = State::Pruned;
-        self.updated_at = key_until;
+        self.wake_at = key_until;
+        self.updated_at = line_until;
         "null".clone_into(&mut self.input);
         self.output = None;
         self.error = None;
@@ -416,7 +417,16 @@ impl Task {
 
     /// Returns whether the task is pruned, and another may have its key.
     pub(crate) fn has_free_key(&self, now: Time) -> bool {
-        self.state == State::Pruned && self.updated_at <= now
+        self.state == State::Pruned && self.wake_at <= now
+    }
+
+    /// Returns the incarnation of the next task with its free key: the first one again, once its line need not stay.
+    pub(crate) fn next_incarnation(&self, now: Time) -> i32 {
+        if self.updated_at <= now {
+            0
+        } else {
+            self.incarnation.saturating_add(1)
+        }
     }
 
     /// Returns whether a worker holds the task with this fence.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 struct Seen(Arc<Mutex<Vec<(String, String)>>>);
 
 impl Seen {
-    fn add(&self, step: &Step, what: impl ToString) {
+    fn add(&self, step: &Step, what: &dyn std::fmt::Display) {
         let entry = (what.to_string(), step.key().to_owned());
         self.0.lock().unwrap().push(entry);
     }
@@ -42,25 +42,32 @@ struct Item {
 
 #[step(key = item.number, undo = refund)]
 async fn charge(step: &Step, #[with] seen: &Seen, item: &Item) -> Result<(), String> {
-    seen.add(step, item.number);
+    seen.add(step, &item.number);
     Ok(())
 }
 
 #[step]
 async fn refund(step: &Step, #[with] seen: &Seen, item: &Item, (): &()) -> Result<(), String> {
-    seen.add(step, format!("-{}", item.number));
+    seen.add(step, &format_args!("-{}", item.number));
     Ok(())
 }
 
 #[step(key = format!("{a}{b}"), args = "ignore")]
 async fn pair(step: &Step, #[with] seen: &Seen, (a, b): (u32, u32)) -> Result<(), String> {
-    seen.add(step, a * b);
+    seen.add(step, &(a * b));
+    Ok(())
+}
+
+/// Its parameter has the name that an expansion might use.
+#[step(key = key)]
+async fn put(step: &Step, #[with] seen: &Seen, key: String) -> Result<(), String> {
+    seen.add(step, &key);
     Ok(())
 }
 
 #[step]
 async fn note(step: &Step, #[with] seen: &Seen, what: &str) -> Result<(), String> {
-    seen.add(step, what);
+    seen.add(step, &what);
     Ok(())
 }
 
@@ -77,6 +84,7 @@ async fn order(context: &WorkflowContext, items: Vec<u32>, fails: bool) -> Resul
         note(context, "charged").await?;
     }
     pair(context, (3, 4)).await?;
+    put(context, "a".to_owned()).await?;
     if fails {
         fail(context).await?;
     }
@@ -129,7 +137,7 @@ async fn a_key_belongs_to_its_item_and_not_to_its_place() {
         let mut own = all.iter().filter(|(it, _)| it == what);
         own.next().unwrap().1.clone()
     };
-    assert_eq!(first.len(), 7, "{first:?}");
+    assert_eq!(first.len(), 8, "{first:?}");
     for what in ["1", "2"] {
         let undo = key_of(&first, &format!("-{what}"));
         assert_eq!(undo, format!("{}-undo", key_of(&first, what)));
@@ -184,6 +192,11 @@ async fn two_calls_with_one_key_park_the_task() {
         "{error}"
     );
     assert_eq!(seen.take().len(), 2);
+    // What was done can be undone.
+    client.undo(task.id()).await.unwrap();
+    let undone = task.follow(|_| {}).await.unwrap();
+    assert_eq!(undone.state, State::Compensated, "{:?}", undone.error);
+    assert_eq!(seen.take().len(), 1);
 }
 
 #[tokio::test]

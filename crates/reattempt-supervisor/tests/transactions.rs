@@ -248,7 +248,8 @@ macro_rules! cut {
                 let end = "SELECT pg_terminate_backend(pg_backend_pid())";
                 sqlx::query(end).execute(&mut *transaction).await?;
             }
-            Ok(step.commit(transaction, id).await?)
+            let committed = step.commit(transaction, id).await?;
+            Ok(committed)
         }
     };
 }

@@ -393,7 +393,7 @@ fn with_a_key() {
                 >,
             > + ::core::marker::Send {
                 #[allow(unused_variables)]
-                let key = {
+                let call_key = {
                     let item = &item;
                     let (a, b) = &argument_2;
                     ::reattempt_supervisor::private::step_key(&(item.number))
@@ -408,7 +408,7 @@ fn with_a_key() {
                 };
                 let recorded = ::reattempt_supervisor::private::with_key(
                     ::reattempt_supervisor::private::step_arguments(false, []),
-                    key,
+                    call_key,
                 );
                 let undo = ::core::option::Option::None::<
                     ::reattempt_supervisor::private::NoUndo<

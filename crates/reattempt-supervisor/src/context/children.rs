@@ -16,6 +16,9 @@ use crate::task::{NewTask, Record, RecordKind, State, Task, TaskId};
 /// How many outcomes one record has at most.
 const CHUNK: usize = 100;
 
+/// With this begin the names under which starts of children are counted; no step has such a name.
+const CHILD: &str = "\0";
+
 /// What the record of a start names as its compensation, unless the child is detached.
 const END_CHILD: &str = "end the child";
 
@@ -92,7 +95,10 @@ impl WorkflowContext {
     ) -> impl Future<Output = TaskId> + Send {
         let place = Place::new(self);
         let name = format!("start {workflow}");
-        let nth = self.inner.journal().nth_call(name.clone().into());
+        let nth = self
+            .inner
+            .journal()
+            .nth_call(format!("{CHILD}{workflow}").into());
         let key = self.inner.identity.child(workflow, nth);
         async move {
             let place = place; // all of it

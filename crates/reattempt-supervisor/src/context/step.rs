@@ -67,7 +67,7 @@ impl Step {
     ///
     /// It comes from the store, the workflow, the key of the task and the name of the step, with the place among the
     /// calls of that name or the `key` that the step was given: a task that a failover has lost has the same keys
-    /// when it is submitted again.
+    /// when it is submitted again and makes its calls in the same order.
     pub fn key(&self) -> &str {
         self.key
             .text

@@ -398,15 +398,12 @@ impl WorkflowContext {
         let which = match given {
             None => Which::Nth(self.inner.journal().nth_call(step.into())),
             Some(key) => {
-                if self
-                    .inner
-                    .journal()
-                    .nth_call(format!("{step} {key}").into())
-                    > 0
-                {
+                let nth = (self.inner.journal()).nth_call(format!("{step}\0{key}").into());
+                // A task that turns back waits there for ever, and undoes what it has done.
+                if nth > 0 && !self.is_undoing() {
                     return Err(format!(
                         "two calls of step `{step}` have the key `{key}`, and a service would take the second for a repetition of \
-                         the first: give each call a key of its own, or drop `key`"
+                         the first: give each call a key of its own"
                     ));
                 }
                 Which::Key(key)
@@ -564,7 +561,7 @@ impl WorkflowContext {
                 Ok(WriteResult::Written(status)) => Ok((status, None)),
                 Ok(WriteResult::Started(status, child)) => Ok((status, Some(child))),
                 Ok(WriteResult::KeyTaken(other)) => Err(Stop::Refused(format!(
-                    "the key of the child belongs to task {other}, which is no child of this one; delete that task, then resubmit this one"
+                    "the key of the child belongs to task {other}, which is no child of this one; cancel and prune it, then resubmit this one"
                 ))),
                 Ok(_) => Err(Stop::Lost),
                 Err(error) => Err(stop_of(&error)),

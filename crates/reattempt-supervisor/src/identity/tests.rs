@@ -272,15 +272,15 @@ impl Model {
         let items = *row.items.get_or_insert(list);
         let item = row.done;
         let is_last = item == items;
-        let (name, effect) = match is_last {
-            true => ("close", u32::MAX),
-            false => ("charge", item),
+        let (name, effect) = if is_last {
+            ("close", u32::MAX)
+        } else {
+            ("charge", item)
         };
         let effect = (key, row.order, effect);
         let own = task("order", &key.to_string(), row.incarnation);
         let of = match self.rule {
-            Rule::Incarnation | Rule::Freed => Identity::of(&own, Salt::from_u128(3)),
-            Rule::Place => Identity::of(&own, Salt::from_u128(3)),
+            Rule::Incarnation | Rule::Freed | Rule::Place => Identity::of(&own, Salt::from_u128(3)),
             Rule::Key => Identity::of(&task("order", &own.key, 0), Salt::from_u128(3)),
             Rule::Epoch => Identity::of(&task("order", &own.key, row.epoch), Salt::from_u128(3)),
             Rule::Row => Identity::of(&own, Salt::from_u128(row.bits.into())),

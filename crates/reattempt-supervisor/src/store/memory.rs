@@ -404,7 +404,7 @@ impl Tables {
         let earlier = self.keys.get(&key).and_then(|id| self.tasks.get(id));
         let freed = earlier
             .filter(|task| task.has_free_key(now))
-            .map(|task| (task.id, task.incarnation));
+            .map(|task| (task.id, task.next_incarnation(now)));
         if let (Some(task), None) = (earlier, freed) {
             let earlier = Submitted::earlier(task.id, task.version_of_input(), &task.input, &new);
             return WriteResult::Submitted(earlier);
@@ -415,7 +415,7 @@ impl Tables {
         if let Some((line, _)) = freed {
             self.tasks.remove(&line);
         }
-        let incarnation = freed.map_or(0, |(_, incarnation)| incarnation.saturating_add(1));
+        let incarnation = freed.map_or(0, |(_, incarnation)| incarnation);
         self.last_task = self.last_task.saturating_add(1);
         let id = TaskId(self.last_task);
         self.keys.insert(key, id);

@@ -12,7 +12,8 @@ use crate::time::Time;
 /// repeat a submission after months, its key has to stay longer than the data of the task.
 ///
 /// Then the key is free: the next submission with it stores another task, whose steps have other keys, because
-/// a line of the first one is left. The line goes once services have forgotten the keys of the first.
+/// a line of the first one is left. Once services have forgotten the keys of the first, the line goes, and keys begin
+/// anew. Both times are those of the prune that has deleted the task.
 ///
 /// # Examples
 ///
@@ -70,10 +71,5 @@ impl Retention {
     ) -> Option<Time> {
         let until = ended.after(self.keys).max(now.after(self.lag));
         (!is_child && !is_random_key(key)).then_some(until)
-    }
-
-    /// Returns the time at which keys must have become free whose lines go now.
-    pub(crate) fn forgotten(self, now: Time) -> Time {
-        now.before(self.forget_keys)
     }
 }

@@ -86,8 +86,10 @@ pub enum Write {
     LimitQueue(String, QueueLimit),
     /// Deletes the data of tasks that ended long ago, at most this many, and of no child whose parent is there and
     /// has not continued as new.
-    /// Where the key stays, the task becomes [`State::Pruned`], and a submission with the key finds it. Once its
-    /// time is over, a later `Prune` deletes it, and at most this many. Returns [`WriteResult::Pruned`].
+    /// Where the key stays, the task becomes [`State::Pruned`]: a submission with the key finds it until
+    /// [`wake_at`](crate::Task::wake_at), and afterwards stores the next incarnation in its place. After
+    /// [`updated_at`](crate::Task::updated_at) incarnations begin anew, and a `Prune` deletes such lines, at most
+    /// this many. Returns [`WriteResult::Pruned`].
     Prune(Retention, u32),
 }
 

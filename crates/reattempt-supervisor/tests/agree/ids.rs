@@ -153,7 +153,7 @@ impl Ids {
 
     /// Returns a task with its place. One that waits for nothing may have any time to wake up.
     pub(crate) fn task(&mut self, task: Task) -> Task {
-        let is_due = matches!(task.state, State::Pending | State::Waiting);
+        let is_due = matches!(task.state, State::Pending | State::Waiting | State::Pruned);
         Task {
             id: self.place(task.id),
             wake_at: if is_due {

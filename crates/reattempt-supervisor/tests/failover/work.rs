@@ -59,10 +59,11 @@ impl Shop {
         Self(Arc::default(), Arc::new(watch::Sender::new(0)))
     }
 
-    fn call(&self, step: &Step, effect: String) {
+    fn call(&self, step: &Step, effect: &str) {
         let mut books = self.0.lock().unwrap();
-        let known = (books.effects.entry(step.key().to_owned())).or_insert_with(|| effect.clone());
-        if *known != effect {
+        let known =
+            (books.effects.entry(step.key().to_owned())).or_insert_with(|| effect.to_owned());
+        if known != effect {
             let swallowed = format!("{effect:?} as {known:?}");
             books.swallowed.push(swallowed);
         }
@@ -140,7 +141,7 @@ async fn read(_: &Step, #[with] shop: &Shop, order: &Order) -> Result<Vec<u32>, 
 
 #[step(key = item, undo = refund)]
 async fn charge(step: &Step, #[with] shop: &Shop, order: &Order, item: u32) -> Result<(), String> {
-    shop.call(step, format!("charge {item} {order:?}"));
+    shop.call(step, &format!("charge {item} {order:?}"));
     Ok(())
 }
 
@@ -152,19 +153,19 @@ async fn refund(
     item: u32,
     (): &(),
 ) -> Result<(), String> {
-    shop.call(step, format!("refund {item} {order:?}"));
+    shop.call(step, &format!("refund {item} {order:?}"));
     Ok(())
 }
 
 #[step]
 async fn pack(step: &Step, #[with] shop: &Shop, order: &Order, box_: u32) -> Result<(), String> {
-    shop.call(step, format!("pack {box_} {order:?}"));
+    shop.call(step, &format!("pack {box_} {order:?}"));
     Ok(())
 }
 
 #[step]
 async fn deliver(step: &Step, #[with] shop: &Shop, order: &Order) -> Result<(), String> {
-    shop.call(step, format!("ship {order:?}"));
+    shop.call(step, &format!("ship {order:?}"));
     Ok(())
 }
 
@@ -175,7 +176,7 @@ async fn count(_: &Step, #[with] shop: &Shop) -> Result<u32, String> {
 
 #[step]
 async fn visit(step: &Step, #[with] shop: &Shop, order: &Order, seen: u32) -> Result<(), String> {
-    shop.call(step, format!("visit {seen} {order:?}"));
+    shop.call(step, &format!("visit {seen} {order:?}"));
     Ok(())
 }
 

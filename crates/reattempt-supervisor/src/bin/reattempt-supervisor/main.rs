@@ -312,11 +312,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         Command::Schedules { command } => schedules::run(&client, command, json).await,
         Command::Prune(options) => prune(&client, &options).await,
         Command::Repair => repair(&client).await,
-        Command::NewStore => {
-            client.new_store().await?;
-            println!("the steps of this store have other keys now");
-            Ok(())
-        }
+        Command::NewStore => new_store(&client).await,
         Command::Serve {
             token_file,
             origin,
@@ -348,6 +344,13 @@ async fn repair(client: &Client) -> Result<(), Box<dyn Error>> {
         1 => println!("1 task was not in its right place, and is there now"),
         count => println!("{count} tasks were not in their right places, and are there now"),
     }
+    Ok(())
+}
+
+/// Makes a copy of a store another one.
+async fn new_store(client: &Client) -> Result<(), Box<dyn Error>> {
+    client.new_store().await?;
+    println!("the steps of this store have other keys now");
     Ok(())
 }
 

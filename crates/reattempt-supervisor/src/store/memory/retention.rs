@@ -10,8 +10,7 @@ impl Tables {
     /// how many both were.
     pub(super) fn prune(&mut self, retention: Retention, limit: u32, now: Time) -> u64 {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let forgotten = retention.forgotten(now);
-        let is_free = |task: &&Task| task.state == State::Pruned && task.updated_at <= forgotten;
+        let is_free = |task: &&Task| task.state == State::Pruned && task.updated_at <= now;
         let free: Vec<_> = (self.tasks.values().filter(is_free))
             .map(|task| (task.workflow.clone(), task.key.clone()))
             .take(limit)
@@ -43,7 +42,7 @@ impl Tables {
             if let Some(mut task) = self.tasks.remove(id) {
                 match retention.key_until(task.updated_at, &task.key, is_child, now) {
                     Some(until) => {
-                        task.prune(until);
+                        task.prune(until, until.after(retention.forget_keys));
                         self.tasks.insert(*id, task);
                     }
                     None => {

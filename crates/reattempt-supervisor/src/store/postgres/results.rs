@@ -13,7 +13,7 @@ use super::sqlstate::store_error;
 use super::statement::{Place, statement};
 use super::{rows, sql};
 use crate::store::{LeaseStatus, SignalResult, StoreError, Submitted, Write, WriteResult};
-use crate::task::{NewTask, TaskId};
+use crate::task::TaskId;
 use crate::time::Time;
 
 /// The status of each locked task.
@@ -76,7 +76,7 @@ pub(super) async fn set_record_results(
     set_results(&left, writes, &rows, results)
 }
 
-/// Sets the results of submissions. A task that was not stored is there already, or its key has become free.
+/// Sets the results of submissions. A task that was not stored is there already.
 pub(super) async fn set_submit_results(
     live: &Live,
     stage: &Stage<'_>,
@@ -84,105 +84,50 @@ pub(super) async fn set_submit_results(
     rows: &[Row],
     results: &mut [Option<WriteResult>],
 ) -> Result<(), StoreError> {
-    let own = stage.places.iter();
-    let own = own.filter_map(|place| match writes.get(*place) {
-        Some(Write::Submit(new)) => Some((*place, &**new)),
-        _ => None,
-    });
-    let left = set_stored(own.collect(), rows, results);
-    let free = set_earlier(live, left, results).await?;
-    if free.is_empty() {
+    let new = by_key(rows);
+    let own = stage
+        .places
+        .iter()
+        .filter_map(|place| match writes.get(*place) {
+            Some(Write::Submit(new)) => Some((*place, &**new)),
+            _ => None,
+        });
+    let mut there = Vec::new();
+    for (place, submit) in own {
+        match new.get(&(submit.workflow.as_str(), submit.key.as_str())) {
+            Some(id) => set(results, place, WriteResult::Submitted(Submitted::new(*id))),
+            None => there.push((place, submit)),
+        }
+    }
+    if there.is_empty() {
         return Ok(());
     }
-    let stored = take_over(live, &free).await?;
-    let left = set_stored(free, &stored, results);
-    // Somebody else has taken it over meanwhile.
-    let free = set_earlier(live, left, results).await?;
-    for (place, submit) in free {
-        if submit.max_pending.is_none() {
-            return Err(deleted_now());
-        }
-        set(results, place, WriteResult::QueueFull);
-    }
-    Ok(())
-}
-
-/// A submission, and its place among the writes.
-type Submit<'a> = (usize, &'a NewTask);
-
-/// Sets the results of the tasks that were stored. Returns the others.
-fn set_stored<'a>(
-    mut submits: Vec<Submit<'a>>,
-    rows: &[Row],
-    results: &mut [Option<WriteResult>],
-) -> Vec<Submit<'a>> {
-    let new = by_key(rows);
-    submits.retain(|(place, submit)| {
-        let id = new.get(&(submit.workflow.as_str(), submit.key.as_str()));
-        if let Some(id) = id {
-            set(results, *place, WriteResult::Submitted(Submitted::new(*id)));
-        }
-        id.is_none()
-    });
-    submits
-}
-
-/// Sets the results of submissions that find an earlier task. Returns those whose key is free.
-async fn set_earlier<'a>(
-    live: &Live,
-    mut submits: Vec<Submit<'a>>,
-    results: &mut [Option<WriteResult>],
-) -> Result<Vec<Submit<'a>>, StoreError> {
-    if submits.is_empty() {
-        return Ok(submits);
-    }
-    let own = submits.iter();
-    let (workflows, keys): (Vec<_>, Vec<_>) =
-        (own.map(|(_, submit)| (submit.workflow.as_str(), submit.key.as_str()))).unzip();
+    let workflows: Vec<_> = there
+        .iter()
+        .map(|(_, submit)| submit.workflow.as_str())
+        .collect();
+    let keys: Vec<_> = there
+        .iter()
+        .map(|(_, submit)| submit.key.as_str())
+        .collect();
     // Also finds tasks that another transaction has committed while this one waited for it.
     let values: [&(dyn ToSql + Sync); 2] = [&workflows, &keys];
     let look = live.alone(Box::pin(live.query(sql::BY_KEY, &values)));
     let rows = look.await.map_err(store_error)?;
     let key = |row: &Row| (row.get::<_, String>(0), row.get::<_, String>(1));
     let old: HashMap<_, _> = rows.iter().map(|row| (key(row), row)).collect();
-    let mut is_gone = false;
-    submits.retain(|(place, submit)| {
+    for (place, submit) in there {
         let row = old.get(&(submit.workflow.clone(), submit.key.clone()));
-        match row {
-            Some(row) if row.get::<_, bool>(5) => return true,
-            Some(row) => {
-                let earlier = rows::earlier_of(row, submit);
-                set(results, *place, WriteResult::Submitted(earlier));
-            }
-            None if submit.max_pending.is_some() => set(results, *place, WriteResult::QueueFull),
-            None => is_gone = true,
+        if row.is_none() && submit.max_pending.is_some() {
+            set(results, place, WriteResult::QueueFull);
+            continue;
         }
-        false
-    });
-    if is_gone {
-        return Err(deleted_now());
+        let row = row
+            .ok_or_else(|| StoreError::passing("a task with the same key was deleted just now"))?;
+        let earlier = rows::earlier_of(row, submit);
+        set(results, place, WriteResult::Submitted(earlier));
     }
-    Ok(submits)
-}
-
-fn deleted_now() -> StoreError {
-    StoreError::passing("a task with the same key was deleted just now")
-}
-
-/// Stores tasks whose keys are free, in the order of their keys: two transactions cannot deadlock.
-async fn take_over(live: &Live, free: &[Submit<'_>]) -> Result<Vec<Row>, StoreError> {
-    let mut tasks: Vec<_> = free.iter().map(|(_, submit)| *submit).collect();
-    tasks.sort_by_key(|new| (&new.workflow, &new.key));
-    let submits = columns::Submits::of(tasks.iter().copied());
-    let bounds = columns::Bounds::of(tasks.iter().copied());
-    let sql = match &bounds {
-        None => sql::TAKE_OVER,
-        Some(_) => sql::TAKE_OVER_BOUNDED,
-    };
-    let bounds = bounds.iter().flat_map(columns::Columns::values);
-    let values: Vec<_> = submits.values().into_iter().chain(bounds).collect();
-    let taking = live.alone(Box::pin(live.query(sql, &values)));
-    taking.await.map_err(store_error)
+    Ok(())
 }
 
 /// Sets the results of changes. Looks for those that did not take place now: they may have before.

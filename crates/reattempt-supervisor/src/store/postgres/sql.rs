@@ -127,23 +127,25 @@ pub(super) const LOCKED: &str = "WITH wanted AS MATERIALIZED (
      SELECT DISTINCT wanted.id FROM wanted JOIN retry_run AS run ON run.id = wanted.id
      WHERE wanted.id NOT IN (SELECT id FROM free) OR wanted.parent NOT IN (SELECT id FROM free)";
 
-// Numbers tasks in the order of the list, and stores them in the order of their lanes and keys: two
+// A line that is left of a key goes first, if the key is free. Numbers tasks in the order of the list, and stores them in the order of their lanes and keys: two
 // transactions that submit the same lanes or keys cannot deadlock.
 macro_rules! submit {
     ($checked:expr) => {
         $crate::store::postgres::sql::submit!($checked, "NULL")
     };
     ($checked:expr, $parent:literal) => {
-        $crate::store::postgres::sql::submit!($checked, $parent, "", "0")
+        $crate::store::postgres::sql::submit!($checked, $parent, "")
     };
-    ($checked:expr, $parent:literal, $which:literal, $incarnation:literal) => {
+    ($checked:expr, $parent:literal, $which:literal) => {
         concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
          failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane, parent, incarnation)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
          0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure, lane, ", $parent, "::bigint, incarnation
      FROM (
-         SELECT nextval('retry_run_id') AS id, given.*, ", $incarnation, " AS incarnation
+         SELECT nextval('retry_run_id') AS id, given.*, CASE WHEN EXISTS (
+             SELECT FROM retry_run AS old WHERE old.workflow = given.workflow AND idem_key = given.key AND state + 0 = 8 OFFSET 0
+         ) THEN retry_free(given.workflow, given.key) ELSE 0 END AS incarnation
          FROM ", $checked, " unnest($1::text[], $2::int[], $3::text[], $4::smallint[], $5::text[],
              $6::bigint[], $7::bigint[], $8::int[], $9::text[], $10::text[], $11::smallint[], $12::text[]) WITH ORDINALITY
          AS given (workflow, version, queue, priority, key, delay, complete_in, max_failures, input, headers, on_failure, lane, n)
@@ -200,7 +202,7 @@ macro_rules! refused {
              FROM room JOIN unnest($3::text[], $1::text[], $5::text[], $6::bigint[], $12::text[], $13::bigint[]) WITH ORDINALITY
                  AS given (queue, workflow, key, delay, lane, most, n) USING (queue)
              WHERE NOT EXISTS (SELECT FROM retry_run AS old WHERE old.workflow = given.workflow AND idem_key = key
-                 AND NOT (state = 8 AND updated_at <= ", now!(), ") OFFSET 0)
+                 AND NOT (state = 8 AND wake_at <= ", now!(), ") OFFSET 0)
          ) AS numbered WHERE before >= most
      )"
         )
@@ -211,36 +213,7 @@ macro_rules! refused {
 pub(super) const SUBMIT_BOUNDED: &str = concat!(
     refused!(),
     " ",
-    submit!(
-        "",
-        "NULL",
-        "WHERE n <> ALL (ARRAY(SELECT n FROM refused))",
-        "0"
-    )
-);
-
-// Deletes the lines of these keys if they are free, and stores their tasks as the next incarnation.
-macro_rules! take_over {
-    ($which:literal) => {
-        concat!(
-    " freed AS MATERIALIZED (
-         DELETE FROM retry_run AS old USING unnest($1::text[], $5::text[]) WITH ORDINALITY AS given (workflow, key, n)
-         WHERE old.workflow = given.workflow AND old.idem_key = given.key AND state + 0 = 8 AND updated_at <= ", now!(), $which, "
-         RETURNING old.workflow, old.idem_key, old.incarnation
-     ) ",
-    submit!("", "NULL", "JOIN freed ON freed.workflow = given.workflow AND freed.idem_key = key", "freed.incarnation + 1")
-        )
-    };
-}
-
-/// Stores tasks whose keys were free when somebody looked.
-pub(super) const TAKE_OVER: &str = concat!("WITH", take_over!(""));
-
-/// Stores those of them whose queue has room.
-pub(super) const TAKE_OVER_BOUNDED: &str = concat!(
-    refused!(),
-    ",",
-    take_over!(" AND n <> ALL (ARRAY(SELECT n FROM refused))")
+    submit!("", "NULL", "WHERE n <> ALL (ARRAY(SELECT n FROM refused))")
 );
 
 /// Stores tasks in a transaction of its own.
@@ -298,9 +271,12 @@ pub(super) const END_CHILDREN: &str = concat!(
      SELECT cancel_asked, ", now!(), ", id, state FROM held LEFT JOIN children ON true"
 );
 
-pub(super) const BY_KEY: &str =
-    concat!("SELECT workflow, idem_key, id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input, state = 8 AND updated_at <= ", now!(), "
-     FROM unnest($1::text[], $2::text[]) AS given (workflow, key) JOIN retry_run USING (workflow) WHERE idem_key = key");
+/// Finds the tasks that have these keys; one whose key is free has it no more.
+pub(super) const BY_KEY: &str = concat!(
+    "SELECT workflow, idem_key, id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input
+     FROM unnest($1::text[], $2::text[]) AS given (workflow, key) JOIN retry_run USING (workflow) WHERE idem_key = key
+         AND NOT (state = 8 AND wake_at <= ", now!(), ")"
+);
 
 // Walks the priorities of each known workflow in each queue of these.
 macro_rules! levels {
@@ -775,8 +751,8 @@ pub(super) const SIGN: &str = concat!(
     " FROM retry_run WHERE id = $1 AND state = ANY ($5::smallint[])"
 );
 
-/// Deletes the data of tasks that ended $1 ago, and the lines of keys that became free $5 ago, at most $2 of each. A
-/// key becomes free $3 after the end of its task, and not before $4 from now. A task that has ended again since it was found is not old. A child stays as
+/// Deletes the data of tasks that ended $1 ago, and the lines that need not stay any more, at most $2 of each. A
+/// key becomes free $3 after the end of its task, and not before $4 from now; its line stays for $5 after that. A task that has ended again since it was found is not old. A child stays as
 /// long as the generation of its parent that has started it.
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
@@ -792,7 +768,7 @@ pub(super) const PRUNE: &str = concat!(
          SELECT run.id FROM retry_ended CROSS JOIN LATERAL (
              SELECT id FROM retry_run WHERE id = run_id AND state + 0 = 8 FOR UPDATE SKIP LOCKED
          ) AS run
-         WHERE at <= ", now!(), " - $5 AND retry_ended.state = 8 ORDER BY at LIMIT $2
+         WHERE at <= ", now!(), " AND retry_ended.state = 8 ORDER BY at LIMIT $2
      ), steps AS (
          DELETE FROM retry_step WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), failures AS (
@@ -802,7 +778,8 @@ pub(super) const PRUNE: &str = concat!(
      ), signals AS (
          DELETE FROM retry_signal WHERE run_id = ANY (ARRAY(SELECT id FROM old))
      ), kept AS (
-         UPDATE retry_run SET state = 8, updated_at = greatest(updated_at + $3, ", now!(), " + $4), input = 'null', output = NULL, error = NULL, headers = NULL, lane = NULL
+         UPDATE retry_run SET state = 8, wake_at = greatest(updated_at + $3, ", now!(), " + $4),
+             updated_at = greatest(updated_at + $3, ", now!(), " + $4) + $5, input = 'null', output = NULL, error = NULL, headers = NULL, lane = NULL
          WHERE id = ANY (ARRAY(SELECT id FROM old WHERE keeps_key))
      ), runs AS (
          DELETE FROM retry_run WHERE id = ANY (ARRAY(SELECT id FROM old WHERE NOT keeps_key UNION ALL SELECT id FROM free))
@@ -881,8 +858,6 @@ pub(super) const WRITES: &[&str] = &[
     END_CHILDREN,
     super::generations::CONTINUE,
     BY_KEY,
-    TAKE_OVER,
-    TAKE_OVER_BOUNDED,
     CLAIM,
     CLAIM_SUSPECTS,
     super::queue_limits::CLAIM,

@@ -144,20 +144,33 @@ pub(super) fn submit(
     if insert(connection, new, (parent, 0), now)? {
         return Ok(Submitted::new(TaskId(connection.last_insert_rowid())));
     }
-    let sql = "DELETE FROM retry_run WHERE workflow = ?1 AND idem_key = ?2 AND state = 8 AND updated_at <= ?3 RETURNING incarnation";
-    let values = params![new.workflow, new.key, now.as_micros()];
-    let freed: Option<i32> = query_one(connection, sql, values, |row| row.get(0))?;
-    if let Some(incarnation) = freed
-        && insert(
-            connection,
-            new,
-            (parent, incarnation.saturating_add(1)),
-            now,
-        )?
-    {
+    // The application may have begun no transaction.
+    connection.execute_batch("SAVEPOINT retry_take_over")?;
+    let taken = take_over(connection, new, parent, now);
+    connection.execute_batch(match taken {
+        Ok(_) => "RELEASE retry_take_over",
+        Err(_) => "ROLLBACK TO retry_take_over; RELEASE retry_take_over",
+    })?;
+    if taken? {
         return Ok(Submitted::new(TaskId(connection.last_insert_rowid())));
     }
     earlier(connection, new, now)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+}
+
+/// Stores a task in place of the line of a free key. Returns whether there was one.
+fn take_over(
+    connection: &Connection,
+    new: &NewTask,
+    parent: Option<TaskId>,
+    now: Time,
+) -> rusqlite::Result<bool> {
+    let sql = "DELETE FROM retry_run WHERE workflow = ?1 AND idem_key = ?2 AND state = 8 AND wake_at <= ?3
+         RETURNING CASE WHEN updated_at <= ?3 THEN 0 ELSE incarnation + 1 END";
+    let values = params![new.workflow, new.key, now.as_micros()];
+    match query_one(connection, sql, values, |row| row.get(0))? {
+        Some(incarnation) => insert(connection, new, (parent, incarnation), now),
+        None => Ok(false),
+    }
 }
 
 /// Inserts a task. Returns whether its key was not there.
@@ -199,7 +212,7 @@ fn earlier(
 ) -> rusqlite::Result<Option<Submitted>> {
     let sql =
         "SELECT id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input FROM retry_run
-         WHERE workflow = ?1 AND idem_key = ?2 AND NOT (state = 8 AND updated_at <= ?3)";
+         WHERE workflow = ?1 AND idem_key = ?2 AND NOT (state = 8 AND wake_at <= ?3)";
     let values = params![new.workflow, new.key, now.as_micros()];
     query_one(connection, sql, values, |row| {
         let (id, input) = (TaskId(row.get(0)?), row.get::<_, String>(2)?);

@@ -18,7 +18,7 @@ pub(super) fn prune(
             "DELETE FROM retry_run WHERE id IN (
                  SELECT id FROM retry_run WHERE state = 8 AND updated_at <= ?1 ORDER BY updated_at LIMIT ?2)",
         )?
-        .execute(params![retention.forgotten(now).as_micros(), limit])?;
+        .execute(params![now.as_micros(), limit])?;
     let age = i64::try_from(retention.tasks.as_micros()).unwrap_or(i64::MAX);
     let sql = "SELECT id, updated_at, idem_key, parent IS NOT NULL FROM retry_run AS old WHERE state BETWEEN 3 AND 6 AND updated_at <= ?1
              AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent AND up.state <> 8
@@ -47,12 +47,15 @@ pub(super) fn prune(
     }
     let mut delete = connection.prepare_cached("DELETE FROM retry_run WHERE id = ?1")?;
     let mut keep = connection.prepare_cached(
-        "UPDATE retry_run SET state = 8, updated_at = ?2, input = 'null', output = NULL, error = NULL, headers = NULL, lane = NULL
+        "UPDATE retry_run SET state = 8, wake_at = ?2, updated_at = ?3, input = 'null', output = NULL, error = NULL, headers = NULL, lane = NULL
          WHERE id = ?1",
     )?;
     for (id, until) in &old {
         match until {
-            Some(until) => keep.execute([*id, until.as_micros()])?,
+            Some(until) => {
+                let gone = until.after(retention.forget_keys);
+                keep.execute([*id, until.as_micros(), gone.as_micros()])?
+            }
             None => delete.execute([id])?,
         };
     }
