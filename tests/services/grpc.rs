@@ -341,7 +341,7 @@ async fn not_idempotent() {
         let (delays, reason, calls) = run(script, false).await;
         assert_eq!(
             (delays.len(), reason, calls),
-            (2, Some(GiveUpReason::Permanent), 3)
+            (2, Some(GiveUpReason::NotIdempotent), 3)
         );
     }
 }
