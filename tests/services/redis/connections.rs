@@ -80,7 +80,7 @@ async fn a_connection_that_is_killed_between_commands() {
         record.assert(
             "
             sell
-              1. failed (transient), gave up (permanent)
+              1. failed (transient), gave up (not_idempotent)
             ",
         );
     })
