@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use retry_runtime::breaker::Breaker;
 use retry_runtime::budget::{Budget, RefundBudget};
-use retry_runtime::private::{AttemptResult, BreakerGate, BudgetGate, Gate as _, Gates};
+use retry_runtime::private::{AttemptResult, BreakerGate, BudgetGate, Gate as _, Gates, Site};
 use retry_runtime::timer::{Clock, Timestamp};
-use retry_runtime::{Call, CallEnv, GiveUpReason, Policy, Verdict};
+use retry_runtime::{Call, CallEnv, GiveUpReason, Operation, Policy, Verdict};
 
 use crate::clock::{START, Virtual};
 
@@ -105,6 +105,9 @@ impl Client {
     }
 }
 
+/// What the clients call.
+static SITE: Site = Site::of_name("storm");
+
 /// One call on its way.
 pub struct Request<'c> {
     client: &'c Client,
@@ -157,7 +160,8 @@ impl Request<'_> {
     /// The attempt has failed: the delay before the next one, or `None` when the call ends.
     pub fn failed(&mut self, result: AttemptResult, clock: &Virtual) -> Option<Duration> {
         let verdict = result.verdict().unwrap_or(Verdict::Permanent);
-        self.gates.record(result, clock);
+        let operation = Operation::new(&SITE, &self.client.policy);
+        self.gates.record(result, &operation, clock);
         let mut env = Env {
             clock,
             until: self.until,

@@ -120,14 +120,8 @@ impl Progress {
     ) -> Result<Duration, GaveUp> {
         let (result, verdict) = (failure.result, failure.verdict);
         let report = self.attempt_ended(context, &mut failure);
-        gates.record(result, context.timer);
+        gates.record(result, &context.operation, context.timer);
         let policy = context.operation.policy();
-        #[cfg(feature = "std")]
-        if policy.timeout.is_some()
-            && let Some(violation) = gates.violation_under(policy)
-        {
-            invalid::report(context.operation, &violation, Consequence::AsWritten);
-        }
         let mut env = LiveEnv {
             context,
             gates,
@@ -197,7 +191,7 @@ impl Progress {
         is_own: bool,
     ) -> GaveUp {
         if is_own {
-            gates.record(AttemptResult::CutOff, context.timer);
+            gates.record(AttemptResult::CutOff, &context.operation, context.timer);
         }
         let attempts = self.call.failures().saturating_add(1);
         let report = Report::of_attempt(attempts);

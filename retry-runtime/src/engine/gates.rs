@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use super::result::AttemptResult;
 use crate::call::GiveUpReason;
+use crate::operation::Operation;
 use crate::policy::Policy;
-use crate::rules::Violation;
 use crate::timer::Clock;
 
 /// Something that is asked before each attempt, learns what the attempt came to, and may refuse the next one.
@@ -33,13 +33,8 @@ pub trait Gate {
     /// Begins the attempt: what was reserved for it is spent.
     fn begin(&mut self, _clock: &dyn Clock) {}
 
-    /// Records an attempt that has not ended the call with success.
-    fn record(&mut self, _result: AttemptResult, _clock: &dyn Clock) {}
-
-    /// Returns the rule that it breaks beside this policy: X10 of a breaker.
-    fn violation_under(&self, _policy: &Policy) -> Option<Violation> {
-        None
-    }
+    /// Records an attempt of this operation that has not ended the call with success.
+    fn record(&mut self, _result: AttemptResult, _operation: &Operation<'_>, _clock: &dyn Clock) {}
 
     /// Gives back what a lookup after a failed attempt may need: its slot, and the permit of a probe. Returns
     /// whether there was one.
@@ -128,14 +123,10 @@ impl<G: Gate> Gate for Option<G> {
         }
     }
 
-    fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
+    fn record(&mut self, result: AttemptResult, operation: &Operation<'_>, clock: &dyn Clock) {
         if let Some(gate) = self {
-            gate.record(result, clock);
+            gate.record(result, operation, clock);
         }
-    }
-
-    fn violation_under(&self, policy: &Policy) -> Option<Violation> {
-        self.as_ref()?.violation_under(policy)
     }
 
     fn step_aside(&mut self) -> bool {
@@ -244,15 +235,11 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
         self.budget.begin(clock);
     }
 
-    fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
-        self.breaker.record(result, clock);
-        self.bulkhead.record(result, clock);
-        self.throttle.record(result, clock);
-        self.budget.record(result, clock);
-    }
-
-    fn violation_under(&self, policy: &Policy) -> Option<Violation> {
-        self.breaker.violation_under(policy)
+    fn record(&mut self, result: AttemptResult, operation: &Operation<'_>, clock: &dyn Clock) {
+        self.breaker.record(result, operation, clock);
+        self.bulkhead.record(result, operation, clock);
+        self.throttle.record(result, operation, clock);
+        self.budget.record(result, operation, clock);
     }
 
     fn step_aside(&mut self) -> bool {

@@ -3,14 +3,14 @@
 use core::ops::Deref;
 use core::time::Duration;
 
-use super::Gate;
 use super::result::AttemptResult;
+use super::{Gate, invalid};
 use crate::breaker::{Breaker, Pass};
 use crate::budget::{Account, Budget, FailureClass};
 use crate::bulkhead::{self, Bulkhead};
 use crate::call::GiveUpReason;
-use crate::policy::Policy;
-use crate::rules::Violation;
+use crate::operation::Operation;
+use crate::rules::Consequence;
 use crate::throttle::{self, Throttle};
 use crate::timer::Clock;
 
@@ -56,16 +56,16 @@ impl Gate for BreakerGate<'_> {
         self.breaker.begin(&mut self.pass, &clock);
     }
 
-    fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
+    /// Reports rule X10, too: only the running program may know both the breaker and the policy.
+    fn record(&mut self, result: AttemptResult, operation: &Operation<'_>, clock: &dyn Clock) {
         let Some(verdict) = result.verdict() else {
             return self.settle(clock);
         };
         self.breaker.settle_error(self.pass, verdict, &clock);
         self.pass = Pass::NOTHING;
-    }
-
-    fn violation_under(&self, policy: &Policy) -> Option<Violation> {
-        self.breaker.violation_under(policy.timeout)
+        if let Some(violation) = self.breaker.violation_under(operation.policy().timeout) {
+            invalid::report(*operation, &violation, Consequence::AsWritten);
+        }
     }
 
     fn step_aside(&mut self) -> bool {
@@ -140,7 +140,7 @@ impl Gate for BulkheadGate<'_> {
     }
 
     /// Frees the slot: nobody holds one through a delay.
-    fn record(&mut self, _: AttemptResult, _: &dyn Clock) {
+    fn record(&mut self, _: AttemptResult, _: &Operation<'_>, _: &dyn Clock) {
         self.permit = None;
     }
 
@@ -217,7 +217,7 @@ impl Gate for ThrottleGate<'_> {
         }
     }
 
-    fn record(&mut self, result: AttemptResult, clock: &dyn Clock) {
+    fn record(&mut self, result: AttemptResult, _: &Operation<'_>, clock: &dyn Clock) {
         let Some(verdict) = result.verdict() else {
             return self.settle(clock);
         };
@@ -261,7 +261,7 @@ impl Gate for BudgetGate<'_> {
         self.0.spend();
     }
 
-    fn record(&mut self, result: AttemptResult, _: &dyn Clock) {
+    fn record(&mut self, result: AttemptResult, _: &Operation<'_>, _: &dyn Clock) {
         if let Some(verdict) = result.verdict() {
             self.0.failed(verdict);
         }

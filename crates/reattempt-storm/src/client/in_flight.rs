@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use retry_runtime::GiveUpReason;
+use retry_runtime::Operation;
 use retry_runtime::private::{self, AttemptResult};
 use retry_runtime::timer::Clock;
 
@@ -64,7 +65,7 @@ impl private::Gate for Gate<'_> {
         self.has(1, self.retries);
     }
 
-    fn record(&mut self, _: AttemptResult, _: &dyn Clock) {
+    fn record(&mut self, _: AttemptResult, _: &Operation<'_>, _: &dyn Clock) {
         self.has(0, 0);
     }
 
