@@ -648,3 +648,48 @@ async fn whoever_has_submitted_a_task_hears_that_it_has_ended_elsewhere() {
     }
     scheduler.stop(Duration::ZERO).await;
 }
+
+/// Somebody restores it, or puts another one in its place. A name that was never there is wrong.
+#[tokio::test]
+async fn a_database_that_was_there_before_is_away_for_a_while() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let url = server.url();
+    let mut own = kit::session(&url).await;
+    own.batch_execute("CREATE DATABASE tasks").await.unwrap();
+    let (address, _) = url.rsplit_once('/').unwrap();
+    let tasks = format!("{address}/tasks");
+    let store = Postgres::connect(&tasks).await.unwrap();
+    let move_to = async |own: &mut tokio_postgres::Client, from: &str, to: &str| {
+        let end = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{from}'"
+        );
+        let rename = format!("ALTER DATABASE {from} RENAME TO {to}");
+        let patience = Instant::now() + Duration::from_secs(60);
+        loop {
+            own.batch_execute(&end).await.unwrap();
+            match own.batch_execute(&rename).await {
+                Ok(()) => return,
+                // The store has connected again.
+                Err(error) => assert!(Instant::now() < patience, "{error}"),
+            }
+        }
+    };
+    move_to(&mut own, "tasks", "moved").await;
+    let wrong = Postgres::connect(&tasks).await.unwrap_err();
+    assert!(!wrong.is_passing(), "{wrong}");
+    let patience = Instant::now() + Duration::from_secs(60);
+    loop {
+        let error = store.counts().await.unwrap_err();
+        assert!(error.is_passing(), "{error}");
+        if error.to_string().contains("the database is away") {
+            break;
+        }
+        assert!(Instant::now() < patience, "{error}");
+    }
+    let client = Client::new(store);
+    let submission = tokio::spawn(async move { client.submit(nothing()).await.map(drop) });
+    move_to(&mut own, "moved", "tasks").await;
+    submission.await.unwrap().unwrap();
+}
