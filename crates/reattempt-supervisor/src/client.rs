@@ -469,7 +469,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Fails if a worker runs on the store, or if the store has an error.
+    /// Fails if a worker runs on the store, if it is one in memory, or if the store has an error.
     pub async fn new_store(&self) -> Result<(), Arc<StoreError>> {
         match self.0.store.renew().await {
             Ok(true) => Ok(()),

@@ -19,7 +19,7 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::payload::write_canonical;
+use crate::payload::canonical;
 use crate::store::Salt;
 use crate::task::Task;
 
@@ -47,16 +47,11 @@ impl Identity {
         if task.generation == 0 {
             return own;
         }
-        let mut arguments = String::with_capacity(task.input.len());
-        if write_canonical(&task.input, &mut arguments).is_err() {
-            // Nested too deeply to be read.
-            arguments.clone_from(&task.input);
-        }
         Self::of_parts([
             b"generation",
             &own.bits,
             &task.generation.to_be_bytes(),
-            arguments.as_bytes(),
+            canonical(&task.input).as_bytes(),
         ])
     }
 

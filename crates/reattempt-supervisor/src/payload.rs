@@ -96,16 +96,21 @@ pub(crate) fn storable(error: &str) -> String {
 /// Returns whether two texts are the same JSON. The order of keys and white space do not matter; numbers
 /// are compared as they are written, because they may have more than 64 bits.
 pub(crate) fn is_same_json(one: &str, other: &str) -> bool {
-    let canonical = |text: &str| {
-        let mut canonical = String::with_capacity(text.len());
-        write_canonical(text.trim(), &mut canonical).ok()?;
-        Some(canonical)
-    };
-    one == other || canonical(one).is_some_and(|one| Some(one) == canonical(other))
+    one == other || canonical(one.trim()) == canonical(other.trim())
+}
+
+/// Returns a JSON text with sorted keys, and strings in one form; the text itself if it is nested too deeply to be
+/// read.
+pub(crate) fn canonical(json: &str) -> String {
+    let mut canonical = String::with_capacity(json.len());
+    match write_canonical(json, &mut canonical) {
+        Ok(()) => canonical,
+        Err(_) => json.to_owned(),
+    }
 }
 
 /// Appends a JSON text with sorted keys, and strings in one form. Numbers stay as they are written.
-pub(crate) fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
+fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
     let mut separator = "";
     if json.starts_with('{') {
         out.push('{');

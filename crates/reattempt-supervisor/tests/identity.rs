@@ -273,3 +273,12 @@ async fn a_child_whose_key_is_taken_parks_its_parent() {
     let wanted = format!("the key of the child belongs to task {id}");
     assert!(error.contains(&wanted), "{error}");
 }
+
+#[tokio::test]
+async fn a_store_in_memory_cannot_become_another_one() {
+    let refused = Client::new(Memory::new()).new_store().await.unwrap_err();
+    assert!(
+        refused.to_string().contains("cannot become another one"),
+        "{refused}"
+    );
+}

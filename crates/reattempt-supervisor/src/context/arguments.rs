@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use crate::payload::write_canonical;
+use crate::payload::canonical;
 
 /// How many bytes of the SHA-256 are recorded: enough that nobody meets two arguments with one
 /// hash by chance.
@@ -58,12 +58,7 @@ pub(super) fn hash(json: &str) -> String {
 }
 
 fn compute_hash(json: &str) -> String {
-    let mut canonical = String::with_capacity(json.len());
-    if write_canonical(json, &mut canonical).is_err() {
-        // Nested too deeply to be read.
-        json.clone_into(&mut canonical);
-    }
-    let digest = Sha256::digest(canonical.as_bytes());
+    let digest = Sha256::digest(canonical(json).as_bytes());
     let mut text = String::with_capacity(2 * HASH_BYTES);
     for byte in digest.iter().take(HASH_BYTES) {
         let digits = [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16));

@@ -27,7 +27,7 @@ where
     F: Future<Output = Result<T, StepFailure>> + Send,
 {
     let place = Place::new(context);
-    let key = arguments.as_ref().map_or(None, |given| given.key.clone());
+    let key = arguments.as_ref().ok().and_then(|given| given.key.clone());
     let key = context.step_key(spec.name, key);
     async move {
         let place = place; // all of it

@@ -183,9 +183,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Gives the store another salt, unless workers hold leases. Returns whether it did; those who have opened the
-    /// store before must open it again. A store that nobody can copy returns `true`.
+    /// store before must open it again. A store that cannot, such as one in memory, which nobody copies, fails.
     fn renew(&self) -> StoreFuture<'_, bool> {
-        Box::pin(async { Ok(true) })
+        Box::pin(async { Err(StoreError::lasting("this store cannot become another one")) })
     }
 
     /// Waits until another process may have stored a task that workers can claim. A store without
