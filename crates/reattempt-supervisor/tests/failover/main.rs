@@ -50,8 +50,8 @@ impl PayloadCodec for Masked {
 enum Place {
     File {
         folder: PathBuf,
-        /// The copy, if there is one.
-        copy: Option<PathBuf>,
+        /// The file in use.
+        file: PathBuf,
     },
     #[cfg(feature = "postgres")]
     Server {
@@ -67,7 +67,8 @@ impl Place {
         let name = format!("retry-failover-{}-{nth}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).unwrap();
-        Self::File { folder, copy: None }
+        let file = folder.join("tasks.db");
+        Self::File { folder, file }
     }
 
     #[cfg(feature = "postgres")]
@@ -83,12 +84,9 @@ impl Place {
 
     async fn client(&self) -> Client {
         match self {
-            Self::File { folder, copy } => {
-                let file = copy.clone().unwrap_or_else(|| folder.join("tasks.db"));
-                Client::new(Encoded::new(
-                    Sqlite::open(file).await.unwrap(),
-                    Masked::default(),
-                ))
+            Self::File { file, .. } => {
+                let store = Sqlite::open(file.clone()).await.unwrap();
+                Client::new(Encoded::new(store, Masked::default()))
             }
             #[cfg(feature = "postgres")]
             Self::Server { primary, standby } => {
@@ -105,13 +103,12 @@ impl Place {
     /// From here on, what is written will be lost.
     fn begin_to_lose(&mut self) {
         match self {
-            Self::File { folder, copy } => {
-                let to = folder.join("copy.db");
-                let from = rusqlite::Connection::open(folder.join("tasks.db")).unwrap();
+            Self::File { folder, file } => {
+                let copy = folder.join("copy.db");
+                let from = rusqlite::Connection::open(file).unwrap();
                 from.busy_timeout(Duration::from_secs(60)).unwrap();
-                from.execute("VACUUM INTO ?1", [to.to_str().unwrap()])
+                from.execute("VACUUM INTO ?1", [copy.to_str().unwrap()])
                     .unwrap();
-                *copy = Some(to);
             }
             #[cfg(feature = "postgres")]
             Self::Server { standby, .. } => standby.cut_off(),
@@ -119,18 +116,20 @@ impl Place {
     }
 
     fn fail_over(&mut self) {
-        #[cfg(feature = "postgres")]
-        if let Self::Server { primary, standby } = self {
-            primary.crash_postgres();
-            standby.promote();
+        match self {
+            Self::File { folder, file } => *file = folder.join("copy.db"),
+            #[cfg(feature = "postgres")]
+            Self::Server { primary, standby } => {
+                primary.crash_postgres();
+                standby.promote();
+            }
         }
     }
 
     /// Submits some orders in a transaction of the application.
     async fn submit_in_transaction(&self, client: &Client, orders: &[Order]) {
         match self {
-            Self::File { folder, copy } => {
-                let file = copy.clone().unwrap_or_else(|| folder.join("tasks.db"));
+            Self::File { file, .. } => {
                 let mut own = rusqlite::Connection::open(file).unwrap();
                 own.busy_timeout(Duration::from_secs(60)).unwrap();
                 let behavior = rusqlite::TransactionBehavior::Immediate;
@@ -295,6 +294,7 @@ impl Round {
         self.order_again(lost).await;
         self.submit(late).await;
         self.prune(Duration::from_secs(3_600)).await;
+        // The late orders alone have 300 effects.
         let more = self.rng.random_range(60..250);
         self.shop.reaches(before + more).await;
         println!("lost: up to {} effects", self.shop.effects() - before);
