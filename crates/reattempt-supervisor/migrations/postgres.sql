@@ -461,10 +461,9 @@ CREATE CONSTRAINT TRIGGER retry_lane_entered AFTER INSERT ON retry_lane_entering
     FOR EACH ROW EXECUTE FUNCTION retry_enter_lane();
 
 -- Tells the parent of a child that has ended. The lock of the parent comes first: later signals of a task have
--- higher numbers. Workers hear of a parent that goes on as they hear of new tasks.
+-- higher numbers. Whoever ends the child notifies the workers, outside of this transaction: a notification inside
+-- lets commits wait for each other.
 CREATE FUNCTION retry_end_child(child retry_run) RETURNS VOID LANGUAGE plpgsql AS $$
-DECLARE
-    new_state SMALLINT;
 BEGIN
     PERFORM FROM retry_run WHERE id = child.parent FOR NO KEY UPDATE;
     IF FOUND THEN
@@ -474,11 +473,7 @@ BEGIN
             state = CASE WHEN awaits > 1 THEN 2 ELSE 0 END,
             wake_at = CASE WHEN awaits > 1 THEN wake_at ELSE child.updated_at END,
             updated_at = child.updated_at
-        WHERE id = child.parent AND state + 0 = 2 AND awaits IS NOT NULL
-        RETURNING state INTO new_state;
-        IF new_state = 0 THEN
-            PERFORM pg_notify('retry_stored', 'parent');
-        END IF;
+        WHERE id = child.parent AND state + 0 = 2 AND awaits IS NOT NULL;
     END IF;
 END $$;
 
@@ -491,7 +486,7 @@ DECLARE
     has RECORD;
     task retry_run;
 BEGIN
-    -- Each row is looked up by its key, whatever the planner takes for small.
+    -- Each row is looked up by its key, whatever the planner takes for small: both indexes of `retry_ready` find one row.
     IF TG_OP <> 'INSERT' THEN
         SELECT bool_or(state IN (0, 2)) AS ready, bool_or(state = 1) AS held, bool_or(state > 2) AS ended,
             bool_or(complete_by IS NOT NULL) AS limits, bool_or(lane IS NOT NULL) AS lanes INTO had FROM before;
@@ -502,7 +497,7 @@ BEGIN
                     WHERE is_suspect = (before.deaths >= 2) AND ready.queue = before.queue
                         AND ready.workflow = before.workflow AND ready.version = before.version
                         AND ready.priority = before.priority AND ready.wake_at = before.wake_at
-                        AND run_id = before.id OFFSET 0
+                        AND run_id = before.id AND ready.state = before.state OFFSET 0
                 ) AS line WHERE before.state IN (0, 2)
             ));
         END IF;

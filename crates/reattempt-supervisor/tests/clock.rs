@@ -31,7 +31,7 @@ async fn write(store: &dyn Store, write: Write) -> WriteResult {
 async fn claim_all(store: &dyn Store, worker: &str) -> Vec<ClaimedTask> {
     let lease = Duration::from_millis(20);
     let id = WorkerId(worker.to_owned());
-    store.heartbeat(id, lease).await.unwrap();
+    store.heartbeat(id, lease, None).await.unwrap();
     let claim = kit::claim(worker, "plain", 1);
     match write(store, Write::Claim(claim)).await {
         WriteResult::Claimed(claimed, _) => claimed,
@@ -98,7 +98,7 @@ async fn check_outage(store: &dyn Store, passed: impl AsyncFn(i64)) {
         };
         write(store, Write::Submit(Box::new(new))).await;
         held.extend(claim_all(store, &worker.0).await);
-        store.heartbeat(worker.clone(), lease).await.unwrap();
+        store.heartbeat(worker.clone(), lease, None).await.unwrap();
     }
     let sweep = Sweep {
         limit: 10,
@@ -109,9 +109,9 @@ async fn check_outage(store: &dyn Store, passed: impl AsyncFn(i64)) {
     passed(12 * SECOND).await;
     // Both leases are over, but nobody could renew one.
     assert_eq!(store.sweep(sweep).await.unwrap(), []);
-    store.heartbeat(alive.clone(), lease).await.unwrap();
+    store.heartbeat(alive.clone(), lease, None).await.unwrap();
     passed(4 * SECOND).await;
-    store.heartbeat(alive.clone(), lease).await.unwrap();
+    store.heartbeat(alive.clone(), lease, None).await.unwrap();
     assert_eq!(store.sweep(sweep).await.unwrap(), []);
     passed(4 * SECOND).await;
     assert_eq!(store.sweep(sweep).await.unwrap(), []);

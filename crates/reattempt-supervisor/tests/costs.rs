@@ -256,7 +256,7 @@ async fn workers(measured: &mut Measured, tasks: &Tasks) {
     measured
         .of("heartbeat", async |store| {
             let held = store
-                .heartbeat(WorkerId("one".to_owned()), Duration::from_secs(10))
+                .heartbeat(WorkerId("one".to_owned()), Duration::from_secs(10), None)
                 .await;
             assert_eq!(held.unwrap().len(), 20);
         })

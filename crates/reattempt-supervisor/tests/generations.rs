@@ -405,7 +405,7 @@ impl Store for Forgetful {
     pass_on! {}
 
     pass_on! {
-        heartbeat(worker: WorkerId, lease: Duration) -> Vec<HeldTask>;
+        heartbeat(worker: WorkerId, lease: Duration, known: Option<Vec<TaskId>>) -> Vec<HeldTask>;
         sweep(sweep: Sweep) -> Vec<Reclaimed>;
         history(id: TaskId) -> Vec<Record>;
         failures(id: TaskId) -> Vec<FailingStep>;

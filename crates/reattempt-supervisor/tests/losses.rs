@@ -188,11 +188,16 @@ impl Store for Gate {
         })
     }
 
-    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+    fn heartbeat(
+        &self,
+        worker: WorkerId,
+        lease: Duration,
+        known: Option<Vec<TaskId>>,
+    ) -> StoreFuture<'_, Vec<HeldTask>> {
         let (mut is_open, mut is_answered) = (self.is_open.clone(), self.is_answered.clone());
         Box::pin(async move {
             is_open.wait_for(|is_open| *is_open).await.unwrap();
-            let held = self.store.heartbeat(worker, lease).await;
+            let held = self.store.heartbeat(worker, lease, known).await;
             is_answered
                 .wait_for(|is_answered| *is_answered)
                 .await

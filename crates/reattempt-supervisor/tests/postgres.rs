@@ -26,7 +26,7 @@ use reattempt_supervisor::store::{
 };
 use reattempt_supervisor::{
     Client, Lease, Postgres, RecordKind, Scheduler, SchedulerHandle, State, Step, StepError,
-    SubmitError, Task, Time, WorkflowContext, step, workflow,
+    SubmitError, Supervisor, Task, Time, WorkflowContext, step, workflow,
 };
 use servers::Server;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
@@ -647,6 +647,75 @@ async fn whoever_has_submitted_a_task_hears_that_it_has_ended_elsewhere() {
         assert_eq!(waiting.await.expect("a look in the store").unwrap(), 7);
     }
     scheduler.stop(Duration::ZERO).await;
+}
+
+#[workflow]
+async fn asks(context: &WorkflowContext) -> Result<u8, StepError> {
+    let child = context.start(nothing()).await;
+    Ok(context.result(&child).await.unwrap())
+}
+
+/// Nobody looks at intervals: the end of the child is told, in its process and elsewhere.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_parent_goes_on_at_once_when_its_child_ends_here_or_elsewhere() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let hour = Duration::from_secs(3_600);
+    let [one, other] = &world.client;
+    let scheduler = |client| Scheduler::new(client).poll(hour).unsupervised();
+    for is_here in [true, false] {
+        let mut running = if is_here {
+            vec![scheduler(one).register(asks).register(nothing)]
+        } else {
+            vec![
+                scheduler(one).register(asks),
+                scheduler(other).register(nothing),
+            ]
+        };
+        let running: Vec<_> = running.drain(..).map(|one| one.start().unwrap()).collect();
+        for _ in 0..3 {
+            let task = one.submit(asks()).await.unwrap();
+            let ended = tokio::time::timeout(Duration::from_secs(20), task.wait()).await;
+            assert_eq!(ended.expect("it goes on").unwrap(), 7, "here: {is_here}");
+        }
+        for running in running {
+            running.stop(Duration::from_secs(1)).await;
+        }
+    }
+}
+
+/// Others were claimed meanwhile that were stored later, and nobody looks at intervals.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_application_commits_late_is_found_by_a_supervisor() {
+    let Some(world) = World::new().await else {
+        return;
+    };
+    let hour = Duration::from_secs(3_600);
+    let [one, other] = &world.client;
+    let scheduler = Scheduler::new(one)
+        .register(nothing)
+        .poll(hour)
+        .unsupervised();
+    let scheduler = scheduler.start().unwrap();
+    let supervisor = Supervisor::new(other).start();
+    let mut application = kit::session(&world.server.url()).await;
+    let mut transaction = application.transaction().await.unwrap();
+    let late = other.submit_in(&mut transaction, nothing()).await.unwrap();
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_millis(1_500) {
+        one.submit(nothing()).await.unwrap().wait().await.unwrap();
+    }
+    transaction.commit().await.unwrap();
+    let ended = async {
+        while one.task::<u8>(late.id).progress().await.unwrap().task.state != State::Processed {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(60), ended).await;
+    ended.expect("a supervisor finds it");
+    supervisor.stop().await;
+    scheduler.stop(Duration::from_secs(1)).await;
 }
 
 /// Somebody restores it, or puts another one in its place. A name that was never there is wrong.

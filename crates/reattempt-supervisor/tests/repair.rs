@@ -151,7 +151,7 @@ async fn drifted(server: &Server) -> (tokio_postgres::Client, Client) {
     admin.batch_execute(DRIFT).await.unwrap();
     let worker = WorkerId("one".to_owned());
     let lease = Duration::from_secs(2);
-    client.store().heartbeat(worker, lease).await.unwrap();
+    client.store().heartbeat(worker, lease, None).await.unwrap();
     (admin, client)
 }
 

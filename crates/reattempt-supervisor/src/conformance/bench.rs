@@ -153,7 +153,7 @@ impl Bench {
 
     pub(super) async fn heartbeat(&self, worker: &str, lease: Duration) -> CheckResult {
         let worker = WorkerId(worker.to_owned());
-        let held = self.one.heartbeat(worker, lease).await;
+        let held = self.one.heartbeat(worker, lease, None).await;
         held.map(drop).map_err(to_message)
     }
 

@@ -340,7 +340,7 @@ async fn work(
 ) -> CheckResult<Vec<(Time, Time)>> {
     let mut held = Vec::new();
     let id = WorkerId(worker.to_owned());
-    store.heartbeat(id, LONG).await.map_err(to_message)?;
+    store.heartbeat(id, LONG, None).await.map_err(to_message)?;
     while left.load(Ordering::Relaxed) > 0 {
         let mut results = write_at_last(&*store, [Write::Claim(claim(worker, 4))]).await?;
         let Some(WriteResult::Claimed(claimed, _)) = results.pop() else {

@@ -44,7 +44,7 @@ async fn holds(bench: &Bench) -> CheckResult {
         .await
         .map_err(to_message)?[1]
         .id;
-    let held = bench.one.heartbeat(worker("a"), LONG).await;
+    let held = bench.one.heartbeat(worker("a"), LONG, None).await;
     let mut held = held.map_err(to_message)?;
     held.sort_by_key(|held| held.lease.task);
     let wanted = vec![
@@ -64,7 +64,12 @@ async fn holds(bench: &Bench) -> CheckResult {
             signal: newest,
         },
     ];
-    check_equal("the tasks that it holds", held, wanted)
+    check_equal("the tasks that it holds", &held, &wanted)?;
+    let known = vec![other, given_up.task.id, cancelled.task];
+    let asked = bench.one.heartbeat(worker("a"), LONG, Some(known)).await;
+    let asked = asked.map_err(to_message)?;
+    let are_held = asked.contains(&wanted[1]) && asked.iter().all(|held| wanted.contains(held));
+    check_equal("whether those are held that it asks for", are_held, true)
 }
 
 async fn lives(bench: &Bench) -> CheckResult {

@@ -54,8 +54,7 @@ pub(super) struct Worker {
     pub(super) spans: TaskSpans,
     /// When the last heartbeat that the store has answered was sent.
     pub(super) renewed: watch::Sender<Instant>,
-    /// What the last heartbeat said that this worker holds, and does not run here.
-    pub(super) strangers: Mutex<HashSet<Lease>>,
+    pub(super) strangers: Mutex<Strangers>,
     /// Set when a task has left this worker, which may make room in a queue with a limit.
     pub(super) left: Notify,
     /// Since when a suspect runs here that may end this process.
@@ -100,6 +99,17 @@ impl HeldBack {
         }
     }
 }
+
+/// What the store said last that this worker holds, and does not run here.
+#[derive(Debug, Default)]
+pub(super) struct Strangers {
+    leases: HashSet<Lease>,
+    /// When the store listed all that it holds.
+    listed: Option<Instant>,
+}
+
+/// How often the store lists all tasks that a worker holds. Otherwise it is asked for those that run here.
+const LISTED: Duration = Duration::from_secs(60);
 
 /// How long a suspect runs alone at most, so that others do not wait for long.
 const ALONE: Duration = Duration::from_secs(4);
@@ -431,10 +441,12 @@ impl Worker {
         let shared = self.client.shared();
         let store = shared.store();
         let mut failures = 0;
-        let (sent, held) = loop {
+        let (sent, known, held) = loop {
             let sent = Instant::now();
-            match store.heartbeat(self.id.clone(), self.lease).await {
-                Ok(held) => break (sent, held),
+            let known = self.known(sent, no_claim);
+            let asked = store.heartbeat(self.id.clone(), self.lease, known.clone());
+            match asked.await {
+                Ok(held) => break (sent, known, held),
                 Err(error) => {
                     shared.emit_store_error(&error);
                     if !error.is_passing() {
@@ -447,18 +459,43 @@ impl Worker {
         };
         self.renewed.send_replace(sent);
         let leases: HashSet<Lease> = held.iter().map(|held| held.lease).collect();
-        self.drop_lost(&leases, sent);
+        self.drop_lost(&leases, known.as_deref(), sent);
         for held in held {
             self.pass_on(held).await;
+        }
+        if known.is_none() {
+            self.strangers().listed = Some(sent);
         }
         self.give_back_strangers(leases, no_claim).await
     }
 
-    /// Drops the tasks that ran here when a heartbeat was sent, and that the store does not assign to
+    fn strangers(&self) -> MutexGuard<'_, Strangers> {
+        self.strangers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the tasks that a heartbeat asks for. It asks for all that the store assigns to this worker if nobody knows
+    /// whether a claim took place, if there were others than these, and once in a while.
+    fn known(&self, now: Instant, no_claim: bool) -> Option<Vec<TaskId>> {
+        let strangers = self.strangers();
+        let is_new = |listed: Instant| now.saturating_duration_since(listed) < LISTED;
+        if no_claim || !strangers.leases.is_empty() || !strangers.listed.is_some_and(is_new) {
+            return None;
+        }
+        drop(strangers);
+        Some(self.running.lock().keys().copied().collect())
+    }
+
+    /// Drops the tasks that ran here when a heartbeat asked for them, and that the store does not assign to
     /// this worker any more.
-    fn drop_lost(&self, held: &HashSet<Lease>, sent: Instant) {
+    fn drop_lost(&self, held: &HashSet<Lease>, known: Option<&[TaskId]>, sent: Instant) {
+        let known = known.map(|known| known.iter().collect::<HashSet<_>>());
         for inner in self.running.lock().values() {
-            if inner.claimed_at() < sent && !held.contains(&inner.lease) {
+            let is_asked = known
+                .as_ref()
+                .is_none_or(|known| known.contains(&inner.lease.task));
+            if is_asked && inner.claimed_at() < sent && !held.contains(&inner.lease) {
                 inner.lose();
             }
         }
@@ -474,11 +511,8 @@ impl Worker {
         };
         let strange: HashSet<Lease> = held.difference(&here).copied().collect();
         let known = {
-            let mut strangers = self
-                .strangers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *strangers, strange.clone())
+            let mut strangers = self.strangers();
+            std::mem::replace(&mut strangers.leases, strange.clone())
         };
         let given: Vec<Lease> = strange
             .into_iter()

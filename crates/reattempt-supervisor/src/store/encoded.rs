@@ -311,8 +311,13 @@ impl<S: Store> Store for Encoded<S> {
         self.store.settle()
     }
 
-    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
-        self.store.heartbeat(worker, lease)
+    fn heartbeat(
+        &self,
+        worker: WorkerId,
+        lease: Duration,
+        known: Option<Vec<TaskId>>,
+    ) -> StoreFuture<'_, Vec<HeldTask>> {
+        self.store.heartbeat(worker, lease, known)
     }
 
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {

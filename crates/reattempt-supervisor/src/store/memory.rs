@@ -114,7 +114,12 @@ impl Store for Memory {
         Box::pin(async { Ok(results) })
     }
 
-    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+    fn heartbeat(
+        &self,
+        worker: WorkerId,
+        lease: Duration,
+        _: Option<Vec<TaskId>>,
+    ) -> StoreFuture<'_, Vec<HeldTask>> {
         let now = self.now();
         let held = self.tables().heartbeat(worker, lease, now);
         Box::pin(async { Ok(held) })

@@ -95,9 +95,15 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         Box::pin(async { Ok(()) })
     }
 
-    /// Renews the lease of a worker for this long, and returns the tasks that it holds. Heartbeats
-    /// should not wait for writes.
-    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>>;
+    /// Renews the lease of a worker for this long, and returns the tasks that it holds: at least those of `known`
+    /// that it does, or all without a list. Heartbeats should not wait for writes, and the cost should not grow with
+    /// the tasks that the worker held before.
+    fn heartbeat(
+        &self,
+        worker: WorkerId,
+        lease: Duration,
+        known: Option<Vec<TaskId>>,
+    ) -> StoreFuture<'_, Vec<HeldTask>>;
 
     /// Finds expired tasks, at most `limit`, and gives them back to their queues. Several processes
     /// may do so at the same time; each reclaims other tasks.

@@ -144,7 +144,7 @@ impl Subject {
             Operation::Heartbeat(worker, time) => {
                 let held = self
                     .store
-                    .heartbeat(WorkerId((*worker).to_owned()), *time)
+                    .heartbeat(WorkerId((*worker).to_owned()), *time, None)
                     .await;
                 let mut held: Vec<_> = held
                     .unwrap()

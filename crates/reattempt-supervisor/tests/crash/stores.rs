@@ -238,7 +238,7 @@ impl Store for Any {
         queues() -> Vec<QueueStatus>;
         schedules(due: Option<u32>) -> Schedules;
         unknown_workflows(queues: Vec<String>, known: Vec<(String, i32)>, waited: Duration) -> Vec<UnknownWorkflow>;
-        heartbeat(worker: WorkerId, lease: Duration) -> Vec<HeldTask>;
+        heartbeat(worker: WorkerId, lease: Duration, known: Option<Vec<TaskId>>) -> Vec<HeldTask>;
         sweep(sweep: Sweep) -> Vec<Reclaimed>;
         history(id: TaskId) -> Vec<Record>;
         failures(id: TaskId) -> Vec<FailingStep>;

@@ -29,7 +29,8 @@ use tokio::sync::watch;
 
 /// The transactions of a writer, of a claim, of a record, of a change, of a submission.
 const WRITER: &str = "retry_check_writer";
-const CLAIM: &str = "WITH RECURSIVE known";
+const CLAIM: &str =
+    "WITH RECURSIVE level (queue, workflow, version, priority, wake_at, run_id, next)";
 const RECORD: &str = "INSERT INTO retry_step";
 const CHANGE: &str = "WHEN cancel_asked AND given.direction";
 const SUBMIT: &str = "INSERT INTO retry_run";

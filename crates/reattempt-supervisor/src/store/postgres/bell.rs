@@ -14,8 +14,10 @@ use tokio::task::JoinSet;
 use tokio_postgres::{AsyncMessage, Notification};
 
 use super::connection::{Connector, Link};
-use super::sql;
+use super::places::Places;
+use super::{sql, whole};
 use crate::task::TaskId;
+use crate::time::Time;
 
 /// The shortest pause between two notifications of one process.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -32,6 +34,9 @@ const BEHIND: usize = 64;
 /// How often a silent connection is checked, and how long it has for its answer.
 const CHECK: Duration = Duration::from_secs(10);
 
+/// What a process says to itself.
+const ECHO: &str = "echo";
+
 /// The delays between two attempts to listen.
 const DELAYS: Policy = Policy::new()
     .unlimited()
@@ -42,17 +47,18 @@ const DELAYS: Policy = Policy::new()
 /// Sends and receives notifications until it is dropped.
 #[derive(Debug)]
 pub(super) struct Bell {
-    outgoing: Arc<Notify>,
+    /// A process ignores its own notifications.
+    own: String,
+    outgoing: Arc<Stored>,
     incoming: Arc<Notify>,
     ends: Arc<Ends>,
     _at_work: JoinSet<()>,
 }
 
 impl Bell {
-    pub(super) fn new(connector: &Connector, link: Arc<Link>) -> Self {
-        // A process ignores its own notifications.
+    pub(super) fn new(connector: &Connector, link: Arc<Link>, places: Arc<Places>) -> Self {
         let own = format!("{:016x}", rand::random::<u64>());
-        let outgoing = Arc::new(Notify::new());
+        let outgoing = Arc::new(Stored::default());
         let incoming = Arc::new(Notify::new());
         let ends = Arc::new(Ends {
             outgoing: Mutex::default(),
@@ -62,14 +68,20 @@ impl Bell {
         });
         let mut at_work = JoinSet::new();
         at_work.spawn(send_ends(Arc::clone(&link), Arc::clone(&ends), own.clone()));
-        at_work.spawn(send_notifications(link, Arc::clone(&outgoing), own.clone()));
+        at_work.spawn(send_notifications(
+            Arc::clone(&link),
+            Arc::clone(&outgoing),
+            own.clone(),
+        ));
         at_work.spawn(receive_notifications(
-            connector.clone(),
+            (connector.clone(), link),
             Arc::clone(&incoming),
             Arc::clone(&ends),
-            own,
+            places,
+            own.clone(),
         ));
         Self {
+            own,
             outgoing,
             incoming,
             ends,
@@ -77,9 +89,22 @@ impl Bell {
         }
     }
 
-    /// Notifies the other processes, soon.
-    pub(super) fn ring(&self) {
-        self.outgoing.notify_one();
+    /// Returns the name of this process in notifications.
+    pub(super) fn name(&self) -> &str {
+        &self.own
+    }
+
+    /// Notifies the other processes, soon: there may be tasks that wake up at this time, or later.
+    pub(super) fn ring(&self, since: Time) {
+        let mut earliest = self.outgoing.lock();
+        *earliest = Some(earliest.map_or(since, |earliest| earliest.min(since)));
+        drop(earliest);
+        self.outgoing.is_set.notify_one();
+    }
+
+    /// Notifies this process.
+    pub(super) fn ring_here(&self) {
+        self.incoming.notify_waiters();
     }
 
     /// Notifies the other processes of tasks that may have ended, soon.
@@ -119,12 +144,30 @@ impl Bell {
     }
 }
 
+/// The tasks that this process has stored and the others do not know yet.
+#[derive(Debug, Default)]
+struct Stored {
+    /// When the first of them wakes up.
+    earliest: Mutex<Option<Time>>,
+    is_set: Notify,
+}
+
+impl Stored {
+    fn lock(&self) -> MutexGuard<'_, Option<Time>> {
+        self.earliest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Notifies the other processes whenever `outgoing` is set.
-async fn send_notifications(link: Arc<Link>, outgoing: Arc<Notify>, own: String) {
+async fn send_notifications(link: Arc<Link>, outgoing: Arc<Stored>, own: String) {
     loop {
-        outgoing.notified().await;
-        // If this fails, other processes look at their intervals.
-        let _ = link.query(sql::NOTIFY, &[&own]).await;
+        outgoing.is_set.notified().await;
+        let earliest = outgoing.lock().take();
+        if let Some(earliest) = earliest {
+            let payload = format!("{own} {}", earliest.as_micros());
+            // If this fails, other processes look at their intervals.
+            let _ = link.query(sql::NOTIFY, &[&payload]).await;
+        }
         tokio::time::sleep(PAUSE).await;
     }
 }
@@ -167,38 +210,63 @@ async fn send_ends(link: Arc<Link>, ends: Arc<Ends>, own: String) {
 }
 
 /// Passes a notification on, unless it comes from this process.
-fn receive(notification: &Notification, incoming: &Notify, ends: &Ends, own: &str) {
-    let payload = notification.payload();
-    if notification.channel() == "retry_stored" {
-        if payload != own {
-            incoming.notify_waiters();
+fn receive(
+    notification: &Notification,
+    incoming: &Notify,
+    ends: &Ends,
+    (places, own): (&Places, &str),
+) {
+    let Some((sender, said)) = notification.payload().split_once(' ') else {
+        return;
+    };
+    if sender == own {
+        if said == ECHO {
+            places.set_can_hear(true);
         }
         return;
     }
-    if let Some((sender, tasks)) = payload.split_once(' ')
-        && sender != own
-    {
-        let tasks = tasks.split(',').filter_map(|task| task.parse().ok());
-        if ends.make_room.load(Ordering::Relaxed) {
+    match notification.channel() {
+        "retry_stored" => {
+            places.tell(Time::from_micros(said.parse().unwrap_or_default()));
             incoming.notify_waiters();
         }
-        // Perhaps nobody waits.
-        let _ = ends.incoming.send(tasks.collect());
+        "retry_looked" => {
+            if whole::hear(said, places) {
+                incoming.notify_waiters();
+            }
+        }
+        _ => {
+            let tasks = said.split(',').filter_map(|task| task.parse().ok());
+            if ends.make_room.load(Ordering::Relaxed) {
+                incoming.notify_waiters();
+            }
+            // Perhaps nobody waits.
+            let _ = ends.incoming.send(tasks.collect());
+        }
     }
+}
+
+/// Notifies this process on another connection: a pool between this process and the server may let it listen, and pass
+/// nothing on.
+async fn call(link: Arc<Link>, own: String) {
+    // If this fails, the process goes on as one that cannot hear.
+    let _ = link.query(whole::TELL, &[&format!("{own} {ECHO}")]).await;
 }
 
 /// Listens for ever, and connects again when the connection is lost.
 async fn receive_notifications(
-    connector: Connector,
+    (connector, link): (Connector, Arc<Link>),
     incoming: Arc<Notify>,
     ends: Arc<Ends>,
+    places: Arc<Places>,
     own: String,
 ) {
     let mut failures = 0;
     loop {
         let connecting = tokio::time::timeout(CHECK, connector.connect());
         if let Ok(Ok((client, mut driver))) = connecting.await {
-            let listening = client.batch_execute("LISTEN retry_stored; LISTEN retry_ended");
+            let listening = client
+                .batch_execute("LISTEN retry_stored; LISTEN retry_looked; LISTEN retry_ended");
             let mut listening = std::pin::pin!(listening);
             let mut is_listening = false;
             let mut check = None;
@@ -227,13 +295,14 @@ async fn receive_notifications(
                         }
                         is_listening = true;
                         failures = 0;
+                        tokio::spawn(call(Arc::clone(&link), own.clone()));
                         // Notifications may have been missed in the meantime.
                         incoming.notify_waiters();
                         let _ = ends.incoming.send(Arc::default());
                     }
                     match driver(cx) {
                         Poll::Ready(Some(Ok(AsyncMessage::Notification(notification)))) => {
-                            receive(&notification, &incoming, &ends, &own);
+                            receive(&notification, &incoming, &ends, (&places, &own));
                         }
                         Poll::Ready(Some(Ok(_))) => {}
                         Poll::Ready(None | Some(Err(_))) => return Poll::Ready(()),
@@ -243,6 +312,7 @@ async fn receive_notifications(
             })
             .await;
         }
+        places.set_can_hear(false);
         tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
         failures = failures.saturating_add(1);
     }

@@ -6,6 +6,7 @@ mod connection;
 mod generations;
 mod lines;
 mod pipeline;
+mod places;
 mod plan;
 mod queue_limits;
 mod queues;
@@ -18,6 +19,7 @@ mod sql;
 mod sqlstate;
 mod statement;
 mod sweep;
+mod whole;
 mod write;
 
 use std::pin::Pin;
@@ -32,7 +34,7 @@ use tokio_postgres::{Config, Socket};
 
 use super::{
     ErrorKind, Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules, Store, StoreError,
-    StoreFuture, Submitted, Sweep, UnknownWorkflow, Write, WriteResult, page,
+    StoreFuture, Submitted, Sweep, UnknownWorkflow, Wake, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
 use crate::store::tables;
@@ -47,6 +49,7 @@ pub(crate) use columns::micros;
 use connection::{Connector, Link, Live, costs_the_connection};
 use lines::Lines;
 use pipeline::Sent;
+use places::Places;
 use queue_limits::LimitedQueues;
 pub(crate) use sqlstate::error_of_state;
 use sqlstate::store_error;
@@ -84,13 +87,14 @@ pub struct Postgres {
     lister: Link,
     connector: Connector,
     limits: Arc<Limits>,
-    sweeper: Mutex<Option<Live>>,
+    sweeper: Mutex<Sweeper>,
     bell: Bell,
     salt: Salt,
     /// Whether this process has claimed a task that is in a lane.
     has_lanes: AtomicBool,
     lines: Lines,
     limited: LimitedQueues,
+    places: Arc<Places>,
 }
 
 impl Postgres {
@@ -132,12 +136,13 @@ impl Postgres {
         let mut first = Live::open(&connector, &limits, &[]).await?;
         let salt = schema::create(&mut first.client).await?;
         let reader = Arc::new(Link::new(&connector, &limits, sql::READS));
+        let places = Arc::new(Places::default());
         Ok(Self {
             writer: Link::of_a_writer(&connector, &limits, sql::WRITES),
             patient_writer: Link::of_a_writer(&connector, &limits, sql::WRITES),
             beats: Link::new(&connector, &limits, sql::BEATS),
-            bell: Bell::new(&connector, Arc::clone(&reader)),
-            sweeper: Mutex::new(None),
+            bell: Bell::new(&connector, Arc::clone(&reader), Arc::clone(&places)),
+            sweeper: Mutex::default(),
             reader,
             lister: Link::new(&connector, &limits, &[]),
             connector,
@@ -146,6 +151,7 @@ impl Postgres {
             has_lanes: AtomicBool::new(false),
             lines: Lines::default(),
             limited: LimitedQueues::default(),
+            places,
         })
     }
 }
@@ -167,21 +173,28 @@ impl Postgres {
         }
         self.lines.follow(writes);
         let lines = self.lines.ended_by(writes);
-        let writing = write::write_all(
-            &live,
-            writes,
-            (has_lanes, &lines, &self.limited),
-            lock_limit,
-        );
-        let results = match link.limited(&live, writing).await {
+        let known = write::Known {
+            has_lanes,
+            ended: &lines,
+            limited: &self.limited,
+            places: &self.places,
+        };
+        let writing = write::write_all(&live, writes, known, lock_limit);
+        let written = match link.limited(&live, writing).await {
             Err(error) if error.kind() == ErrorKind::Locked => {
                 let tasks = link
                     .limited(&live, write::locked_tasks(&live, writes))
                     .await;
                 return Err(error.with_locked(tasks?));
             }
-            results => results?,
+            Err(error) if costs_the_connection(&error) => {
+                // It may have stored something.
+                self.places.tell(Time::default());
+                return Err(error);
+            }
+            written => written?,
         };
+        let results = written.results;
         if !has_lanes && results.iter().any(has_claimed_from_a_lane) {
             self.has_lanes.store(true, Ordering::Relaxed);
         }
@@ -191,9 +204,19 @@ impl Postgres {
         }
         let ended = results.iter().zip(writes).filter_map(ended_by);
         self.bell.ring_ends(ended);
-        let mut pairs = results.iter().zip(writes);
-        if pairs.any(|pair| adds_work(pair) && !is_taken(pair.0, &results)) {
-            self.bell.ring();
+        if let Some(began) = written.began {
+            let since = earliest(began, writes);
+            if written.ends_child || writes.iter().any(Write::may_add_work) {
+                self.places.tell(since);
+            }
+            let mut pairs = results.iter().zip(writes);
+            let adds_work = pairs.any(|pair| adds_work(pair) && !is_taken(pair.0, &results));
+            if written.ends_child || adds_work {
+                self.bell.ring(since);
+            }
+        }
+        if written.ends_child {
+            self.bell.ring_here();
         }
         Ok(results)
     }
@@ -232,37 +255,54 @@ impl Store for Postgres {
         })
     }
 
-    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+    fn heartbeat(
+        &self,
+        worker: WorkerId,
+        lease: Duration,
+        known: Option<Vec<TaskId>>,
+    ) -> StoreFuture<'_, Vec<HeldTask>> {
         Box::pin(async move {
             self.limits.set_lease(lease);
-            let values: [&(dyn ToSql + Sync); 2] = [&worker.0, &micros(lease)];
+            let known = known.map(|known| known.iter().map(|task| task.0).collect::<Vec<_>>());
+            let values: [&(dyn ToSql + Sync); 3] = [&worker.0, &micros(lease), &known];
             let rows = self.beats.query(sql::BEAT, &values).await?;
-            // The worker has its answer also where this one does not come.
-            if let Ok(limited) = self.beats.query(queue_limits::LIMITED, &[]).await {
-                self.limited.set(&limited);
-            }
-            Ok(rows.iter().map(rows::held_of).collect())
+            let Some((last, held)) = rows.split_last() else {
+                return Ok(Vec::new());
+            };
+            self.limited.set(last.get("limited"));
+            Ok(held.iter().map(rows::held_of).collect())
         })
     }
 
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         Box::pin(async move {
             let mut sweeper = self.sweeper.lock().await;
-            let mut live = match sweeper.take().filter(|live| !live.is_over()) {
+            let mut live = match sweeper.live.take().filter(|live| !live.is_over()) {
                 Some(live) => live,
                 None => Live::open(&self.connector, &self.limits, sweep::SWEEPS).await?,
             };
-            let reclaiming = sweep::reclaim_all(&mut live, &sweep);
-            let reclaimed = self.limits.limited(reclaiming).await;
-            match &reclaimed {
+            let swept = async {
+                let reclaiming = sweep::reclaim_all(&mut live, &sweep);
+                let (began, reclaimed) = self.limits.limited(reclaiming).await?;
+                let (places, own) = (&*self.places, self.bell.name());
+                let (rhythm, limits) = (&mut sweeper.rhythm, &self.limits);
+                let looking = whole::look(rhythm, &live, limits, (places, own), sweep.every);
+                Ok((began, reclaimed, looking.await?))
+            };
+            let swept = swept.await;
+            match &swept {
                 Err(error) if costs_the_connection(error) => live.close(),
-                _ => *sweeper = Some(live),
+                _ => sweeper.live = Some(live),
             }
-            let reclaimed = reclaimed?;
+            let (began, reclaimed, is_news) = swept?;
+            if is_news {
+                self.bell.ring_here();
+            }
             let parked = reclaimed.iter().filter(|task| task.state.is_final());
             self.bell.ring_ends(parked.map(|reclaimed| reclaimed.task));
             if !reclaimed.is_empty() {
-                self.bell.ring();
+                self.places.tell(began);
+                self.bell.ring(began);
             }
             Ok(reclaimed)
         })
@@ -420,7 +460,8 @@ impl Store for Postgres {
             let limits = Arc::new(self.limits.of_another_connection());
             let repaired = repair::repair_all(&self.connector, &limits).await?;
             if repaired > 0 {
-                self.bell.ring();
+                self.places.tell(Time::default());
+                self.bell.ring(Time::default());
             }
             Ok(repaired)
         })
@@ -440,12 +481,34 @@ impl Store for Postgres {
     }
 
     fn wait_for_end(&self, task: TaskId) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
-        Some(Box::pin(self.bell.wait_for_end(task)))
+        let can_hear = self.places.can_hear();
+        can_hear.then(|| -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+            Box::pin(self.bell.wait_for_end(task))
+        })
     }
 
     fn salt(&self) -> Salt {
         self.salt
     }
+}
+
+/// What a process looks with for what has expired, and for what nobody has seen.
+#[derive(Debug, Default)]
+struct Sweeper {
+    live: Option<Live>,
+    rhythm: whole::Rhythm,
+}
+
+/// Returns when the first of the tasks wakes up that a transaction may have stored.
+fn earliest(began: Time, writes: &[Write]) -> Time {
+    let times = writes.iter().filter_map(|write| match write {
+        Write::Change(_, change) => match change.wake {
+            Wake::At(at, _) | Wake::Children { at, .. } => Some(at),
+            Wake::In(_) => None,
+        },
+        _ => None,
+    });
+    times.min().map_or(began, |time| time.min(began))
 }
 
 /// Returns the task that has ended, or may have, with a write.

@@ -8,22 +8,22 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
 use super::connection::Live;
-use super::sql::{columns, first, levels, lock_first, now, set_claimed};
+use super::sql::{columns, first, found, levels, lock_first, now, set_claimed};
 use crate::store::QueueLimit;
 
 // Takes the first tasks of all queues, and no more of a queue than it has room for. `line` has the queues with a
-// limit, and NULL for all others. The order of `first` is that of the claim in each line. There is a row also
-// where there is no task: it says when there may be one.
+// limit, and NULL for all others. The order of `first` is that of the claim in each line. The last row says when
+// there may be more. It does not say that all tasks were seen: no queue without room was looked at.
 macro_rules! claim {
     ($ready:literal, $which:literal) => {
         concat!(
             "WITH RECURSIVE room AS MATERIALIZED (
          SELECT given.queue, room.* FROM (SELECT DISTINCT queue FROM unnest($2::text[]) AS asked (queue)) AS given
          CROSS JOIN LATERAL retry_room(given.queue) AS room
-     ), ", levels!($ready, "queue IN (SELECT queue FROM room WHERE room > 0 OR room IS NULL)"), ", first (line, priority, wake_at, id) AS (
-         SELECT room.line, ready.priority, ready.wake_at, ready.run_id
+     ), ", levels!($ready, "queue IN (SELECT queue FROM room WHERE room > 0 OR room IS NULL)"), ", first (line, queue, workflow, version, priority, wake_at, id) AS MATERIALIZED (
+         SELECT room.line, level.queue, level.workflow, level.version, level.priority, ready.wake_at, ready.run_id
          FROM ", first!($ready), " JOIN (SELECT queue, CASE WHEN room IS NOT NULL THEN queue END AS line FROM room) AS room ON room.queue = level.queue
-         ORDER BY ready.priority, ready.wake_at, ready.run_id
+         ORDER BY level.priority, ready.wake_at, ready.run_id
      ), claimed AS (
          ", set_claimed!(), "
          WHERE id = ANY (ARRAY(
@@ -42,12 +42,8 @@ macro_rules! claim {
          INSERT INTO retry_limit_spent (queue, until, tasks)
          SELECT room.queue, slice, count(*) FROM claimed JOIN room ON room.queue = claimed.queue AND slice IS NOT NULL GROUP BY room.queue, slice
          ON CONFLICT (queue, until) DO UPDATE SET tasks = retry_limit_spent.tasks + excluded.tasks
-     )
-     SELECT ", columns!(), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = claimed.id) AS has_signals, spare.again
-     FROM (
-         SELECT min(coalesce(again, 9223372036854775807)) AS again FROM room
-         WHERE room <= (SELECT count(*) FROM claimed WHERE claimed.queue = room.queue)
-     ) AS spare LEFT JOIN claimed ON true"
+     ), ", found!("(SELECT min(coalesce(again, 9223372036854775807)) FROM room
+             WHERE id IS NULL AND room <= (SELECT count(*) FROM claimed WHERE claimed.queue = room.queue))", "false")
         )
     };
 }
@@ -84,9 +80,6 @@ pub(super) async fn send(live: &Live, queue: &str, limit: QueueLimit) -> Result<
     live.query(STORE, &values).await
 }
 
-/// Lists the queues with limits.
-pub(super) const LIMITED: &str = "SELECT queue FROM retry_limit";
-
 /// The queues with limits, as far as this process knows. If it does not know one, it takes no tasks from it.
 #[derive(Debug, Default)]
 pub(super) struct LimitedQueues(Mutex<HashSet<String>>);
@@ -107,8 +100,7 @@ impl LimitedQueues {
         self.lock().insert(queue.to_owned());
     }
 
-    /// Replaces them by those of [`LIMITED`].
-    pub(super) fn set(&self, rows: &[Row]) {
-        *self.lock() = rows.iter().map(|row| row.get(0)).collect();
+    pub(super) fn set(&self, queues: Vec<String>) {
+        *self.lock() = queues.into_iter().collect();
     }
 }

@@ -7,6 +7,7 @@ use tokio_postgres::types::ToSql;
 
 use super::columns::{self, Columns as _};
 use super::connection::Live;
+use super::places::Ranges;
 use super::plan::{Stage, StageKind};
 use super::queue_limits::LimitedQueues;
 use super::sqlstate::store_error;
@@ -21,8 +22,9 @@ pub(super) type LockStatuses = HashMap<i64, LeaseStatus>;
 
 /// Reads the status of each locked task.
 pub(super) fn lock_statuses(locked: &[Row]) -> LockStatuses {
+    let is_task = |row: &&Row| row.get::<_, Option<i64>>(0).is_some();
     let status = |row: &Row| (row.get(0), status_of(row, 1));
-    locked.iter().map(status).collect()
+    locked.iter().filter(is_task).map(status).collect()
 }
 
 /// Reads the status of a task from two columns.
@@ -70,8 +72,15 @@ pub(super) async fn set_record_results(
     let left = stage.with_places(left);
     let check = live.check(None);
     // These are no claims.
-    let limited = LimitedQueues::default();
-    let again = statement(live, &left, writes, Place::Alone, (&check, &limited));
+    let (limited, ranges) = (LimitedQueues::default(), Ranges::default());
+    let again = statement(
+        live,
+        &left,
+        writes,
+        Place::Alone,
+        (&check, &limited),
+        &ranges,
+    );
     let rows = live.alone(again).await.map_err(store_error)?;
     set_results(&left, writes, &rows, results)
 }
@@ -213,17 +222,16 @@ pub(super) fn set_results(
 fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
     Ok(match write {
         Write::Claim(_) => {
-            // A claim with limits has a row also where it has no task.
-            let claimed = rows
-                .iter()
-                .filter(|row| row.get::<_, Option<i64>>(0).is_some());
-            let claimed = claimed.map(rows::claimed_of);
+            let Some((rest, claimed)) = rows.split_last() else {
+                return Err(missing());
+            };
+            let claimed = claimed.iter().map(rows::claimed_of);
             let mut claimed = claimed.collect::<Result<Vec<_>, _>>()?;
             claimed.sort_by_key(|claimed| {
                 let task = &claimed.task;
                 (task.priority, task.wake_at, task.id)
             });
-            WriteResult::Claimed(claimed, rows.first().and_then(rows::again_of))
+            WriteResult::Claimed(claimed, rows::again_of(rest))
         }
         Write::ClearDeaths(_) | Write::Continue(..) => match rows.first() {
             Some(row) => WriteResult::Written(status_of(row, 0)),

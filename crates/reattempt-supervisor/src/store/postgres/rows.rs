@@ -64,8 +64,7 @@ pub(super) fn claimed_of(row: &Row) -> Result<ClaimedTask, StoreError> {
 
 /// Returns after how long there may be more tasks, if a limit holds some back.
 pub(super) fn again_of(row: &Row) -> Option<Duration> {
-    // A claim without limits does not say it.
-    let micros = row.try_get::<_, Option<i64>>("again").ok()??;
+    let micros = row.get::<_, Option<i64>>("again")?;
     Some(match Time::from_micros(micros) {
         Time::NEVER => Duration::MAX,
         time => time.since(Time::default()),

@@ -93,18 +93,18 @@ pub(super) const RAISE_EPOCH: &str = concat!(
 
 /// Locks tasks in the order of their numbers, before everything else: two transactions that change
 /// the same tasks cannot deadlock. Some may end, and then change their parents. The limit comes first,
-/// also where there is no task.
+/// also where there is no task; then there is a row without one.
 pub(super) const LOCK: &str = concat!(
     "SELECT run.*, ",
     now!(),
     " FROM ",
     checked!("2", "3", "4"),
-    " CROSS JOIN LATERAL (
+    " LEFT JOIN LATERAL (
          SELECT id, cancel_asked FROM retry_run
          WHERE id = ANY ($1::bigint[] || ARRAY(SELECT parent FROM retry_run WHERE id = ANY ($5::bigint[]) AND parent IS NOT NULL))
              AND lock_limit <> ''
          ORDER BY id FOR NO KEY UPDATE
-     ) AS run"
+     ) AS run ON true"
 );
 
 /// Locks lanes in the order of their names, where a transaction locks several: those of submissions, and
@@ -153,7 +153,7 @@ macro_rules! submit {
      ) AS numbered
      ORDER BY lane, workflow, key
      ON CONFLICT (workflow, idem_key) DO NOTHING
-     RETURNING workflow, idem_key, id"
+     RETURNING workflow, idem_key, id, created_at"
         )
     };
 }
@@ -278,38 +278,37 @@ pub(super) const BY_KEY: &str = concat!(
          AND NOT (state = 8 AND wake_at <= ", now!(), ")"
 );
 
-// Walks the priorities of each known workflow in each queue of these.
+// The levels in which a claim looks, and the places where it begins: those that are given (a priority of -32769 is none),
+// and the priorities between one and the next, from their first task on, which has the number -1.
 macro_rules! levels {
     ($ready:literal, $queues:literal) => {
         concat!(
-            "known (queue, workflow, version) AS (
-         SELECT DISTINCT queue, workflow, version FROM unnest($2::text[]) AS queues (queue)
-         CROSS JOIN unnest($3::text[], $4::int[]) AS workflows (workflow, version)
+            "level (queue, workflow, version, priority, wake_at, run_id, next) AS (
+         SELECT * FROM unnest($2::text[], $3::text[], $4::int[], $7::int[], $8::bigint[], $9::bigint[], $10::int[])
+             AS given (queue, workflow, version, priority, wake_at, run_id, next)
          WHERE ", $queues, "
-     ), level (queue, workflow, version, priority) AS (
-         SELECT known.*, (SELECT priority FROM retry_ready AS ready WHERE ", $ready, " AND ready.queue = known.queue
-             AND ready.workflow = known.workflow AND ready.version = known.version
-             ORDER BY queue, workflow, version, priority LIMIT 1)
-         FROM known
        UNION ALL
-         SELECT queue, workflow, version, (SELECT priority FROM retry_ready AS ready WHERE ", $ready, " AND ready.queue = level.queue
-             AND ready.workflow = level.workflow AND ready.version = level.version AND ready.priority > level.priority
-             ORDER BY queue, workflow, version, priority LIMIT 1)
-         FROM level WHERE priority IS NOT NULL
+         SELECT level.queue, level.workflow, level.version, new.priority, 0::bigint, -1::bigint, next FROM level CROSS JOIN LATERAL (
+             SELECT ready.priority::int AS priority FROM retry_ready AS ready WHERE ", $ready, " AND ready.queue = level.queue
+                 AND ready.workflow = level.workflow AND ready.version = level.version
+                 AND ready.priority > level.priority AND ready.priority < next
+             ORDER BY ready.queue, ready.workflow, ready.version, ready.priority LIMIT 1
+         ) AS new
      )"
         )
     };
 }
 
-// Reads the tasks with the earliest wake-up time of each level. So it reads no task of another workflow and
+// Reads the tasks with the earliest wake-up time of each level, from its place on. So it reads no task of another workflow and
 // no sleeping one, however many there are. Others may lock some at the same time, so it looks at a few more.
 macro_rules! first {
     ($ready:literal) => {
         concat!(
             "level CROSS JOIN LATERAL (
-             SELECT ready.priority, ready.wake_at, ready.run_id FROM retry_ready AS ready
+             SELECT ready.wake_at, ready.run_id FROM retry_ready AS ready
              WHERE ", $ready, " AND ready.queue = level.queue AND ready.workflow = level.workflow AND ready.version = level.version
-                 AND ready.priority = level.priority AND wake_at <= ", now!(), " - $6::bigint
+                 AND ready.priority = level.priority AND level.priority > -32769
+                 AND (ready.wake_at, ready.run_id) >= (level.wake_at, level.run_id) AND ready.wake_at <= ", now!(), " - $6::bigint
              ORDER BY ready.wake_at, ready.run_id LIMIT $5::bigint * 4 + 16
          ) AS ready"
         )
@@ -337,7 +336,31 @@ macro_rules! set_claimed {
     };
 }
 
-pub(super) use {first, levels, lock_first, set_claimed};
+// Returns the claimed tasks, and a last row without one: which levels are new, the first task of each that was seen and
+// not claimed, and whether all that are ready were seen.
+macro_rules! found {
+    ($again:expr, $is_all:expr) => {
+        concat!(
+            "found AS (
+         SELECT * FROM claimed UNION ALL SELECT (NULL::retry_run).*
+     ), rest AS MATERIALIZED (
+         SELECT queue, workflow, version, priority, NULL::bigint[] AS place FROM level WHERE run_id = -1 AND priority > -32769
+         UNION ALL
+         SELECT queue, workflow, version, priority, min(ARRAY[wake_at, id]) FROM first WHERE id NOT IN (SELECT id FROM claimed)
+         GROUP BY queue, workflow, version, priority
+     )
+     SELECT ", columns!(), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = found.id) AS has_signals,
+         ", $again, " AS again, (SELECT array_agg(queue) FROM rest WHERE id IS NULL) AS queues,
+         (SELECT array_agg(workflow) FROM rest WHERE id IS NULL) AS workflows, (SELECT array_agg(version) FROM rest WHERE id IS NULL) AS versions,
+         (SELECT array_agg(priority) FROM rest WHERE id IS NULL) AS priorities,
+         (SELECT array_agg(place[1]) FROM rest WHERE id IS NULL) AS wake_at_first,
+         (SELECT array_agg(place[2]) FROM rest WHERE id IS NULL) AS first, ", $is_all, " AS is_all
+     FROM found"
+        )
+    };
+}
+
+pub(super) use {first, found, levels, lock_first, set_claimed};
 
 // Takes the first tasks of all queues without a limit. It reads no record: they may be large.
 macro_rules! claim {
@@ -348,23 +371,21 @@ macro_rules! claim {
                 $ready,
                 "queue <> ALL (ARRAY(SELECT queue FROM retry_limit))"
             ),
-            ", first (id) AS (
-         SELECT ready.run_id FROM ",
+            ", first (queue, workflow, version, priority, wake_at, id) AS MATERIALIZED (
+         SELECT level.queue, level.workflow, level.version, level.priority, ready.wake_at, ready.run_id FROM ",
             first!($ready),
             "
-         ORDER BY ready.priority, ready.wake_at, ready.run_id LIMIT $5::bigint * 4 + 16
-     )
+         ORDER BY level.priority, ready.wake_at, ready.run_id LIMIT $5::bigint * 4 + 16
+     ), claimed AS (
      ",
             set_claimed!(),
             "
      WHERE id = ANY (ARRAY(SELECT ready.id FROM ",
             lock_first!($which),
             " LIMIT $5))
-     RETURNING ",
-            columns!(),
-            ", ",
-            now!(),
-            " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = retry_run.id) AS has_signals"
+     RETURNING *
+     ), ",
+            found!("NULL::bigint", "(SELECT count(*) < $5::bigint * 4 + 16 FROM first)")
         )
     };
 }
@@ -509,7 +530,7 @@ macro_rules! change {
                  failed_ord = given.failed_ord
              FROM given
              WHERE run.id = ANY ($1) AND run.id = run_id AND run.fence = given.fence AND run.state + 0 = 1
-             RETURNING n, cancel_asked, ", now!()
+             RETURNING n, cancel_asked, ", now!(), ", given.state BETWEEN 3 AND 6 AND parent IS NOT NULL"
         )
     };
 }
@@ -571,15 +592,20 @@ pub(super) const FAIL: &str = concat!(
      ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at"
 );
 
+/// Renews the lease of a worker, and finds which of the tasks $3 it holds, or all where that is NULL. The last row has the
+/// queues with limits.
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
          INSERT INTO retry_worker (id, lease_until, lease) VALUES ($1, ", now!(), " + $2, $2)
          ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, lease = excluded.lease
      ), held AS (
          SELECT id, fence, cancel_asked, coalesce((SELECT max(signal.id) FROM retry_signal AS signal WHERE run_id = run.id), 0)
-         FROM retry_held CROSS JOIN LATERAL (SELECT * FROM retry_run WHERE id = run_id OFFSET 0) AS run WHERE retry_held.owner = $1
+         FROM (
+             SELECT unnest($3::bigint[]) AS run_id UNION ALL SELECT run_id FROM retry_held WHERE $3 IS NULL AND retry_held.owner = $1
+         ) AS known
+         CROSS JOIN LATERAL (SELECT * FROM retry_run WHERE id = run_id AND owner = $1 AND state + 0 = 1 OFFSET 0) AS run
      )
-     SELECT * FROM held"
+     SELECT held.*, NULL::text[] AS limited FROM held UNION ALL SELECT NULL, NULL, NULL, NULL, ARRAY(SELECT queue FROM retry_limit)"
 );
 
 macro_rules! give_back {
@@ -890,7 +916,7 @@ pub(super) const WRITES: &[&str] = &[
 ];
 
 /// The prepared statements of the connection for heartbeats.
-pub(super) const BEATS: &[&str] = &[BEAT, ENDED, super::queue_limits::LIMITED];
+pub(super) const BEATS: &[&str] = &[BEAT, ENDED];
 
 /// The prepared statements of the connection for reads.
 pub(super) const READS: &[&str] = &[
@@ -909,4 +935,5 @@ pub(super) const READS: &[&str] = &[
     super::schedules::DUE,
     NOTIFY,
     NOTIFY_ENDS,
+    super::whole::TELL,
 ];

@@ -61,8 +61,11 @@ const TIMED_OUT: &str = "57014";
 /// Errors of a connection to a database that has answered before: somebody restores it, or puts another in its place.
 const AWAY: [&str; 2] = ["3D000", "55000"];
 
+/// What to do where somebody mixes up the prepared statements of connections.
+const POOL: &str = "a pool before PostgreSQL, such as PgBouncer, mixes up prepared statements; use PgBouncer 1.21 or newer with `max_prepared_statements` above 0, or a pool for sessions";
+
 /// Lasting errors that need an explanation.
-const LASTING: [(&str, &str); 10] = [
+const LASTING: [(&str, &str); 12] = [
     (
         "28",
         "PostgreSQL refuses this user; check the user, the password and `pg_hba.conf`",
@@ -100,6 +103,8 @@ const LASTING: [(&str, &str); 10] = [
         "the database is damaged; stop its processes and restore it from a backup",
     ),
     ("XX002", "an index is damaged; rebuild it with `REINDEX`"),
+    ("42P05", POOL),
+    ("26000", POOL),
 ];
 
 /// Converts the error of a connection to a database that has answered before.
@@ -167,5 +172,20 @@ fn error_source(error: Error) -> Box<dyn std::error::Error + Send + Sync> {
     match error.source() {
         Some(source) => format!("{error}: {source}").into(),
         None => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::ErrorKind;
+
+    #[test]
+    fn a_pool_that_mixes_up_statements_is_named() {
+        for code in ["42P05", "26000"] {
+            let error = error_of_state(code, "prepared statement \"s1\"".into());
+            assert_eq!(error.kind(), ErrorKind::Lasting);
+            assert!(error.to_string().contains("PgBouncer 1.21"), "{error}");
+        }
     }
 }

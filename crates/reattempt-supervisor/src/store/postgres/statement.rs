@@ -7,10 +7,11 @@ use super::columns::Columns;
 use super::columns::micros;
 use super::connection::{Check, Live};
 use super::pipeline::{self, Sent};
+use super::places::Ranges;
 use super::plan::{Stage, StageKind};
 use super::queue_limits::LimitedQueues;
 use super::{columns, generations, queue_limits, schedules, sql};
-use crate::store::{AdminCommand, Retention, Write};
+use crate::store::{AdminCommand, Claim, Retention, Write};
 use crate::task::TaskId;
 
 /// Where the statement of a stage stands.
@@ -31,6 +32,7 @@ pub(super) fn statement<'a>(
     writes: &'a [Write],
     place: Place,
     (check, limited): (&'a Check<'_>, &'a LimitedQueues),
+    ranges: &'a Ranges,
 ) -> Sent<'a> {
     let check = (place == Place::Alone).then_some(check);
     let first = stage.places.first().and_then(|place| writes.get(*place));
@@ -84,7 +86,7 @@ pub(super) fn statement<'a>(
         StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Running | StageKind::Single => {
             Box::pin(async move {
                 match first {
-                    Some(write) => single(live, write, limited).await,
+                    Some(write) => single(live, write, limited, ranges).await,
                     None => Ok(Vec::new()),
                 }
             })
@@ -107,7 +109,12 @@ fn send<'a>(
 }
 
 /// Sends a write that has a statement of its own.
-async fn single(live: &Live, write: &Write, limited: &LimitedQueues) -> Result<Vec<Row>, Error> {
+async fn single(
+    live: &Live,
+    write: &Write,
+    limited: &LimitedQueues,
+    ranges: &Ranges,
+) -> Result<Vec<Row>, Error> {
     match write {
         Write::ClearDeaths(lease) => {
             live.query(sql::CLEAR_DEATHS, &[&lease.task.0, &lease.fence.0])
@@ -137,28 +144,7 @@ async fn single(live: &Live, write: &Write, limited: &LimitedQueues) -> Result<V
             live.query(sql::END_CHILDREN, &values).await
         }
         Write::Continue(lease, next) => generations::send(live, *lease, next).await,
-        Write::Claim(claim) => {
-            let (workflows, versions) = columns::of_workflows(&claim.workflows);
-            let sql = match (claim.suspects, limited.has_any_of(&claim.queues)) {
-                (None, false) => sql::CLAIM,
-                (Some(_), false) => sql::CLAIM_SUSPECTS,
-                (None, true) => queue_limits::CLAIM,
-                (Some(_), true) => queue_limits::CLAIM_SUSPECTS,
-            };
-            let (limit, waited) = (
-                i64::from(claim.limit),
-                micros(claim.suspects.unwrap_or_default()),
-            );
-            let values: [&(dyn ToSql + Sync); 6] = [
-                &claim.worker.0,
-                &claim.queues,
-                &workflows,
-                &versions,
-                &limit,
-                &waited,
-            ];
-            live.query(sql, &values).await
-        }
+        Write::Claim(claim) => send_claim(live, claim, limited, ranges).await,
         Write::GiveBack(leases) => {
             let tasks: Vec<_> = leases.iter().map(|lease| lease.task.0).collect();
             let fences: Vec<_> = leases.iter().map(|lease| lease.fence.0).collect();
@@ -196,6 +182,47 @@ async fn single(live: &Live, write: &Write, limited: &LimitedQueues) -> Result<V
             Ok(Vec::new())
         }
     }
+}
+
+/// Sends a claim that looks in these places.
+async fn send_claim(
+    live: &Live,
+    claim: &Claim,
+    limited: &LimitedQueues,
+    ranges: &Ranges,
+) -> Result<Vec<Row>, Error> {
+    let sql = match (claim.suspects, limited.has_any_of(&claim.queues)) {
+        (None, false) => sql::CLAIM,
+        (Some(_), false) => sql::CLAIM_SUSPECTS,
+        (None, true) => queue_limits::CLAIM,
+        (Some(_), true) => queue_limits::CLAIM_SUSPECTS,
+    };
+    let (limit, waited) = (
+        i64::from(claim.limit),
+        micros(claim.suspects.unwrap_or_default()),
+    );
+    let [
+        queues,
+        workflows,
+        versions,
+        priorities,
+        wake_at,
+        tasks,
+        next,
+    ] = ranges.values();
+    let values: [&(dyn ToSql + Sync); 10] = [
+        &claim.worker.0,
+        queues,
+        workflows,
+        versions,
+        &limit,
+        &waited,
+        priorities,
+        wake_at,
+        tasks,
+        next,
+    ];
+    live.query(sql, &values).await
 }
 
 /// Sends the command of an operator.

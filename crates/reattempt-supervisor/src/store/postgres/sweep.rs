@@ -146,6 +146,8 @@ pub(super) const SWEEPS: &[&str] = &[
     KEEP_FAILURE,
     FORGET,
     FORGET_WRITERS,
+    super::whole::WHOLE,
+    super::whole::TELL,
 ];
 
 /// Forgets writers that have no connection any more: none is used for so long.
@@ -195,11 +197,11 @@ async fn may_judge(
     Ok(watch.may_judge)
 }
 
-/// Reclaims expired tasks in one transaction.
+/// Reclaims expired tasks in one transaction. Also returns when it began.
 pub(super) async fn reclaim_all(
     live: &mut Live,
     sweep: &Sweep,
-) -> Result<Vec<Reclaimed>, StoreError> {
+) -> Result<(Time, Vec<Reclaimed>), StoreError> {
     let (transaction, prepared) = live.begin().await.map_err(store_error)?;
     let may_judge = may_judge(&transaction, prepared, sweep).await?;
     let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
@@ -269,7 +271,7 @@ pub(super) async fn reclaim_all(
             .map_err(store_error)?;
     }
     transaction.commit().await.map_err(store_error)?;
-    Ok(reclaimed)
+    Ok((now, reclaimed))
 }
 
 /// Gives expired tasks back to their queues.

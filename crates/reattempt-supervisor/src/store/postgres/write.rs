@@ -7,6 +7,7 @@ use tokio_postgres::types::ToSql;
 use super::columns::{self, Columns as _};
 use super::connection::Live;
 use super::pipeline::Sent;
+use super::places::{Left, Places, Ranges};
 use super::plan::{self, Stage, StageKind};
 use super::queue_limits::LimitedQueues;
 use super::results::{
@@ -18,6 +19,7 @@ use super::sqlstate::store_error;
 use super::statement::{Place, statement};
 use crate::store::{StoreError, Wake, Write, WriteResult};
 use crate::task::{Lease, TaskId};
+use crate::time::Time;
 
 /// How long a transaction with writes of many tasks waits for a lock. What waits for a transaction of the
 /// application is then written apart, so that it delays nobody else.
@@ -26,13 +28,45 @@ pub(super) const LOCK_LIMIT: Duration = Duration::from_millis(50);
 /// How long a transaction waits for a lock if only others wait with it that wait for locks, too.
 pub(super) const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Carries out all writes, and returns a result for each. The lines of steps that have `ended` with them go, too.
+/// What the process knows that writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// Whether it has claimed a task that is in a lane.
+    pub(super) has_lanes: bool,
+    /// The lines of steps that end with the writes.
+    pub(super) ended: &'a [(Lease, i32)],
+    pub(super) limited: &'a LimitedQueues,
+    pub(super) places: &'a Places,
+}
+
+/// What a transaction has done.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) results: Vec<WriteResult>,
+    /// When it began, if it may have stored something: no task that it has stored wakes up earlier, unless a write says so.
+    pub(super) began: Option<Time>,
+    /// Whether a child has ended, so that its parent may go on.
+    pub(super) ends_child: bool,
+}
+
+/// Carries out all writes, and returns a result for each. The lines of steps that have ended with them go, too.
 pub(super) async fn write_all(
     live: &Live,
     writes: &[Write],
-    (has_lanes, ended, limited): (bool, &[(Lease, i32)], &LimitedQueues),
+    known: Known<'_>,
     lock_limit: Duration,
-) -> Result<Vec<WriteResult>, StoreError> {
+) -> Result<Written, StoreError> {
+    let Known { ended, limited, .. } = known;
+    let claims = writes.iter().any(|write| matches!(write, Write::Claim(_)));
+    let search = claims.then(|| known.places.look());
+    let claim_of = |stage: &Stage<'_>| match writes.get(*stage.places.first()?) {
+        Some(Write::Claim(claim)) => Some(claim),
+        _ => None,
+    };
+    let ranges_of = |stage: &Stage<'_>| match (&search, claim_of(stage)) {
+        (Some(search), Some(claim)) => search.ranges(claim),
+        _ => Ranges::default(),
+    };
     let stages = plan::stages(writes);
     let mut results: Vec<Option<WriteResult>> = writes.iter().map(|_| None).collect();
     let is_single = writes.len() == 1 && ended.is_empty() && writes.iter().all(needs_no_lock);
@@ -47,10 +81,12 @@ pub(super) async fn write_all(
     let tasks = plan::task_numbers(&stages);
     let ending: Vec<_> = writes.iter().filter_map(ending_task).collect();
     let lanes: Vec<_> = writes.iter().filter_map(lane_of).collect();
-    let has_lanes = !is_single && (has_lanes || !lanes.is_empty());
-    let statements = stages.iter();
-    let mut statements =
-        statements.map(|stage| statement(live, stage, writes, place, (&check, limited)));
+    let has_lanes = !is_single && (known.has_lanes || !lanes.is_empty());
+    let all_ranges: Vec<_> = stages.iter().map(ranges_of).collect();
+    let statements = stages.iter().zip(&all_ranges);
+    let mut statements = statements
+        .map(|(stage, ranges)| statement(live, stage, writes, place, (&check, limited), ranges));
+    let mut began = None;
     let (statuses, answers) = match statements.next() {
         Some(statement) if is_single => {
             let rows = live.alone(statement).await.map_err(store_error)?;
@@ -79,28 +115,44 @@ pub(super) async fn write_all(
             let answers = live.transaction(all.collect()).await;
             let mut answers = answers.map_err(store_error)?.into_iter();
             let locked = answers.next().unwrap_or_default();
+            began = locked.first().map(|row| row.get(2));
             if has_lanes {
                 answers.next();
             }
             (lock_statuses(&locked), answers.collect())
         }
     };
-    for (stage, rows) in stages.iter().zip(&answers) {
+    let mut ends_child = false;
+    for ((stage, ranges), rows) in stages.iter().zip(&all_ranges).zip(&answers) {
         match stage.kind {
             StageKind::Submits => {
+                began = began.or(rows.first().map(|row| row.get(3)));
                 set_submit_results(live, stage, writes, rows, &mut results).await?;
             }
             StageKind::Records if is_known => {
                 set_record_results(live, stage, writes, (rows, &statuses), &mut results).await?;
             }
             StageKind::Changes | StageKind::Waits => {
+                began = began.or(rows.first().map(|row| row.get(2)));
+                ends_child |= rows.iter().any(|row| row.get(3));
                 set_change_results(live, stage, writes, rows, &mut results).await?;
             }
             _ => set_results(stage, writes, rows, &mut results)?,
         }
+        if let (Some(search), Some(claim), Some(row)) = (&search, claim_of(stage), rows.last())
+            && claim.suspects.is_none()
+            && let Some(Some(WriteResult::Claimed(claimed, _))) =
+                stage.places.first().and_then(|place| results.get(*place))
+        {
+            search.found(ranges, claimed, &Left::of(row));
+        }
     }
     let result = |result: Option<WriteResult>| result.ok_or_else(missing);
-    results.into_iter().map(result).collect()
+    Ok(Written {
+        results: results.into_iter().map(result).collect::<Result<_, _>>()?,
+        began: began.map(Time::from_micros),
+        ends_child,
+    })
 }
 
 /// Returns the lane of a new task.

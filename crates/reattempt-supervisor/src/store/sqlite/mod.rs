@@ -157,7 +157,12 @@ impl Store for Sqlite {
         self.writer.call(|_| Ok(()))
     }
 
-    fn heartbeat(&self, worker: WorkerId, lease: Duration) -> StoreFuture<'_, Vec<HeldTask>> {
+    fn heartbeat(
+        &self,
+        worker: WorkerId,
+        lease: Duration,
+        _: Option<Vec<TaskId>>,
+    ) -> StoreFuture<'_, Vec<HeldTask>> {
         let clock = self.clock.clone();
         self.writer
             .call(move |connection| apply::heartbeat(connection, &worker, lease, &clock))
@@ -301,7 +306,7 @@ mod tests {
         let late = [
             store.write(leave).await.map(drop),
             store
-                .heartbeat(worker, Duration::from_secs(10))
+                .heartbeat(worker, Duration::from_secs(10), None)
                 .await
                 .map(drop),
             store.settle().await,
