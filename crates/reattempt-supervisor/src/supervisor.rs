@@ -29,7 +29,7 @@ pub(crate) const DELAYS: Policy = Policy::new()
 /// the queues have to do ([`Event::Queue`]).
 ///
 /// Any number of supervisors may look at the same store. They have no leader, and each task is
-/// reclaimed once. A scheduler starts one, unless it is
+/// reclaimed once. On PostgreSQL one of them looks in each interval. A scheduler starts one, unless it is
 /// [`unsupervised`](crate::Scheduler::unsupervised).
 #[derive(Debug, Clone)]
 #[must_use = "a supervisor does nothing before `start`"]
@@ -100,18 +100,19 @@ impl Supervisor {
     ///
     /// Fails if the store has an error.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
-        let count = self.reclaim().await?;
+        let count = self.reclaim(false).await?;
         self.submit_scheduled().await?;
         Ok(count)
     }
 
-    /// Reclaims tasks once, and returns how many.
-    async fn reclaim(&self) -> Result<usize, StoreError> {
+    /// Reclaims tasks once, and returns how many; `in_turn` leaves it to another supervisor that has just done it.
+    async fn reclaim(&self, in_turn: bool) -> Result<usize, StoreError> {
         let shared = self.client.shared();
         let sweep = Sweep {
             limit: self.limit,
             every: self.interval,
             delays: self.delays,
+            in_turn,
         };
         let all = shared.store().sweep(sweep).await?;
         let count = all.len();
@@ -175,12 +176,12 @@ impl Supervisor {
         }
     }
 
-    /// Looks once. Returns whether there is more.
-    async fn look(&self, look: Look) -> Result<bool, StoreError> {
+    /// Looks once, unless it is the turn of another supervisor. Returns whether there is more.
+    async fn look(&self, look: Look, in_turn: bool) -> Result<bool, StoreError> {
         match look {
             Look::Reclaim => {
                 let full = usize::try_from(self.limit).unwrap_or(usize::MAX);
-                Ok(self.reclaim().await? >= full)
+                Ok(self.reclaim(in_turn).await? >= full)
             }
             Look::Schedules => {
                 self.submit_scheduled().await?;
@@ -191,8 +192,9 @@ impl Supervisor {
 
     /// Looks again and again: at once if there is more.
     async fn repeat(&self, look: Look) {
+        let mut more = false;
         loop {
-            let more = match self.look(look).await {
+            more = match self.look(look, !more).await {
                 Ok(more) => more,
                 Err(error) => {
                     self.client.shared().emit_store_error(&error);

@@ -54,6 +54,7 @@ async fn check(store: &dyn Store, moved: impl AsyncFn(i64)) {
                 .unlimited()
                 .base(Duration::from_micros(1))
                 .cap(Duration::from_micros(1)),
+            in_turn: false,
         };
         // It takes as long as the lease, not as long as the clock was set back.
         let began = std::time::Instant::now();
@@ -104,6 +105,7 @@ async fn check_outage(store: &dyn Store, passed: impl AsyncFn(i64)) {
         limit: 10,
         every: Duration::from_secs(1),
         delays: Policy::new(),
+        in_turn: false,
     };
     assert_eq!(store.sweep(sweep).await.unwrap(), []);
     passed(12 * SECOND).await;

@@ -292,6 +292,7 @@ async fn workers(measured: &mut Measured, tasks: &Tasks) {
                 limit: 256,
                 every: Duration::from_secs(1),
                 delays: reattempt::Policy::new(),
+                in_turn: false,
             };
             store.sweep(sweep).await.unwrap();
         })

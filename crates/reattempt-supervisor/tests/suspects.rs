@@ -81,6 +81,7 @@ impl World {
                 limit,
                 every: Duration::from_secs(1),
                 delays,
+                in_turn: false,
             });
             assert_eq!(sweep.await.unwrap().len(), count);
         }

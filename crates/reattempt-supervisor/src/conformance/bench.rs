@@ -421,6 +421,7 @@ pub(super) const fn sweep_at_once(limit: u32) -> Sweep {
         limit,
         every: LONG,
         delays,
+        in_turn: false,
     }
 }
 
@@ -433,5 +434,6 @@ pub(super) const fn sweep(limit: u32) -> Sweep {
         limit,
         every: LONG,
         delays,
+        in_turn: false,
     }
 }

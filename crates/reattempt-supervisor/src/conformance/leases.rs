@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, counts, lease,
-    record, report, running, sentences, signal,
+    record, report, running, sentences, signal, to_message,
 };
-use crate::store::{AdminCommand, Change, Counts, Wake, Write, WriteResult};
+use crate::store::{AdminCommand, Change, Counts, SignalResult, Wake, Write, WriteResult};
 use crate::task::{
     Direction, FailingStep, Fence, Lease, Record, RecordKind, State, TaskId, WorkerId,
 };
@@ -25,6 +25,7 @@ sentences! {
     "a change sets the state of a task" => changes,
     "the store keeps how often each step has failed in each direction, with the time of the store" => keeps_failing_steps,
     "a change that has taken place counts as written now when it is repeated, until the fence grows" => accepts_a_repeated_change,
+    "so does one that comes before a command of an operator in the same list" => accepts_one_before_a_command,
     "a change without an output or an error keeps the earlier one" => keeps_output_and_error,
     "a task with a request to cancel it can be claimed at once when it is given up in the direction forward" => cancels_in_between,
     "a list of writes is carried out in its order" => in_order,
@@ -112,6 +113,23 @@ async fn gives_up(bench: &Bench) -> CheckResult {
         check_equal(state.as_str(), bench.task(held.task.id).await?.state, state)?;
     }
     Ok(())
+}
+
+async fn accepts_one_before_a_command(bench: &Bench) -> CheckResult {
+    let held = bench.claim_new("a").await?;
+    let parked = change(lease(&held), change_to(State::Parked));
+    bench.write_held(parked.clone()).await?;
+    let command = Write::Admin(held.task.id, AdminCommand::Resubmit);
+    let results = bench.one.write([parked, command].into()).await;
+    let results = results.map_err(to_message)?;
+    let are_done = matches!(
+        results[..],
+        [
+            WriteResult::Written(_),
+            WriteResult::Signaled(SignalResult::Accepted)
+        ]
+    );
+    check_equal("whether both took place", are_done, true)
 }
 
 async fn accepts_a_repeated_change(bench: &Bench) -> CheckResult {

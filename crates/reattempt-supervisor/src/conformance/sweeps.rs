@@ -314,6 +314,7 @@ async fn next_states(bench: &Bench) -> CheckResult {
                 limit: 9,
                 every: LONG,
                 delays,
+                in_turn: false,
             })
             .await
             .map_err(to_message)?;

@@ -261,7 +261,8 @@ impl Worker {
     /// Returns the claim of one suspect, if the worker may take one now. It takes one at a time, if
     /// it holds nothing else. Where workers always hold something, a suspect does not wait for ever.
     fn claim_suspect(&self) -> Option<Claim> {
-        if self.trial.borrow().is_some() || self.seats.is_full() {
+        let may_find = self.client.shared().store().may_have_suspects();
+        if !may_find || self.trial.borrow().is_some() || self.seats.is_full() {
             return None;
         }
         let is_idle = self.running.lock().is_empty();

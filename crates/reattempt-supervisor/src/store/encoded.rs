@@ -423,6 +423,10 @@ impl<S: Store> Store for Encoded<S> {
         self.store.wait_for_work()
     }
 
+    fn may_have_suspects(&self) -> bool {
+        self.store.may_have_suspects()
+    }
+
     fn wait_for_end(&self, task: TaskId) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
         self.store.wait_for_end(task)
     }

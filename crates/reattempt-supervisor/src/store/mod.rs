@@ -194,6 +194,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         Box::pin(async { Err(StoreError::lasting("this store cannot become another one")) })
     }
 
+    /// Returns whether a claim of suspects may find some, as far as the last claim of other tasks has seen. Otherwise
+    /// workers do not ask.
+    fn may_have_suspects(&self) -> bool {
+        true
+    }
+
     /// Waits until another process may have stored a task that workers can claim. A store without
     /// notifications never returns; workers also look at intervals.
     fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

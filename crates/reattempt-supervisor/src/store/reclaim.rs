@@ -19,6 +19,8 @@ pub struct Sweep {
     pub every: Duration,
     /// How long a task waits after its failures: the delays of this policy.
     pub delays: Policy,
+    /// Whether it does nothing if another supervisor has swept within half of `every`. A store may ignore it.
+    pub in_turn: bool,
 }
 
 /// An expired task that a supervisor has given back to its queue.

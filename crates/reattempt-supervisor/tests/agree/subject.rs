@@ -173,6 +173,7 @@ impl Subject {
                         .cap(s(60))
                         .jitter(Jitter::None)
                         .unlimited(),
+                    in_turn: false,
                 };
                 let reclaimed = self.store.sweep(sweep).await.unwrap();
                 let mut reclaimed: Vec<_> = reclaimed

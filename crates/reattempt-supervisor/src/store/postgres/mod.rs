@@ -282,8 +282,19 @@ impl Store for Postgres {
                 None => Live::open(&self.connector, &self.limits, sweep::SWEEPS).await?,
             };
             let swept = async {
-                let reclaiming = sweep::reclaim_all(&mut live, &sweep);
-                let (began, reclaimed) = self.limits.limited(reclaiming).await?;
+                let has_work = if sweep.in_turn {
+                    self.limits.limited(sweep::has_work(&live, &sweep)).await?
+                } else {
+                    Some(true)
+                };
+                let (began, reclaimed) = match has_work {
+                    None => return Ok((Time::default(), Vec::new(), false)),
+                    Some(false) => Default::default(),
+                    Some(true) => {
+                        let reclaiming = sweep::reclaim_all(&mut live, &sweep);
+                        self.limits.limited(reclaiming).await?
+                    }
+                };
                 let (places, own) = (&*self.places, self.bell.name());
                 let (rhythm, limits) = (&mut sweeper.rhythm, &self.limits);
                 let looking = whole::look(rhythm, &live, limits, (places, own), sweep.every);
@@ -474,6 +485,10 @@ impl Store for Postgres {
             let renewed = live.client.execute(&renewal, &[]).await;
             renewed.map(|rows| rows > 0).map_err(store_error)
         })
+    }
+
+    fn may_have_suspects(&self) -> bool {
+        self.places.may_have_suspects()
     }
 
     fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -56,6 +56,8 @@ struct Known {
     /// Until when somebody else looks at everything.
     watched_until: Option<Instant>,
     can_hear: bool,
+    /// Whether the last claim has seen that there are no suspects.
+    has_no_suspects: bool,
 }
 
 impl Known {
@@ -129,6 +131,11 @@ impl Places {
         self.lock().can_hear
     }
 
+    /// Returns whether there were suspects when this process claimed last.
+    pub(super) fn may_have_suspects(&self) -> bool {
+        !self.lock().has_no_suspects
+    }
+
     /// Sets whether this process hears of others. What they said before is lost.
     pub(super) fn set_can_hear(&self, can_hear: bool) {
         let mut known = self.lock();
@@ -198,6 +205,8 @@ pub(super) struct Left {
     first: HashMap<Level, Option<Place>>,
     /// Whether the claim has seen all tasks that are ready.
     is_all: bool,
+    /// Whether there are suspects in any queue.
+    has_suspects: bool,
 }
 
 impl Left {
@@ -227,6 +236,7 @@ impl Left {
             now: row.get("now"),
             first,
             is_all: row.get("is_all"),
+            has_suspects: row.get("has_suspects"),
         }
     }
 }
@@ -275,6 +285,7 @@ impl Look<'_> {
             *place = (task.wake_at.as_micros(), task.id.0).max(*place);
         }
         let mut known = self.places.lock();
+        known.has_no_suspects = !left.has_suspects;
         let told = known.looks.get(&self.number).copied().unwrap_or(i64::MAX);
         let pause = if known.can_hear {
             WHOLE
@@ -352,6 +363,7 @@ mod tests {
             now,
             first: first.collect(),
             is_all: true,
+            has_suspects: false,
         }
     }
 

@@ -282,9 +282,12 @@ pub(super) const BY_KEY: &str = concat!(
 // and the priorities between one and the next, from their first task on, which has the number -1.
 macro_rules! levels {
     ($ready:literal, $queues:literal) => {
+        $crate::store::postgres::sql::levels!($ready, $queues, "")
+    };
+    ($ready:literal, $queues:literal, $checked:expr) => {
         concat!(
             "level (queue, workflow, version, priority, wake_at, run_id, next) AS (
-         SELECT * FROM unnest($2::text[], $3::text[], $4::int[], $7::int[], $8::bigint[], $9::bigint[], $10::int[])
+         SELECT given.* FROM ", $checked, " unnest($2::text[], $3::text[], $4::int[], $7::int[], $8::bigint[], $9::bigint[], $10::int[])
              AS given (queue, workflow, version, priority, wake_at, run_id, next)
          WHERE ", $queues, "
        UNION ALL
@@ -337,7 +340,7 @@ macro_rules! set_claimed {
 }
 
 // Returns the claimed tasks, and a last row without one: which levels are new, the first task of each that was seen and
-// not claimed, and whether all that are ready were seen.
+// not claimed, whether all that are ready were seen, and whether there are suspects.
 macro_rules! found {
     ($again:expr, $is_all:expr) => {
         concat!(
@@ -354,7 +357,8 @@ macro_rules! found {
          (SELECT array_agg(workflow) FROM rest WHERE id IS NULL) AS workflows, (SELECT array_agg(version) FROM rest WHERE id IS NULL) AS versions,
          (SELECT array_agg(priority) FROM rest WHERE id IS NULL) AS priorities,
          (SELECT array_agg(place[1]) FROM rest WHERE id IS NULL) AS wake_at_first,
-         (SELECT array_agg(place[2]) FROM rest WHERE id IS NULL) AS first, ", $is_all, " AS is_all
+         (SELECT array_agg(place[2]) FROM rest WHERE id IS NULL) AS first, ", $is_all, " AS is_all,
+         CASE WHEN id IS NULL THEN EXISTS (SELECT FROM retry_ready WHERE is_suspect) END AS has_suspects
      FROM found"
         )
     };
@@ -364,12 +368,13 @@ pub(super) use {first, found, levels, lock_first, set_claimed};
 
 // Takes the first tasks of all queues without a limit. It reads no record: they may be large.
 macro_rules! claim {
-    ($ready:literal, $which:literal) => {
+    ($ready:literal, $which:literal, $checked:expr) => {
         concat!(
             "WITH RECURSIVE ",
             levels!(
                 $ready,
-                "queue <> ALL (ARRAY(SELECT queue FROM retry_limit))"
+                "queue <> ALL (ARRAY(SELECT queue FROM retry_limit))",
+                $checked
             ),
             ", first (queue, workflow, version, priority, wake_at, id) AS MATERIALIZED (
          SELECT level.queue, level.workflow, level.version, level.priority, ready.wake_at, ready.run_id FROM ",
@@ -391,10 +396,17 @@ macro_rules! claim {
 }
 
 /// Claims tasks that are not suspects.
-pub(super) const CLAIM: &str = claim!("NOT is_suspect", "deaths < 2");
+pub(super) const CLAIM: &str = claim!("NOT is_suspect", "deaths < 2", "");
+
+/// The same in a transaction of its own.
+pub(super) const CLAIM_ALONE: &str = claim!(
+    "NOT is_suspect",
+    "deaths < 2",
+    concat!(checked!("11", "12", "13"), " CROSS JOIN")
+);
 
 /// Claims suspects.
-pub(super) const CLAIM_SUSPECTS: &str = claim!("is_suspect", "deaths >= 2");
+pub(super) const CLAIM_SUSPECTS: &str = claim!("is_suspect", "deaths >= 2", "");
 
 /// Finds workflows that are not among these, and whose tasks have been ready for so long. Its cost
 /// grows with the number of workflows that have such tasks, not with that of the tasks.
@@ -885,6 +897,7 @@ pub(super) const WRITES: &[&str] = &[
     super::generations::CONTINUE,
     BY_KEY,
     CLAIM,
+    CLAIM_ALONE,
     CLAIM_SUSPECTS,
     super::queue_limits::CLAIM,
     super::queue_limits::CLAIM_SUSPECTS,

@@ -64,6 +64,14 @@ pub(super) fn statement<'a>(
         StageKind::Changes | StageKind::Waits => {
             let changes = columns::changes(own);
             let failures = columns::Failures::of(changes.clone());
+            // A write behind it may change the task again, so what took place before is found now.
+            let is_last = !writes
+                .iter()
+                .any(|write| matches!(write, Write::Admin(..) | Write::EndChildren { .. }));
+            let before = (!is_last).then(|| {
+                let before = columns::ChangesBefore::of(changes.clone());
+                send(live, sql::CHANGED_BEFORE, before, None)
+            });
             let change = if stage.kind == StageKind::Waits {
                 send(live, sql::WAIT, columns::Changes::that_wait(changes), None)
             } else {
@@ -73,20 +81,23 @@ pub(super) fn statement<'a>(
                 };
                 send(live, sql, columns::Changes::after_delays(changes), check)
             };
-            match failures {
-                None => change,
-                Some(failures) => {
-                    let fail = send(live, sql::FAIL, failures, None);
-                    let both = pipeline::together(vec![fail, change]);
-                    Box::pin(async move { Ok(both.await?.pop().unwrap_or_default()) })
-                }
+            let fail = failures.map(|failures| send(live, sql::FAIL, failures, None));
+            if fail.is_none() && before.is_none() {
+                return change;
             }
+            let skipped = fail.iter().count();
+            let all = fail.into_iter().chain([change]).chain(before).collect();
+            let all = pipeline::together(all);
+            Box::pin(async move { Ok(all.await?.into_iter().skip(skipped).flatten().collect()) })
         }
         StageKind::Signals => send(live, sql::SIGNAL, columns::Signals::of(own), None),
         StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Running | StageKind::Single => {
             Box::pin(async move {
                 match first {
-                    Some(write) => single(live, write, limited, ranges).await,
+                    Some(Write::Claim(claim)) => {
+                        send_claim(live, claim, limited, ranges, check).await
+                    }
+                    Some(write) => single(live, write).await,
                     None => Ok(Vec::new()),
                 }
             })
@@ -109,12 +120,7 @@ fn send<'a>(
 }
 
 /// Sends a write that has a statement of its own.
-async fn single(
-    live: &Live,
-    write: &Write,
-    limited: &LimitedQueues,
-    ranges: &Ranges,
-) -> Result<Vec<Row>, Error> {
+async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
     match write {
         Write::ClearDeaths(lease) => {
             live.query(sql::CLEAR_DEATHS, &[&lease.task.0, &lease.fence.0])
@@ -144,7 +150,6 @@ async fn single(
             live.query(sql::END_CHILDREN, &values).await
         }
         Write::Continue(lease, next) => generations::send(live, *lease, next).await,
-        Write::Claim(claim) => send_claim(live, claim, limited, ranges).await,
         Write::GiveBack(leases) => {
             let tasks: Vec<_> = leases.iter().map(|lease| lease.task.0).collect();
             let fences: Vec<_> = leases.iter().map(|lease| lease.fence.0).collect();
@@ -178,9 +183,11 @@ async fn single(
                 [&tasks, &i64::from(*limit), &keys, &lag, &forget];
             live.query(sql::PRUNE, &values).await
         }
-        Write::Submit(_) | Write::Record(..) | Write::Change(..) | Write::Signal { .. } => {
-            Ok(Vec::new())
-        }
+        Write::Submit(_)
+        | Write::Record(..)
+        | Write::Change(..)
+        | Write::Claim(_)
+        | Write::Signal { .. } => Ok(Vec::new()),
     }
 }
 
@@ -190,8 +197,10 @@ async fn send_claim(
     claim: &Claim,
     limited: &LimitedQueues,
     ranges: &Ranges,
+    check: Option<&Check<'_>>,
 ) -> Result<Vec<Row>, Error> {
     let sql = match (claim.suspects, limited.has_any_of(&claim.queues)) {
+        _ if check.is_some() => sql::CLAIM_ALONE,
         (None, false) => sql::CLAIM,
         (Some(_), false) => sql::CLAIM_SUSPECTS,
         (None, true) => queue_limits::CLAIM,
@@ -210,7 +219,7 @@ async fn send_claim(
         tasks,
         next,
     ] = ranges.values();
-    let values: [&(dyn ToSql + Sync); 10] = [
+    let own: [&(dyn ToSql + Sync); 10] = [
         &claim.worker.0,
         queues,
         workflows,
@@ -222,6 +231,8 @@ async fn send_claim(
         tasks,
         next,
     ];
+    let check = check.iter().flat_map(|check| check.values());
+    let values: Vec<_> = own.into_iter().chain(check).collect();
     live.query(sql, &values).await
 }
 

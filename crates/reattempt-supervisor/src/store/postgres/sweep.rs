@@ -1,17 +1,19 @@
 //! Reclaims tasks whose worker or whose time is gone.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
-use tokio_postgres::Transaction;
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Transaction};
 
+use super::columns::micros;
 use super::connection::{Live, Prepared};
 use super::pipeline::{self, Sent};
 use super::rows;
 use super::sql::{columns, now};
 use super::sqlstate::store_error;
 use crate::store::expiry::find_expiry;
-use crate::store::outage::Sweeps;
+use crate::store::outage::{Sweeps, Watch};
 use crate::store::{Expiry, Failure, NextState, Overdue, Reclaimed, StoreError, Sweep};
 use crate::task::{Task, WorkerId};
 use crate::time::Time;
@@ -134,6 +136,8 @@ const FORGET: &str = concat!(
 pub(super) const SWEEPS: &[&str] = &[
     SHORTEN,
     SWEPT,
+    TURN,
+    LOOK,
     NOTE,
     EXPIRED[0],
     EXPIRED[1],
@@ -164,6 +168,69 @@ const SWEPT: &str = concat!(
     now!()
 );
 
+/// The same, and whether there is anything to do: a task that has expired, a lease that is too long, or a line that
+/// nobody needs any more.
+const LOOK: &str = concat!(
+    "SELECT (SELECT value FROM retry_meta WHERE key = 'last_sweep'), (SELECT value FROM retry_meta WHERE key = 'judge_from'),
+         (SELECT max(lease) FROM retry_worker), ", now!(), ",
+         EXISTS (SELECT FROM retry_held WHERE NOT EXISTS (
+             SELECT FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ", now!(), "))
+         OR EXISTS (SELECT FROM retry_held WHERE step_by IS NOT NULL AND step_by < ", now!(), ")
+         OR EXISTS (SELECT FROM retry_running WHERE due IS NOT NULL AND due < ", now!(), ")
+         OR EXISTS (SELECT FROM retry_limited WHERE complete_by < ", now!(), ")
+         OR EXISTS (SELECT FROM retry_worker WHERE (lease_until - ", now!(), ") / 2 > lease OR lease_until < ", now!(), " - 3600000000)
+         OR EXISTS (SELECT FROM retry_writer WHERE at < ", now!(), " - 7 * 86400000000)"
+);
+
+/// Takes the turn to sweep, unless somebody has taken it within half of the interval $1.
+const TURN: &str = concat!(
+    "INSERT INTO retry_meta (key, value) VALUES ('swept', ", now!(), ")
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value
+     WHERE retry_meta.value NOT BETWEEN excluded.value - $1::bigint / 2 AND excluded.value RETURNING 1"
+);
+
+/// Takes the turn to sweep, and notes it. Returns whether there is something to do, or `None` if it is the turn of another
+/// process.
+pub(super) async fn has_work(live: &Live, sweep: &Sweep) -> Result<Option<bool>, StoreError> {
+    let every = micros(sweep.every);
+    let turn: [&(dyn ToSql + Sync); 1] = [&every];
+    let rows = live.alone(Box::pin(live.query(TURN, &turn))).await;
+    if rows.map_err(store_error)?.is_empty() {
+        return Ok(None);
+    }
+    let rows = live.alone(Box::pin(live.query(LOOK, &[]))).await;
+    let rows = rows.map_err(store_error)?;
+    let Some(row) = rows.first() else {
+        return Ok(Some(true));
+    };
+    let has_work = row.get(4);
+    if let (false, Some(noted)) = (has_work, watch_of(row, sweep.every).note) {
+        let noted = values_of(noted, row);
+        let values: [&(dyn ToSql + Sync); 2] = [&noted.0, &noted.1];
+        let noting = live.alone(Box::pin(live.query(NOTE, &values)));
+        noting.await.map_err(store_error)?;
+    }
+    Ok(Some(has_work))
+}
+
+/// Reads what [`SWEPT`] and [`LOOK`] begin with.
+fn watch_of(row: &Row, every: Duration) -> Watch {
+    let sweeps = Sweeps {
+        last: row.get::<_, Option<i64>>(0).map(Time::from_micros),
+        judge_from: Time::from_micros(row.get::<_, Option<i64>>(1).unwrap_or_default()),
+    };
+    let longest = row.get::<_, Option<i64>>(2).unwrap_or_default();
+    let longest = Time::from_micros(longest).since(Time::default());
+    sweeps.watch(Time::from_micros(row.get(3)), longest, every)
+}
+
+/// Returns the values of [`NOTE`].
+fn values_of(noted: Sweeps, row: &Row) -> (i64, i64) {
+    let now = Time::from_micros(row.get(3));
+    let last = noted.last.unwrap_or(now);
+    (last.as_micros(), noted.judge_from.as_micros())
+}
+
 /// Notes a sweep.
 const NOTE: &str =
     "INSERT INTO retry_meta (key, value) VALUES ('judge_from', $2), ('last_sweep', $1)
@@ -180,17 +247,10 @@ async fn may_judge(
     let Some(row) = rows.first() else {
         return Ok(true);
     };
-    let sweeps = Sweeps {
-        last: row.get::<_, Option<i64>>(0).map(Time::from_micros),
-        judge_from: Time::from_micros(row.get::<_, Option<i64>>(1).unwrap_or_default()),
-    };
-    let longest = row.get::<_, Option<i64>>(2).unwrap_or_default();
-    let longest = Time::from_micros(longest).since(Time::default());
-    let now = Time::from_micros(row.get(3));
-    let watch = sweeps.watch(now, longest, sweep.every);
-    if let Some(Sweeps { last, judge_from }) = watch.note {
-        let last = last.unwrap_or(now).as_micros();
-        let values: [&(dyn ToSql + Sync); 2] = [&last, &judge_from.as_micros()];
+    let watch = watch_of(row, sweep.every);
+    if let Some(noted) = watch.note {
+        let noted = values_of(noted, row);
+        let values: [&(dyn ToSql + Sync); 2] = [&noted.0, &noted.1];
         let noted = prepared.query(transaction, NOTE, &values).await;
         noted.map_err(store_error)?;
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::columns::{self, Columns as _};
@@ -69,7 +70,9 @@ pub(super) async fn write_all(
     };
     let stages = plan::stages(writes);
     let mut results: Vec<Option<WriteResult>> = writes.iter().map(|_| None).collect();
-    let is_single = writes.len() == 1 && ended.is_empty() && writes.iter().all(needs_no_lock);
+    let is_single = writes.len() == 1
+        && ended.is_empty()
+        && writes.iter().all(|write| needs_no_lock(write, limited));
     // Whether the status of the locked tasks stays valid to the end.
     let is_known = !is_single && stages.iter().all(Stage::keeps_lock_status);
     let place = match (is_single, is_known) {
@@ -134,7 +137,7 @@ pub(super) async fn write_all(
             }
             StageKind::Changes | StageKind::Waits => {
                 began = began.or(rows.first().map(|row| row.get(2)));
-                ends_child |= rows.iter().any(|row| row.get(3));
+                ends_child |= rows.iter().any(ends_child_of);
                 set_change_results(live, stage, writes, rows, &mut results).await?;
             }
             _ => set_results(stage, writes, rows, &mut results)?,
@@ -153,6 +156,11 @@ pub(super) async fn write_all(
         began: began.map(Time::from_micros),
         ends_child,
     })
+}
+
+/// Returns whether a row says that a change has ended a child; one that took place before does not say it.
+fn ends_child_of(row: &Row) -> bool {
+    row.len() > 3 && row.get(3)
 }
 
 /// Returns the lane of a new task.
@@ -188,8 +196,10 @@ fn ending_task(write: &Write) -> Option<i64> {
 
 /// Returns whether the statement of a write locks its task and sees everything it must see, so that
 /// it needs no lock before it.
-fn needs_no_lock(write: &Write) -> bool {
+fn needs_no_lock(write: &Write, limited: &LimitedQueues) -> bool {
     match write {
+        // Those of limited queues and of suspects have no statement that checks the epoch.
+        Write::Claim(claim) => claim.suspects.is_none() && !limited.has_any_of(&claim.queues),
         // A bound has a statement of its own.
         Write::Submit(new) => new.max_pending.is_none(),
         Write::Record(..) => true,
