@@ -312,13 +312,12 @@ impl Look<'_> {
             for priority in priorities {
                 let level = (kind.0.clone(), kind.1.clone(), kind.2, priority);
                 let before = before.get(&priority).copied().unwrap_or(START);
-                let passed = last.get(&level).copied().unwrap_or(before);
+                let first = left.first.get(&level).copied().flatten();
+                let passed = first.or(last.get(&level).copied()).unwrap_or(before);
                 let [done, busy] = LATE.map(|late| (left.now.saturating_sub(late), 0));
-                let place = match left.first.get(&level).copied().flatten() {
-                    Some(first) => first,
-                    None if left.is_all => done.max(before).max(busy.min(passed)),
-                    None => before.max(busy.min(passed)),
-                };
+                let place = before.max(busy.min(passed));
+                let is_done = first.is_none() && left.is_all;
+                let place = if is_done { done.max(place) } else { place };
                 // Somebody may have set the clock back.
                 let place = place.min((left.now, 0)).min((told, 0));
                 looked.places.insert(priority, place);
@@ -395,9 +394,12 @@ mod tests {
         assert_eq!(places(&known), [all, (1, (7, 5)), done]);
         // It looks at what is between them, too.
         assert_eq!(known.look().ranges(&claim()).next, [1, 3, PRIORITIES.1]);
+        // A transaction that began earlier may commit later.
+        look_at(&known, &left(NOW, &[(5, Some((NOW, 9)))]));
+        assert_eq!(places(&known)[3], (5, (NOW - LATE[1], 0)));
         // A clock that was set back.
         look_at(&known, &left(5, &[]));
-        assert_eq!(places(&known), [all, (1, (5, 0)), (3, (5, 0))]);
+        assert_eq!(places(&known), [all, (1, (5, 0)), (3, (5, 0)), (5, (5, 0))]);
     }
 
     #[test]
