@@ -65,6 +65,7 @@ async fn schedulers_without_work() {
         let sent: i64 = admin.query_one(STATEMENTS, &[]).await.unwrap().get(0);
         let connections: i64 = admin.query_one(CONNECTIONS, &[]).await.unwrap().get(0);
         println!("{count}: {sent} statements in 10 s, {connections} connections");
+        assert!(sent <= 90 * count, "an idle scheduler sends too much");
         for row in admin.query(EACH, &[]).await.unwrap() {
             println!("    {:5} {}", row.get::<_, i64>(0), row.get::<_, String>(1));
         }

@@ -227,7 +227,7 @@ fn receive(
     }
     match notification.channel() {
         "retry_stored" => {
-            places.tell(Time::from_micros(said.parse().unwrap_or_default()));
+            places.take_back(Time::from_micros(said.parse().unwrap_or_default()));
             incoming.notify_waiters();
         }
         "retry_looked" => {
@@ -250,7 +250,7 @@ fn receive(
 /// nothing on.
 async fn call(link: Arc<Link>, own: String) {
     // If this fails, the process goes on as one that cannot hear.
-    let _ = link.query(whole::TELL, &[&format!("{own} {ECHO}")]).await;
+    let _ = link.query(whole::REPORT, &[&format!("{own} {ECHO}")]).await;
 }
 
 /// Listens for ever, and connects again when the connection is lost.

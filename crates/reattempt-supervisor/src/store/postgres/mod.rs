@@ -189,7 +189,7 @@ impl Postgres {
             }
             Err(error) if costs_the_connection(&error) => {
                 // It may have stored something.
-                self.places.tell(Time::default());
+                self.places.take_back(Time::default());
                 return Err(error);
             }
             written => written?,
@@ -207,7 +207,7 @@ impl Postgres {
         if let Some(began) = written.began {
             let since = earliest(began, writes);
             if written.ends_child || writes.iter().any(Write::may_add_work) {
-                self.places.tell(since);
+                self.places.take_back(since);
             }
             let mut pairs = results.iter().zip(writes);
             let adds_work = pairs.any(|pair| adds_work(pair) && !is_taken(pair.0, &results));
@@ -312,7 +312,7 @@ impl Store for Postgres {
             let parked = reclaimed.iter().filter(|task| task.state.is_final());
             self.bell.ring_ends(parked.map(|reclaimed| reclaimed.task));
             if !reclaimed.is_empty() {
-                self.places.tell(began);
+                self.places.take_back(began);
                 self.bell.ring(began);
             }
             Ok(reclaimed)
@@ -471,7 +471,7 @@ impl Store for Postgres {
             let limits = Arc::new(self.limits.of_another_connection());
             let repaired = repair::repair_all(&self.connector, &limits).await?;
             if repaired > 0 {
-                self.places.tell(Time::default());
+                self.places.take_back(Time::default());
                 self.bell.ring(Time::default());
             }
             Ok(repaired)

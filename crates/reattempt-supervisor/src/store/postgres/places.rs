@@ -50,7 +50,7 @@ struct Looked {
 #[derive(Debug, Default)]
 struct Known {
     kinds: HashMap<Kind, Looked>,
-    /// The looks that are under way, and the earliest time that was told meanwhile.
+    /// The looks that are under way, and the earliest time that was reported meanwhile.
     looks: BTreeMap<u64, i64>,
     next_look: u64,
     /// Until when somebody else looks at everything.
@@ -62,7 +62,7 @@ struct Known {
 
 impl Known {
     /// Takes all places back.
-    fn take_back(&mut self, to: Place) {
+    fn take_back_to(&mut self, to: Place) {
         for place in self
             .kinds
             .values_mut()
@@ -96,20 +96,20 @@ impl Places {
     }
 
     /// Notes that a transaction which began at this time has stored tasks.
-    pub(super) fn tell(&self, began: Time) {
+    pub(super) fn take_back(&self, began: Time) {
         let mut known = self.lock();
-        known.take_back((began.as_micros(), 0));
-        for told in known.looks.values_mut() {
-            *told = began.as_micros().min(*told);
+        known.take_back_to((began.as_micros(), 0));
+        for earliest in known.looks.values_mut() {
+            *earliest = began.as_micros().min(*earliest);
         }
     }
 
     /// Notes the first task of a level, which somebody who looks at everything has seen. Returns whether this process
     /// would not have seen it.
-    pub(super) fn tell_first(&self, level: &Level, first: Place) -> bool {
+    pub(super) fn report_first(&self, level: &Level, first: Place) -> bool {
         let mut known = self.lock();
-        for told in known.looks.values_mut() {
-            *told = first.0.min(*told);
+        for earliest in known.looks.values_mut() {
+            *earliest = first.0.min(*earliest);
         }
         let kind = (level.0.clone(), level.1.clone(), level.2);
         let Some(kind) = known.kinds.get_mut(&kind) else {
@@ -286,7 +286,7 @@ impl Look<'_> {
         }
         let mut known = self.places.lock();
         known.has_no_suspects = !left.has_suspects;
-        let told = known.looks.get(&self.number).copied().unwrap_or(i64::MAX);
+        let earliest = known.looks.get(&self.number).copied().unwrap_or(i64::MAX);
         let pause = if known.can_hear {
             WHOLE
         } else {
@@ -319,7 +319,7 @@ impl Look<'_> {
                 let is_done = first.is_none() && left.is_all;
                 let place = if is_done { done.max(place) } else { place };
                 // Somebody may have set the clock back.
-                let place = place.min((left.now, 0)).min((told, 0));
+                let place = place.min((left.now, 0)).min((earliest, 0));
                 looked.places.insert(priority, place);
             }
         }
@@ -403,20 +403,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_takes_places_back_also_while_a_claim_looks() {
+    fn what_is_reported_takes_places_back_also_while_a_claim_looks() {
         let known = Places::default();
         known.set_can_hear(true);
         look_at(&known, &left(NOW, &[(0, None)]));
-        known.tell(Time::from_micros(40));
+        known.take_back(Time::from_micros(40));
         assert_eq!(places(&known)[1], (0, (40, 0)));
         let look = known.look();
         let ranges = look.ranges(&claim());
-        known.tell(Time::from_micros(30));
+        known.take_back(Time::from_micros(30));
         look.found(&ranges, &[], &left(NOW, &[]));
         assert_eq!(places(&known)[1], (0, (30, 0)));
         look_at(&known, &left(NOW, &[]));
-        assert!(known.tell_first(&level(0), (20, 4)));
-        assert!(!known.tell_first(&level(0), (20, 4)));
+        assert!(known.report_first(&level(0), (20, 4)));
+        assert!(!known.report_first(&level(0), (20, 4)));
         assert_eq!(places(&known)[1], (0, (20, 4)));
     }
 

@@ -948,5 +948,5 @@ pub(super) const READS: &[&str] = &[
     super::schedules::DUE,
     NOTIFY,
     NOTIFY_ENDS,
-    super::whole::TELL,
+    super::whole::REPORT,
 ];

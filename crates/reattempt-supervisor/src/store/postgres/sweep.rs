@@ -151,7 +151,7 @@ pub(super) const SWEEPS: &[&str] = &[
     FORGET,
     FORGET_WRITERS,
     super::whole::WHOLE,
-    super::whole::TELL,
+    super::whole::REPORT,
 ];
 
 /// Forgets writers that have no connection any more: none is used for so long.
@@ -161,25 +161,45 @@ const FORGET_WRITERS: &str = concat!(
     " - 7 * 86400000000"
 );
 
-/// The sweeps before, the longest lease, and the time.
-const SWEPT: &str = concat!(
-    "SELECT (SELECT value FROM retry_meta WHERE key = 'last_sweep'), (SELECT value FROM retry_meta WHERE key = 'judge_from'),
+macro_rules! swept {
+    () => {
+        concat!(
+            "SELECT (SELECT value FROM retry_meta WHERE key = 'last_sweep'), (SELECT value FROM retry_meta WHERE key = 'judge_from'),
          (SELECT max(lease) FROM retry_worker), ",
-    now!()
-);
+            now!()
+        )
+    };
+}
+
+/// The sweeps before, the longest lease, and the time.
+const SWEPT: &str = swept!();
 
 /// The same, and whether there is anything to do: a task that has expired, a lease that is too long, or a line that
 /// nobody needs any more.
 const LOOK: &str = concat!(
-    "SELECT (SELECT value FROM retry_meta WHERE key = 'last_sweep'), (SELECT value FROM retry_meta WHERE key = 'judge_from'),
-         (SELECT max(lease) FROM retry_worker), ", now!(), ",
+    swept!(),
+    ",
          EXISTS (SELECT FROM retry_held WHERE NOT EXISTS (
-             SELECT FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ", now!(), "))
-         OR EXISTS (SELECT FROM retry_held WHERE step_by IS NOT NULL AND step_by < ", now!(), ")
-         OR EXISTS (SELECT FROM retry_running WHERE due IS NOT NULL AND due < ", now!(), ")
-         OR EXISTS (SELECT FROM retry_limited WHERE complete_by < ", now!(), ")
-         OR EXISTS (SELECT FROM retry_worker WHERE (lease_until - ", now!(), ") / 2 > lease OR lease_until < ", now!(), " - 3600000000)
-         OR EXISTS (SELECT FROM retry_writer WHERE at < ", now!(), " - 7 * 86400000000)"
+             SELECT FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ",
+    now!(),
+    "))
+         OR EXISTS (SELECT FROM retry_held WHERE step_by IS NOT NULL AND step_by < ",
+    now!(),
+    ")
+         OR EXISTS (SELECT FROM retry_running WHERE due IS NOT NULL AND due < ",
+    now!(),
+    ")
+         OR EXISTS (SELECT FROM retry_limited WHERE complete_by < ",
+    now!(),
+    ")
+         OR EXISTS (SELECT FROM retry_worker WHERE (lease_until - ",
+    now!(),
+    ") / 2 > lease OR lease_until < ",
+    now!(),
+    " - 3600000000)
+         OR EXISTS (SELECT FROM retry_writer WHERE at < ",
+    now!(),
+    " - 7 * 86400000000)"
 );
 
 /// Takes the turn to sweep, unless somebody has taken it within half of the interval $1.

@@ -16,8 +16,8 @@ use crate::store::limits::Limits;
 /// How many pauses others wait before they look at everything by themselves.
 const PATIENCE: u32 = 5;
 
-/// How often it is told that somebody looks if there is nothing to name.
-const TOLD: Duration = Duration::from_secs(2);
+/// How often a process reports that it looks if there is nothing to name.
+const REPORTED_EVERY: Duration = Duration::from_secs(2);
 
 /// How many bytes of levels one notification has: PostgreSQL limits it to 8000.
 const BYTES: usize = 7_000;
@@ -41,17 +41,17 @@ pub(super) const WHOLE: &str = concat!(
 );
 
 /// Says that somebody looks at everything, and what there is.
-pub(super) const TELL: &str =
+pub(super) const REPORT: &str =
     "SELECT set_config('synchronous_commit', 'off', true), pg_notify('retry_looked', $1)";
 
-/// When this process looks next, and when it has told so.
+/// When this process looks next, and when it has reported so.
 #[derive(Debug, Default)]
 pub(super) struct Rhythm {
     next: Option<Instant>,
-    told: Option<Instant>,
+    reported: Option<Instant>,
 }
 
-/// Looks at everything, unless it is too early, and tells this process and the others. `every` is the interval of sweeps.
+/// Looks at everything, unless it is too early, and reports it to this process and the others. `every` is the interval of sweeps.
 /// Returns whether this process has not seen something.
 pub(super) async fn look(
     rhythm: &mut Rhythm,
@@ -75,23 +75,25 @@ pub(super) async fn look(
     let first: Vec<_> = rows?.iter().map(first_of).collect();
     let is_news = first
         .iter()
-        .filter(|(level, first)| places.tell_first(level, *first))
+        .filter(|(level, first)| places.report_first(level, *first))
         .count()
         > 0;
     let watched = pause.max(every).saturating_mul(PATIENCE);
     places.is_watched_for(watched);
-    let told_within = TOLD.min(watched.checked_div(2).unwrap_or_default());
-    let is_told = rhythm.told.is_some_and(|told| told.elapsed() < told_within);
-    if !first.is_empty() || !is_told {
-        rhythm.told = Some(Instant::now());
+    let pause_of_reports = REPORTED_EVERY.min(watched.checked_div(2).unwrap_or_default());
+    let is_reported = rhythm
+        .reported
+        .is_some_and(|reported| reported.elapsed() < pause_of_reports);
+    if !first.is_empty() || !is_reported {
+        rhythm.reported = Some(Instant::now());
         for levels in in_parts(&first) {
             let payload = format!("{own} {} {levels}", watched.as_millis());
-            let telling = async {
-                live.alone(Box::pin(live.query(TELL, &[&payload])))
+            let reporting = async {
+                live.alone(Box::pin(live.query(REPORT, &[&payload])))
                     .await
                     .map_err(store_error)
             };
-            limits.limited(telling).await?;
+            limits.limited(reporting).await?;
         }
     }
     Ok(is_news)
@@ -122,9 +124,9 @@ fn in_parts(first: &[(Level, Place)]) -> Vec<String> {
     parts.iter().map(|part| format!("[{part}]")).collect()
 }
 
-/// Reads what another process has told. Returns whether this process has not seen something.
-pub(super) fn hear(told: &str, places: &Places) -> bool {
-    let Some((watched, levels)) = told.split_once(' ') else {
+/// Reads what another process has reported. Returns whether this process has not seen something.
+pub(super) fn hear(reported: &str, places: &Places) -> bool {
+    let Some((watched, levels)) = reported.split_once(' ') else {
         return false;
     };
     if let Ok(watched) = watched.parse() {
@@ -133,7 +135,7 @@ pub(super) fn hear(told: &str, places: &Places) -> bool {
     let levels: Vec<(Level, Place)> = serde_json::from_str(levels).unwrap_or_default();
     levels
         .iter()
-        .filter(|(level, first)| places.tell_first(level, *first))
+        .filter(|(level, first)| places.report_first(level, *first))
         .count()
         > 0
 }
@@ -143,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_told_in_parts_that_fit() {
+    fn levels_are_reported_in_parts_that_fit() {
         let level = |nth: i16| ((format!("{nth:0>900}"), "plain".to_owned(), 1, nth), (1, 2));
         let all: Vec<(Level, Place)> = (0..20).map(level).collect();
         let parts = in_parts(&all);
