@@ -149,22 +149,13 @@ impl Diagnostics {
     }
 
     /// Each of them, in the order in which they were found.
-    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
-        self.0.iter()
+    pub const fn as_slice(&self) -> &[Diagnostic] {
+        self.0.as_slice()
     }
 
     /// As errors of the compiler, at their places.
     pub fn into_compile_errors(self) -> TokenStream {
         self.0.iter().map(Diagnostic::to_compile_error).collect()
-    }
-}
-
-impl<'f> IntoIterator for &'f Diagnostics {
-    type Item = &'f Diagnostic;
-    type IntoIter = std::slice::Iter<'f, Diagnostic>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
     }
 }
 

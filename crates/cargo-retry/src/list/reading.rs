@@ -109,7 +109,7 @@ impl Reading {
         model: Option<Model>,
         faults: &Diagnostics,
     ) -> Self {
-        let faults = faults.iter().map(|fault| Fault {
+        let faults = faults.as_slice().iter().map(|fault| Fault {
             place: Place::of(file, fault.span()),
             rule: fault.rule().as_str(),
             message: fault.message().to_owned(),

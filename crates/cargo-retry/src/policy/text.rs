@@ -59,7 +59,7 @@ pub(crate) fn from_text(text: &str) -> Given {
     let mut unknown = asked;
     unknown.extend(expressions(&model, text));
     let mut is_read = true;
-    let broken = faults.iter().map(|fault| {
+    let broken = faults.as_slice().iter().map(|fault| {
         let message = fault.message().to_owned();
         let rule = fault.rule().as_str();
         // What is wrong by itself, or has no end, has no schedule that would mean anything.

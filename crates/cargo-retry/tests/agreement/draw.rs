@@ -144,7 +144,7 @@ pub(crate) fn policies(count: usize) -> Vec<(String, Policy)> {
         let args = args::parse(tokens, &mut faults);
         let model = check::block(args, true, None, &mut faults);
         let is_edge = policies.len() < EDGES.len();
-        let words: Vec<_> = faults.iter().map(ToString::to_string).collect();
+        let words: Vec<_> = faults.as_slice().iter().map(ToString::to_string).collect();
         assert!(!is_edge || words.is_empty(), "{text}: {words:?}");
         if faults.is_empty() {
             policies.push((text, model.known));
