@@ -26,9 +26,10 @@ impl Clock for TimerThread {
         reattempt_core::process::now()
     }
 
+    // Asked where there is no tokio: the clock of the process is this one, unless a test has another.
     #[inline]
     fn carries_deadlines(&self) -> bool {
-        cfg!(not(feature = "tokio")) && !reattempt_core::process::is_virtual()
+        !reattempt_core::process::is_virtual()
     }
 }
 
@@ -230,6 +231,14 @@ mod tests {
         sleepers().process = Some(process::id().wrapping_add(1));
         let _sleep = begun(&woken, Duration::from_millis(1));
         assert_eq!(sleepers().process, Some(process::id()));
+    }
+
+    /// By virtual time nobody sleeps here.
+    #[test]
+    fn deadlines_of_virtual_time_are_converted() {
+        assert!(TimerThread.carries_deadlines());
+        let _time = reattempt::testing::virtual_time();
+        assert!(!TimerThread.carries_deadlines());
     }
 
     #[test]
