@@ -207,3 +207,23 @@ async fn copies_are_seen() {
         (4, 1, 0)
     );
 }
+
+/// A success before a copy is due leaves no trace, and an error that each of them answers with is nobody's.
+#[tokio::test(start_paused = true)]
+async fn where_no_copy_wins() {
+    #[retry(max = 1, hedge = "10ms", name = "nobody::call", on(_))]
+    async fn call(millis: u64, answer: Result<(), u8>) -> Result<(), u8> {
+        sleep(Duration::from_millis(millis)).await;
+        answer
+    }
+    let record = testing::record();
+    assert_eq!(call(5, Ok(())).await, Ok(()));
+    assert_eq!(call(50, Err(1)).await, Err(1));
+    record.assert(
+        "
+        nobody::call
+          1. 1 copy, none answered
+          1. failed (transient), gave up (attempts)
+        ",
+    );
+}

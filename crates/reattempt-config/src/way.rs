@@ -130,3 +130,31 @@ impl Identity {
         None
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::{env, fs, process};
+
+    use super::*;
+
+    /// What lies behind more of them is not the file.
+    #[test]
+    fn as_many_links_as_the_system_follows() {
+        let folder = env::temp_dir().join(format!("reattempt-way-{}", process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let folder = folder.canonicalize().expect("its path");
+        let file = folder.join("file");
+        fs::write(&file, "").expect("a file");
+        let mut path = file.clone();
+        for number in 0..=LINKS {
+            let link = folder.join(number.to_string());
+            symlink(&path, &link).expect("a link");
+            path = link;
+            let leads_there = Way::to(&path).entries().last().as_ref() == Some(&file);
+            assert_eq!(leads_there, path.exists(), "{} links", number + 1);
+        }
+        assert!(!path.exists());
+        fs::remove_dir_all(folder).expect("nothing is left");
+    }
+}

@@ -718,3 +718,27 @@ pub fn closure_of(code: &Expr) -> Option<&ExprClosure> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use syn::parse::Parser as _;
+
+    use super::*;
+
+    #[test]
+    fn a_retry_hides_behind_any_number_of_conditions() {
+        for (code, hides) in [
+            ("#[cfg_attr(test, retry)]", true),
+            ("#[cfg_attr(test, inline, reattempt::retry(never))]", true),
+            ("#[cfg_attr(test, cfg_attr(unix, retry(max = 3)))]", true),
+            ("#[cfg_attr(test, cfg_attr(unix, inline))]", false),
+            ("#[retry(never)]", false),
+        ] {
+            let attributes = Attribute::parse_outer.parse_str(code).expect("attributes");
+            assert!(
+                attributes.iter().all(|it| hides_retry(it) == hides),
+                "{code}"
+            );
+        }
+    }
+}

@@ -363,6 +363,18 @@ mod tests {
         assert!(!is_marked(OURS));
     }
 
+    /// Calls ask by a bit first whether marks are visible.
+    #[test]
+    fn after_a_scope_what_was_visible_before_is_looked_at() {
+        let _retry = around::RetryScope::new(1);
+        {
+            let _marked = ScopeMarks::new(&InheritedMarks(vec![seconds_ago(0)]));
+            drop(ScopeMarks::new(&InheritedMarks::NONE));
+            assert!(!around::is_unmarked());
+        }
+        assert!(around::is_unmarked());
+    }
+
     /// Runs a retry of `call` in which `f` runs.
     fn retry<R>(call: &mut Call, f: impl FnOnce() -> R) -> R {
         let _retry = around::RetryScope::new(1);

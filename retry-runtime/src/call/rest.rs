@@ -44,7 +44,7 @@ mod table {
     const LOOKS: u32 = 64;
 
     /// How many places an empty shard keeps for the calls to come.
-    const KEPT: usize = 1024;
+    pub(super) const KEPT: usize = 1024;
 
     static TABLE: [Mutex<Shard>; SHARDS as usize] =
         [const { Mutex::new(Shard::EMPTY) }; SHARDS as usize];
@@ -66,6 +66,37 @@ mod table {
             places: Vec::new(),
             free: Vec::new(),
         };
+
+        /// Puts this in a free place. Returns its number.
+        pub(super) fn take(&mut self, rest: Rest) -> u32 {
+            let number = self.free.pop().unwrap_or_else(|| {
+                self.places.push(rest);
+                u32::try_from(self.places.len()).map_or(u32::MAX, |len| len.saturating_sub(1))
+            });
+            self.put(number, rest);
+            number
+        }
+
+        fn put(&mut self, number: u32, rest: Rest) {
+            if let Some(place) = self.places.get_mut(number as usize) {
+                *place = rest;
+            }
+        }
+
+        pub(super) fn get(&self, number: u32) -> Option<Rest> {
+            self.places.get(number as usize).copied()
+        }
+
+        /// Takes a place back. Returns what is to be dropped when the lock is.
+        pub(super) fn give_back(&mut self, number: u32) -> Self {
+            self.free.push(number);
+            let is_large = self.places.len() > KEPT;
+            if is_large && self.free.len() == self.places.len() {
+                core::mem::replace(self, Self::EMPTY)
+            } else {
+                Self::EMPTY
+            }
+        }
     }
 
     fn lock(shard: u32) -> Option<MutexGuard<'static, Shard>> {
@@ -113,7 +144,7 @@ mod table {
         /// Returns what lies there.
         #[cold]
         pub(in super::super) fn get(&self) -> Rest {
-            let rest = self.with(|shard, number| shard.places.get(number as usize).copied());
+            let rest = self.with(|shard, number| shard.get(number));
             rest.flatten().unwrap_or(Rest::NOTHING)
         }
 
@@ -125,11 +156,7 @@ mod table {
                 *self = Self::taken(rest);
                 return;
             }
-            self.with(|shard, number| {
-                if let Some(place) = shard.places.get_mut(number as usize) {
-                    *place = rest;
-                }
-            });
+            self.with(|shard, number| shard.put(number, rest));
         }
 
         fn taken(rest: Rest) -> Self {
@@ -142,14 +169,10 @@ mod table {
             let Some((shard, mut places)) = taken else {
                 return Self::NONE;
             };
-            let number = places.free.pop().unwrap_or_else(|| {
-                places.places.push(rest);
-                u32::try_from(places.places.len()).map_or(u32::MAX, |len| len.saturating_sub(1))
-            });
-            if let Some(place) = places.places.get_mut(number as usize) {
-                *place = rest;
-            }
-            let key = number.saturating_mul(SHARDS).saturating_add(shard);
+            let key = places
+                .take(rest)
+                .saturating_mul(SHARDS)
+                .saturating_add(shard);
             Self(key.saturating_add(1))
         }
 
@@ -157,15 +180,7 @@ mod table {
         #[cold]
         #[inline(never)]
         pub(in super::super) fn clear(&mut self) {
-            let unused = self.with(|shard, number| {
-                shard.free.push(number);
-                let is_large = shard.places.len() > KEPT;
-                if is_large && shard.free.len() == shard.places.len() {
-                    core::mem::replace(shard, Shard::EMPTY)
-                } else {
-                    Shard::EMPTY
-                }
-            });
+            let unused = self.with(Shard::give_back);
             // Not under the lock.
             drop(unused);
             *self = Self::NONE;
@@ -224,7 +239,8 @@ mod tests {
     use std::process;
     use std::sync::Mutex;
 
-    use super::table::{Shard, locked};
+    use super::Rest;
+    use super::table::{KEPT, Shard, locked};
 
     /// A fork has a copy of the locks that other threads of its parent held.
     #[test]
@@ -234,5 +250,25 @@ mod tests {
         assert!(locked(&shard, process::id().wrapping_add(1)).is_none());
         drop(held);
         assert!(locked(&shard, process::id().wrapping_add(1)).is_some());
+    }
+
+    /// Its memory goes with the last call of many, and no sooner.
+    #[test]
+    fn a_shard_keeps_what_others_remember() {
+        let mut shard = Shard::EMPTY;
+        let rest = |previous: usize| Rest {
+            previous: previous as u64,
+            ..Rest::NOTHING
+        };
+        let mut taken: Vec<_> = (0..=KEPT).map(|call| shard.take(rest(call))).collect();
+        while let Some(number) = taken.pop() {
+            let dropped = shard.give_back(number);
+            assert_eq!(dropped.get(0).is_some(), taken.is_empty());
+            for (call, &number) in taken.iter().enumerate() {
+                let kept = shard.get(number).map(|rest| rest.previous);
+                assert_eq!(kept, Some(call as u64));
+            }
+        }
+        assert!(shard.get(0).is_none());
     }
 }

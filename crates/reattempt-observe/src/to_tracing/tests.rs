@@ -175,6 +175,22 @@ fn levels_are_those_of_the_policy() {
     assert!(levels(Telemetry::quiet(), 2).is_empty());
 }
 
+/// One at once is an answer; one of a retry is where the call ends all the same.
+#[test]
+fn a_permanent_error_of_a_first_attempt_is_no_warning() {
+    let level = |attempt, reason| {
+        let mut facts = facts("tracing_permanent", None);
+        facts.telemetry = facts.telemetry.give_up_interval(Duration::ZERO);
+        facts.attempt = attempt;
+        let lines = Kept::read(|| report::deliver(&Event::GaveUp(&facts, reason)));
+        let levels: Vec<_> = lines.into_iter().map(|(level, _)| level).collect();
+        levels.concat()
+    };
+    assert_eq!(level(1, GiveUpReason::Permanent), "DEBUG");
+    assert_eq!(level(2, GiveUpReason::Permanent), "WARN");
+    assert_eq!(level(1, GiveUpReason::Deadline), "WARN");
+}
+
 #[test]
 fn a_breaker_that_opens_is_a_warning() {
     let changes = [

@@ -127,13 +127,15 @@ fn what_a_call_keeps_to_is_near() {
 /// Where a longer `base` is above the cap, or is cut by it, the cap has to be longer.
 #[test]
 fn too_many_attempts_below_a_short_cap_need_a_longer_one() {
-    let policy = P
-        .jitter(Jitter::None)
-        .base(ms(8))
-        .cap(ms(9))
-        .max(1000)
-        .deadline(60 * SECOND);
-    let said: Vec<_> = policy.violations().map(|it| it.to_string()).collect();
-    let names_it = |text: &String| text.contains("lower `max` to 101, write `cap = \"");
-    assert!(said.iter().any(names_it), "{said:?}");
+    for (base, cap) in [(8, 9), (3, 3)] {
+        let policy = P
+            .jitter(Jitter::None)
+            .base(ms(base))
+            .cap(ms(cap))
+            .max(1000)
+            .deadline(60 * SECOND);
+        let said: Vec<_> = policy.violations().map(|it| it.to_string()).collect();
+        let names_it = |text: &String| text.contains("lower `max` to 101, write `cap = \"");
+        assert!(said.iter().any(names_it), "{said:?}");
+    }
 }
