@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::client::Client;
@@ -141,10 +141,11 @@ impl Supervisor {
 
     /// Looks until it is stopped. Writes of schedules may wait, and reclaiming does not wait for them.
     async fn watch(self, mut stop: watch::Receiver<bool>) {
+        let due = Notify::new();
         let looks = async {
             tokio::join!(
-                self.repeat(Look::Reclaim),
-                self.repeat(Look::Schedules),
+                self.reclaim_all(&due),
+                self.submit_all(&due),
                 self.report_queues(),
             );
         };
@@ -176,33 +177,35 @@ impl Supervisor {
         }
     }
 
-    /// Looks once, unless it is the turn of another supervisor. Returns whether there is more.
-    async fn look(&self, look: Look, in_turn: bool) -> Result<bool, StoreError> {
-        match look {
-            Look::Reclaim => {
-                let full = usize::try_from(self.limit).unwrap_or(usize::MAX);
-                Ok(self.reclaim(in_turn).await? >= full)
+    /// Reclaims tasks again and again: at once if there are more, and not only in its turn then. Sets `due` if a schedule
+    /// may be.
+    async fn reclaim_all(&self, due: &Notify) {
+        let shared = self.client.shared();
+        let full = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let mut has_more = false;
+        loop {
+            has_more = match self.reclaim(!has_more).await {
+                Ok(count) => count >= full,
+                Err(error) => {
+                    shared.emit_store_error(&error);
+                    false
+                }
+            };
+            if shared.store().may_have_due_schedules() {
+                due.notify_one();
             }
-            Look::Schedules => {
-                self.submit_scheduled().await?;
-                Ok(false)
+            if !has_more {
+                pause(self.interval).await;
             }
         }
     }
 
-    /// Looks again and again: at once if there is more.
-    async fn repeat(&self, look: Look) {
-        let mut more = false;
+    /// Submits the tasks of schedules whenever one may be due.
+    async fn submit_all(&self, due: &Notify) {
         loop {
-            more = match self.look(look, !more).await {
-                Ok(more) => more,
-                Err(error) => {
-                    self.client.shared().emit_store_error(&error);
-                    false
-                }
-            };
-            if !more {
-                pause(self.interval).await;
+            due.notified().await;
+            if let Err(error) = self.submit_scheduled().await {
+                self.client.shared().emit_store_error(&error);
             }
         }
     }
@@ -212,13 +215,6 @@ impl Supervisor {
 async fn pause(interval: Duration) {
     let pause = PAUSES.base(interval).cap(interval.saturating_mul(2));
     tokio::time::sleep(pause.sample_delay(0, None, rand::random)).await;
-}
-
-/// What a supervisor looks for.
-#[derive(Debug, Clone, Copy)]
-enum Look {
-    Reclaim,
-    Schedules,
 }
 
 /// A handle to a running supervisor. If it is dropped, the supervisor runs until its runtime ends.

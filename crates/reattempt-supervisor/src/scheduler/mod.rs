@@ -125,7 +125,8 @@ impl Scheduler {
     }
 
     /// Sets how often it looks for tasks that nobody reports to it: those of other processes, and
-    /// those whose timer is due.
+    /// those whose timer is due. On PostgreSQL, as long as notifications arrive, it looks when the next timer is due that it
+    /// knows of, at most so often, and at least a quarter as often.
     ///
     /// # Units and ranges
     ///

@@ -9,7 +9,7 @@ use std::time::Duration;
 use reattempt::Policy;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::Instant;
 
 use super::drive::{self, Slot};
 use super::history::Known;
@@ -111,6 +111,9 @@ pub(super) struct Strangers {
 /// How often the store lists all tasks that a worker holds. Otherwise it is asked for those that run here.
 const LISTED: Duration = Duration::from_secs(60);
 
+/// How many times its interval a worker waits at most if the store reports what others do.
+const QUIET: u32 = 4;
+
 /// How long a suspect runs alone at most, so that others do not wait for long.
 const ALONE: Duration = Duration::from_secs(4);
 
@@ -159,10 +162,9 @@ impl Worker {
     async fn take_all(self: &Arc<Self>, running: &mut JoinSet<()>) {
         let store = self.client.shared().store();
         let writer = self.client.shared().writer();
-        let mut polls = tokio::time::interval(self.poll);
-        polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut new_work = store.wait_for_work();
-        let mut claims = writer.offer(self.claim(None), self.seats.clone());
+        let standing = self.claim(None);
+        let mut claims = writer.offer(standing.clone(), self.seats.clone());
         let mut suspects_at = Instant::now();
         let mut held_back = HeldBack::default();
         loop {
@@ -176,7 +178,7 @@ impl Worker {
                     reply = claims.recv() => break reply,
                     // From here on it notices whatever others store.
                     () = &mut new_work => new_work = store.wait_for_work(),
-                    _ = polls.tick() => {}
+                    () = tokio::time::sleep_until(self.next_look(&standing)) => {}
                     () = held_back.wait(&self.left) => {}
                 }
                 writer.look();
@@ -225,6 +227,18 @@ impl Worker {
                 tokio::time::sleep(self.poll).await;
             }
         }
+    }
+
+    /// Returns when the worker looks by itself: at its intervals, or when the next task wakes up that it knows of, if
+    /// the store reports all others.
+    fn next_look(&self, claim: &Claim) -> Instant {
+        let now = Instant::now();
+        let after = |time: Duration| now.checked_add(time).unwrap_or(now);
+        let quiet = self.client.shared().store().quiet_until(claim);
+        let last = after(self.poll.saturating_mul(QUIET));
+        quiet
+            .map_or(now, |until| until.min(last))
+            .max(after(self.poll))
     }
 
     /// Announces workflows whose tasks nobody takes; never returns.

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use tokio::time::Instant;
 
 use super::{
-    AdminCommand, Filter, HeldTask, Page, QueueStatus, Reclaimed, Resolution, Salt, ScheduleWrite,
-    Schedules, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Verdict, Write,
-    WriteResult, panic_text,
+    AdminCommand, Claim, Filter, HeldTask, Page, QueueStatus, Reclaimed, Resolution, Salt,
+    ScheduleWrite, Schedules, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow,
+    Verdict, Write, WriteResult, panic_text,
 };
 use crate::task::{
     FailingStep, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State,
@@ -421,6 +422,14 @@ impl<S: Store> Store for Encoded<S> {
 
     fn wait_for_work(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         self.store.wait_for_work()
+    }
+
+    fn quiet_until(&self, claim: &Claim) -> Option<Instant> {
+        self.store.quiet_until(claim)
+    }
+
+    fn may_have_due_schedules(&self) -> bool {
+        self.store.may_have_due_schedules()
     }
 
     fn may_have_suspects(&self) -> bool {

@@ -33,6 +33,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::task::{
     FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
     WorkerId,
@@ -197,6 +199,19 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Returns whether a claim of suspects may find some, as far as the last claim of other tasks has seen. Otherwise
     /// workers do not ask.
     fn may_have_suspects(&self) -> bool {
+        true
+    }
+
+    /// Returns until when a worker that claims this need not look by itself, as far as the last claims have seen.
+    /// `None` means that it looks at its intervals.
+    fn quiet_until(&self, claim: &Claim) -> Option<Instant> {
+        let _ = claim;
+        None
+    }
+
+    /// Returns whether the time of a schedule may have come that this process has to submit, as far as its last sweep has
+    /// seen.
+    fn may_have_due_schedules(&self) -> bool {
         true
     }
 

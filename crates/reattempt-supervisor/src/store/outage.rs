@@ -40,7 +40,7 @@ impl Sweeps {
             // Somebody may have set the clock back.
             self.judge_from.min(end)
         };
-        let is_new = self.last.is_some_and(|last| last <= now) && gap <= part(limit, 4);
+        let is_new = self.last.is_some_and(|last| last <= now) && gap <= part(limit, 3);
         let note = Self {
             last: Some(now),
             judge_from,

@@ -28,13 +28,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 use tokio_postgres::tls::{MakeTlsConnect, NoTls, TlsConnect};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket};
 
 use super::{
-    ErrorKind, Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules, Store, StoreError,
-    StoreFuture, Submitted, Sweep, UnknownWorkflow, Wake, Write, WriteResult, page,
+    Claim, ErrorKind, Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules, Store,
+    StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Wake, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
 use crate::store::tables;
@@ -49,7 +50,7 @@ pub(crate) use columns::micros;
 use connection::{Connector, Link, Live, costs_the_connection};
 use lines::Lines;
 use pipeline::Sent;
-use places::Places;
+use places::{Level, Place, Places};
 use queue_limits::LimitedQueues;
 pub(crate) use sqlstate::error_of_state;
 use sqlstate::store_error;
@@ -87,6 +88,8 @@ pub struct Postgres {
     lister: Link,
     connector: Connector,
     limits: Arc<Limits>,
+    /// For what supervisors look at.
+    looks: Link,
     sweeper: Mutex<Sweeper>,
     bell: Bell,
     salt: Salt,
@@ -95,6 +98,8 @@ pub struct Postgres {
     lines: Lines,
     limited: LimitedQueues,
     places: Arc<Places>,
+    /// Whether this process has seen in its last sweep that the time of a schedule has come.
+    has_due: AtomicBool,
 }
 
 impl Postgres {
@@ -142,6 +147,7 @@ impl Postgres {
             patient_writer: Link::of_a_writer(&connector, &limits, sql::WRITES),
             beats: Link::new(&connector, &limits, sql::BEATS),
             bell: Bell::new(&connector, Arc::clone(&reader), Arc::clone(&places)),
+            looks: Link::new(&connector, &limits, sweep::LOOKS),
             sweeper: Mutex::default(),
             reader,
             lister: Link::new(&connector, &limits, &[]),
@@ -152,6 +158,7 @@ impl Postgres {
             lines: Lines::default(),
             limited: LimitedQueues::default(),
             places,
+            has_due: AtomicBool::new(false),
         })
     }
 }
@@ -220,6 +227,56 @@ impl Postgres {
         }
         Ok(results)
     }
+
+    /// Reclaims expired tasks.
+    async fn reclaim(
+        &self,
+        kept: &mut Option<Live>,
+        sweep: &Sweep,
+    ) -> Result<Vec<Reclaimed>, StoreError> {
+        let mut live = match kept.take().filter(|live| !live.is_over()) {
+            Some(live) => live,
+            None => Live::open(&self.connector, &self.limits, sweep::SWEEPS).await?,
+        };
+        let reclaiming = sweep::reclaim_all(&mut live, sweep);
+        let reclaimed = self.limits.limited(reclaiming).await;
+        match &reclaimed {
+            Err(error) if costs_the_connection(error) => live.close(),
+            _ => *kept = Some(live),
+        }
+        let (began, reclaimed) = reclaimed?;
+        let parked = reclaimed.iter().filter(|task| task.state.is_final());
+        self.bell.ring_ends(parked.map(|reclaimed| reclaimed.task));
+        if !reclaimed.is_empty() {
+            self.places.take_back(began);
+            self.bell.ring(began);
+        }
+        Ok(reclaimed)
+    }
+
+    /// Reports the first tasks, which a look with this pause behind it has found; looks for them if it is time and none has.
+    async fn report_first(
+        &self,
+        rhythm: &mut whole::Rhythm,
+        found: Option<(Vec<(Level, Place)>, Duration)>,
+        every: Duration,
+    ) -> Result<(), StoreError> {
+        let (first, pause) = match found {
+            Some(found) => found,
+            None if rhythm.is_due() => {
+                let began = Instant::now();
+                let first = whole::look(&self.looks).await;
+                let pause = rhythm.note(began);
+                (first?, pause)
+            }
+            None => return Ok(()),
+        };
+        let own = (&*self.places, self.bell.name());
+        if whole::report(rhythm, &self.looks, own, &first, pause.max(every)).await? {
+            self.bell.ring_here();
+        }
+        Ok(())
+    }
 }
 
 impl Store for Postgres {
@@ -277,45 +334,29 @@ impl Store for Postgres {
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         Box::pin(async move {
             let mut sweeper = self.sweeper.lock().await;
-            let mut live = match sweeper.live.take().filter(|live| !live.is_over()) {
-                Some(live) => live,
-                None => Live::open(&self.connector, &self.limits, sweep::SWEEPS).await?,
+            let began = Instant::now();
+            let with_first = sweeper.rhythm.is_due() && sweeper.rhythm.is_quick();
+            let seen = sweep::look(&self.looks, &sweep, with_first).await?;
+            self.has_due.store(
+                seen.as_ref().is_some_and(|seen| seen.has_due),
+                Ordering::Relaxed,
+            );
+            let Some(seen) = seen else {
+                return Ok(Vec::new());
             };
-            let swept = async {
-                let has_work = if sweep.in_turn {
-                    self.limits.limited(sweep::has_work(&live, &sweep)).await?
-                } else {
-                    Some(true)
-                };
-                let (began, reclaimed) = match has_work {
-                    None => return Ok((Time::default(), Vec::new(), false)),
-                    Some(false) => Default::default(),
-                    Some(true) => {
-                        let reclaiming = sweep::reclaim_all(&mut live, &sweep);
-                        self.limits.limited(reclaiming).await?
-                    }
-                };
-                let (places, own) = (&*self.places, self.bell.name());
-                let (rhythm, limits) = (&mut sweeper.rhythm, &self.limits);
-                let looking = whole::look(rhythm, &live, limits, (places, own), sweep.every);
-                Ok((began, reclaimed, looking.await?))
-            };
-            let swept = swept.await;
-            match &swept {
-                Err(error) if costs_the_connection(error) => live.close(),
-                _ => sweeper.live = Some(live),
+            let pause = seen.first.is_some().then(|| sweeper.rhythm.note(began));
+            let mut reclaimed = Vec::new();
+            if seen.has_work {
+                reclaimed = self.reclaim(&mut sweeper.live, &sweep).await?;
             }
-            let (began, reclaimed, is_news) = swept?;
-            if is_news {
-                self.bell.ring_here();
+            // What it has reclaimed counts, also if the store fails from here on.
+            match self
+                .report_first(&mut sweeper.rhythm, seen.first.zip(pause), sweep.every)
+                .await
+            {
+                Err(error) if reclaimed.is_empty() => Err(error),
+                _ => Ok(reclaimed),
             }
-            let parked = reclaimed.iter().filter(|task| task.state.is_final());
-            self.bell.ring_ends(parked.map(|reclaimed| reclaimed.task));
-            if !reclaimed.is_empty() {
-                self.places.take_back(began);
-                self.bell.ring(began);
-            }
-            Ok(reclaimed)
         })
     }
 
@@ -487,6 +528,14 @@ impl Store for Postgres {
         })
     }
 
+    fn quiet_until(&self, claim: &Claim) -> Option<Instant> {
+        self.places.quiet_until(claim)
+    }
+
+    fn may_have_due_schedules(&self) -> bool {
+        self.has_due.load(Ordering::Relaxed)
+    }
+
     fn may_have_suspects(&self) -> bool {
         self.places.may_have_suspects()
     }
@@ -507,7 +556,7 @@ impl Store for Postgres {
     }
 }
 
-/// What a process looks with for what has expired, and for what nobody has seen.
+/// What sweeps share.
 #[derive(Debug, Default)]
 struct Sweeper {
     live: Option<Live>,

@@ -32,6 +32,9 @@ const WHOLE: Duration = Duration::from_secs(5);
 /// How often it does so if it cannot hear of others.
 const WHOLE_WHEN_DEAF: Duration = Duration::from_millis(500);
 
+/// How long nothing wakes up where no task waits.
+const FOREVER: Duration = Duration::from_secs(86_400);
+
 /// Whole looks take at most one of so many parts of the time.
 pub(super) const SHARE: u32 = 20;
 
@@ -43,6 +46,8 @@ type Kind = (String, String, i32);
 struct Looked {
     /// When it looks at everything again.
     whole_at: Instant,
+    /// Until when none wakes up that the last claim saw.
+    quiet_until: Instant,
     /// The place of each priority.
     places: BTreeMap<i16, Place>,
 }
@@ -136,6 +141,21 @@ impl Places {
         !self.lock().has_no_suspects
     }
 
+    /// Returns until when these tasks need no look, as far as the last claims saw: what others store is reported, and
+    /// what nobody reports is found by whoever looks at everything.
+    pub(super) fn quiet_until(&self, claim: &Claim) -> Option<Instant> {
+        let known = self.lock();
+        let is_watched = known
+            .watched_until
+            .is_some_and(|until| until > Instant::now());
+        if !(known.can_hear && known.has_no_suspects && is_watched) {
+            return None;
+        }
+        let until = |kind| Some(known.kinds.get(&kind)?.quiet_until);
+        let all: Option<Vec<_>> = kinds_of(claim).into_iter().map(until).collect();
+        all?.into_iter().min()
+    }
+
     /// Sets whether this process hears of others. What they said before is lost.
     pub(super) fn set_can_hear(&self, can_hear: bool) {
         let mut known = self.lock();
@@ -205,6 +225,8 @@ pub(super) struct Left {
     first: HashMap<Level, Option<Place>>,
     /// Whether the claim has seen all tasks that are ready.
     is_all: bool,
+    /// When the next task wakes up, if the claim has seen all.
+    next: Option<i64>,
     /// Whether there are suspects in any queue.
     has_suspects: bool,
 }
@@ -236,8 +258,22 @@ impl Left {
             now: row.get("now"),
             first,
             is_all: row.get("is_all"),
+            next: row.get("next"),
             has_suspects: row.get("has_suspects"),
         }
+    }
+}
+
+impl Left {
+    /// Returns until when no task wakes up that the claim could see, by the clock of this process.
+    fn quiet_until(&self) -> Instant {
+        let now = Instant::now();
+        let quiet = match self.next {
+            _ if !self.is_all => Duration::ZERO,
+            Some(next) => Time::from_micros(next).since(Time::from_micros(self.now)),
+            None => FOREVER,
+        };
+        now.checked_add(quiet).unwrap_or(now)
     }
 }
 
@@ -294,11 +330,14 @@ impl Look<'_> {
         };
         let pause = pause.max(self.began.elapsed().saturating_mul(SHARE));
         let whole_at = Instant::now().checked_add(pause).unwrap_or(self.began);
+        let quiet_until = left.quiet_until();
         for (kind, before) in &ranges.kinds {
             let looked = known.kinds.entry(kind.clone()).or_insert_with(|| Looked {
                 whole_at,
+                quiet_until,
                 places: BTreeMap::new(),
             });
+            looked.quiet_until = quiet_until;
             if before.is_empty() {
                 looked.whole_at = whole_at;
             }
@@ -362,6 +401,7 @@ mod tests {
             now,
             first: first.collect(),
             is_all: true,
+            next: None,
             has_suspects: false,
         }
     }

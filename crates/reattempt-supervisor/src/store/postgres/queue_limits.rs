@@ -42,7 +42,7 @@ macro_rules! claim {
          INSERT INTO retry_limit_spent (queue, until, tasks)
          SELECT room.queue, slice, count(*) FROM claimed JOIN room ON room.queue = claimed.queue AND slice IS NOT NULL GROUP BY room.queue, slice
          ON CONFLICT (queue, until) DO UPDATE SET tasks = retry_limit_spent.tasks + excluded.tasks
-     ), ", found!("(SELECT min(coalesce(again, 9223372036854775807)) FROM room
+     ), ", found!($ready, "(SELECT min(coalesce(again, 9223372036854775807)) FROM room
              WHERE id IS NULL AND room <= (SELECT count(*) FROM claimed WHERE claimed.queue = room.queue))", "false")
         )
     };

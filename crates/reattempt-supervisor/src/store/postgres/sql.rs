@@ -340,9 +340,9 @@ macro_rules! set_claimed {
 }
 
 // Returns the claimed tasks, and a last row without one: which levels are new, the first task of each that was seen and
-// not claimed, whether all that are ready were seen, and whether there are suspects.
+// not claimed, whether all that are ready were seen, when the next one wakes up then, and whether there are suspects.
 macro_rules! found {
-    ($again:expr, $is_all:expr) => {
+    ($ready:literal, $again:expr, $is_all:expr) => {
         concat!(
             "found AS (
          SELECT * FROM claimed UNION ALL SELECT (NULL::retry_run).*
@@ -358,6 +358,12 @@ macro_rules! found {
          (SELECT array_agg(priority) FROM rest WHERE id IS NULL) AS priorities,
          (SELECT array_agg(place[1]) FROM rest WHERE id IS NULL) AS wake_at_first,
          (SELECT array_agg(place[2]) FROM rest WHERE id IS NULL) AS first, ", $is_all, " AS is_all,
+         CASE WHEN id IS NULL AND ", $is_all, " THEN (SELECT min(later.wake_at) FROM level CROSS JOIN LATERAL (
+             SELECT ready.wake_at FROM retry_ready AS ready
+             WHERE ", $ready, " AND ready.queue = level.queue AND ready.workflow = level.workflow AND ready.version = level.version
+                 AND ready.priority = level.priority AND level.priority > -32769 AND ready.wake_at > ", now!(), "
+             ORDER BY ready.wake_at, ready.run_id LIMIT 1
+         ) AS later) END AS next,
          CASE WHEN id IS NULL THEN EXISTS (SELECT FROM retry_ready WHERE is_suspect) END AS has_suspects
      FROM found"
         )
@@ -390,7 +396,7 @@ macro_rules! claim {
             " LIMIT $5))
      RETURNING *
      ), ",
-            found!("NULL::bigint", "(SELECT count(*) < $5::bigint * 4 + 16 FROM first)")
+            found!($ready, "NULL::bigint", "(SELECT count(*) < $5::bigint * 4 + 16 FROM first)")
         )
     };
 }

@@ -7,11 +7,12 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Transaction};
 
 use super::columns::micros;
-use super::connection::{Live, Prepared};
+use super::connection::{Link, Live, Prepared};
 use super::pipeline::{self, Sent};
-use super::rows;
+use super::places::{Level, Place};
 use super::sql::{columns, now};
 use super::sqlstate::store_error;
+use super::{rows, whole};
 use crate::store::expiry::find_expiry;
 use crate::store::outage::{Sweeps, Watch};
 use crate::store::{Expiry, Failure, NextState, Overdue, Reclaimed, StoreError, Sweep};
@@ -50,29 +51,75 @@ macro_rules! expired {
     };
 }
 
+// What has expired, and what nobody needs any more: a sweep looks for each, and finds them in these rows.
+
+macro_rules! without_worker {
+    () => {
+        concat!(
+            "retry_held WHERE NOT EXISTS (SELECT FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ",
+            now!(),
+            ")"
+        )
+    };
+}
+
+macro_rules! late_turns {
+    () => {
+        concat!(
+            "retry_held WHERE step_by IS NOT NULL AND step_by < ",
+            now!()
+        )
+    };
+}
+
+macro_rules! late_steps {
+    () => {
+        concat!("retry_running WHERE due IS NOT NULL AND due < ", now!())
+    };
+}
+
+macro_rules! late_tasks {
+    () => {
+        concat!("retry_limited WHERE complete_by < ", now!())
+    };
+}
+
+macro_rules! long_leases {
+    () => {
+        concat!(
+            "retry_worker WHERE (lease_until - ",
+            now!(),
+            ") / 2 > lease"
+        )
+    };
+}
+
+macro_rules! gone_workers {
+    () => {
+        concat!("retry_worker WHERE lease_until < ", now!(), " - 3600000000")
+    };
+}
+
+macro_rules! gone_writers {
+    () => {
+        concat!("retry_writer WHERE at < ", now!(), " - 7 * 86400000000")
+    };
+}
+
 /// How many of them find only tasks that a worker holds.
 const HELD: usize = 3;
 
 const EXPIRED: [&str; 4] = [
+    expired!(concat!("SELECT run_id FROM ", without_worker!(), " OFFSET 0"), "state + 0 = 1"),
+    expired!(concat!("SELECT run_id FROM ", late_turns!(), " ORDER BY step_by OFFSET 0"), "state + 0 = 1"),
     expired!(
-        concat!(
-            "SELECT run_id FROM retry_held WHERE NOT EXISTS (
-                 SELECT 1 FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ", now!(), ") OFFSET 0"
-        ),
-        "state + 0 = 1"
-    ),
-    expired!(
-        concat!("SELECT run_id FROM retry_held WHERE step_by IS NOT NULL AND step_by < ", now!(), " ORDER BY step_by OFFSET 0"),
-        "state + 0 = 1"
-    ),
-    expired!(
-        concat!("SELECT DISTINCT run_id FROM (SELECT run_id FROM retry_running WHERE due IS NOT NULL AND due < ", now!(), " AND EXISTS (
+        concat!("SELECT DISTINCT run_id FROM (SELECT run_id FROM ", late_steps!(), " AND EXISTS (
                  SELECT FROM retry_run AS run WHERE run.id = run_id AND run.fence = retry_running.fence AND run.state + 0 = 1)
              ORDER BY due LIMIT $1) AS line OFFSET 0"),
         "state + 0 = 1"
     ),
     expired!(
-        concat!("SELECT run_id FROM retry_limited WHERE complete_by < ", now!(), " ORDER BY complete_by OFFSET 0"),
+        concat!("SELECT run_id FROM ", late_tasks!(), " ORDER BY complete_by OFFSET 0"),
         "state + 0 IN (0, 1, 2) AND direction = 0"
     ),
 ];
@@ -92,10 +139,10 @@ const DUE: &str = "SELECT DISTINCT ON (run_id) run_id, due, line.seq, coalesce((
 
 /// Forgets running steps of a worker that has lost the task.
 const FORGET_RUNNING: &str = concat!(
-    "DELETE FROM retry_running AS line WHERE due IS NOT NULL AND due < ",
-    now!(),
-    "
-         AND NOT EXISTS (SELECT FROM retry_run AS run WHERE run.id = line.run_id AND run.fence = line.fence AND run.state + 0 = 1)"
+    "DELETE FROM ",
+    late_steps!(),
+    " AND NOT EXISTS (SELECT FROM retry_run AS run
+         WHERE run.id = retry_running.run_id AND run.fence = retry_running.fence AND run.state + 0 = 1)"
 );
 
 /// Gives a task back to its queue.
@@ -120,24 +167,25 @@ const KEEP_FAILURE: &str = concat!(
 const SHORTEN: &str = concat!(
     "UPDATE retry_worker SET lease_until = ",
     now!(),
-    " + lease WHERE (lease_until - ",
-    now!(),
-    ") / 2 > lease"
+    " + lease FROM (SELECT id AS long FROM ",
+    long_leases!(),
+    ") AS found WHERE id = long"
 );
 
 /// Forgets workers that will not come back.
 const FORGET: &str = concat!(
-    "DELETE FROM retry_worker WHERE lease_until < ",
-    now!(),
-    " - 3600000000
-         AND NOT EXISTS (SELECT 1 FROM retry_held WHERE owner = retry_worker.id)"
+    "DELETE FROM ",
+    gone_workers!(),
+    " AND NOT EXISTS (SELECT FROM retry_held WHERE owner = retry_worker.id)"
 );
 
+/// Forgets writers that have no connection any more: none is used for so long.
+const FORGET_WRITERS: &str = concat!("DELETE FROM ", gone_writers!());
+
+/// The statements of a sweep that has found something.
 pub(super) const SWEEPS: &[&str] = &[
     SHORTEN,
     SWEPT,
-    TURN,
-    LOOK,
     NOTE,
     EXPIRED[0],
     EXPIRED[1],
@@ -150,16 +198,10 @@ pub(super) const SWEEPS: &[&str] = &[
     KEEP_FAILURE,
     FORGET,
     FORGET_WRITERS,
-    super::whole::WHOLE,
-    super::whole::REPORT,
 ];
 
-/// Forgets writers that have no connection any more: none is used for so long.
-const FORGET_WRITERS: &str = concat!(
-    "DELETE FROM retry_writer WHERE at < ",
-    now!(),
-    " - 7 * 86400000000"
-);
+/// The statements with which a supervisor looks whether there is anything to do.
+pub(super) const LOOKS: &[&str] = &[LOOK, NOTE, whole::WHOLE, whole::REPORT];
 
 macro_rules! swept {
     () => {
@@ -174,63 +216,72 @@ macro_rules! swept {
 /// The sweeps before, the longest lease, and the time.
 const SWEPT: &str = swept!();
 
-/// The same, and whether there is anything to do: a task that has expired, a lease that is too long, or a line that
-/// nobody needs any more.
-const LOOK: &str = concat!(
+/// Takes the turn to sweep, unless somebody has taken it within half of the interval $1, or takes it now: nobody waits for
+/// a lock. Returns a row only with the turn, or if $2 says that it does not matter: what [`SWEPT`] returns, whether there is
+/// anything to do, whether the time of a schedule has come and, if $3 says so, the first tasks.
+const LOOK: &str =
+    concat!(
+    "WITH RECURSIVE free AS (
+         SELECT FROM retry_meta WHERE key = 'swept' AND value NOT BETWEEN ",
+    now!(),
+    " - $1::bigint / 2 AND ",
+    now!(),
+    " FOR NO KEY UPDATE SKIP LOCKED
+     ), turn AS (
+         INSERT INTO retry_meta (key, value) SELECT 'swept', ",
+    now!(),
+    " WHERE EXISTS (SELECT FROM free) OR NOT EXISTS (SELECT FROM retry_meta WHERE key = 'swept')
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value RETURNING 1
+     ), ",
+    whole::level!(),
+    " ",
     swept!(),
-    ",
-         EXISTS (SELECT FROM retry_held WHERE NOT EXISTS (
-             SELECT FROM retry_worker WHERE retry_worker.id = owner AND lease_until > ",
-    now!(),
-    "))
-         OR EXISTS (SELECT FROM retry_held WHERE step_by IS NOT NULL AND step_by < ",
-    now!(),
-    ")
-         OR EXISTS (SELECT FROM retry_running WHERE due IS NOT NULL AND due < ",
-    now!(),
-    ")
-         OR EXISTS (SELECT FROM retry_limited WHERE complete_by < ",
-    now!(),
-    ")
-         OR EXISTS (SELECT FROM retry_worker WHERE (lease_until - ",
-    now!(),
-    ") / 2 > lease OR lease_until < ",
-    now!(),
-    " - 3600000000)
-         OR EXISTS (SELECT FROM retry_writer WHERE at < ",
-    now!(),
-    " - 7 * 86400000000)"
+    ", EXISTS (SELECT FROM ", without_worker!(),
+    ") OR EXISTS (SELECT FROM ", late_turns!(),
+    ") OR EXISTS (SELECT FROM ", late_steps!(),
+    ") OR EXISTS (SELECT FROM ", late_tasks!(),
+    ") OR EXISTS (SELECT FROM ", long_leases!(),
+    ") OR EXISTS (SELECT FROM ", gone_workers!(),
+    ") OR EXISTS (SELECT FROM ", gone_writers!(),
+    "), EXISTS (SELECT FROM retry_schedule WHERE state = 0 AND next_at <= ", now!(),
+    "), CASE WHEN $3::bool THEN ",
+    whole::first!(),
+    " END FROM (SELECT FROM turn UNION ALL SELECT WHERE $2::bool) AS turn LIMIT 1"
 );
 
-/// Takes the turn to sweep, unless somebody has taken it within half of the interval $1.
-const TURN: &str = concat!(
-    "INSERT INTO retry_meta (key, value) VALUES ('swept', ", now!(), ")
-     ON CONFLICT (key) DO UPDATE SET value = excluded.value
-     WHERE retry_meta.value NOT BETWEEN excluded.value - $1::bigint / 2 AND excluded.value RETURNING 1"
-);
+/// What a supervisor sees before it does anything.
+pub(super) struct Seen {
+    /// Whether there is something to do.
+    pub(super) has_work: bool,
+    /// Whether the time of a schedule has come.
+    pub(super) has_due: bool,
+    /// The first task of each level, if it has looked for them.
+    pub(super) first: Option<Vec<(Level, Place)>>,
+}
 
-/// Takes the turn to sweep, and notes it. Returns whether there is something to do, or `None` if it is the turn of another
-/// process.
-pub(super) async fn has_work(live: &Live, sweep: &Sweep) -> Result<Option<bool>, StoreError> {
+/// Takes the turn to sweep, and looks whether there is anything to do. Returns `None` if it is the turn of another process.
+pub(super) async fn look(
+    link: &Link,
+    sweep: &Sweep,
+    with_first: bool,
+) -> Result<Option<Seen>, StoreError> {
     let every = micros(sweep.every);
-    let turn: [&(dyn ToSql + Sync); 1] = [&every];
-    let rows = live.alone(Box::pin(live.query(TURN, &turn))).await;
-    if rows.map_err(store_error)?.is_empty() {
-        return Ok(None);
-    }
-    let rows = live.alone(Box::pin(live.query(LOOK, &[]))).await;
-    let rows = rows.map_err(store_error)?;
+    let out_of_turn = !sweep.in_turn;
+    let values: [&(dyn ToSql + Sync); 3] = [&every, &out_of_turn, &with_first];
+    let rows = link.query(LOOK, &values).await?;
     let Some(row) = rows.first() else {
-        return Ok(Some(true));
+        return Ok(None);
     };
-    let has_work = row.get(4);
-    if let (false, Some(noted)) = (has_work, watch_of(row, sweep.every).note) {
+    let seen = Seen {
+        has_work: row.get(4),
+        has_due: row.get(5),
+        first: row.get::<_, Option<&str>>(6).map(whole::levels_of),
+    };
+    if let (false, Some(noted)) = (seen.has_work, watch_of(row, sweep.every).note) {
         let noted = values_of(noted, row);
-        let values: [&(dyn ToSql + Sync); 2] = [&noted.0, &noted.1];
-        let noting = live.alone(Box::pin(live.query(NOTE, &values)));
-        noting.await.map_err(store_error)?;
+        link.query(NOTE, &[&noted.0, &noted.1]).await?;
     }
-    Ok(Some(has_work))
+    Ok(Some(seen))
 }
 
 /// Reads what [`SWEPT`] and [`LOOK`] begin with.

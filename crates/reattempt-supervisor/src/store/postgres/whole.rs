@@ -4,27 +4,28 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tokio_postgres::Row;
 
-use super::connection::Live;
+use super::connection::Link;
 use super::places::{Level, Place, Places, SHARE};
 use super::sql::now;
-use super::sqlstate::store_error;
 use crate::store::StoreError;
-use crate::store::limits::Limits;
 
 /// How many pauses others wait before they look at everything by themselves.
 const PATIENCE: u32 = 5;
 
 /// How often a process reports that it looks if there is nothing to name.
-const REPORTED_EVERY: Duration = Duration::from_secs(2);
+const REPORTED_EVERY: Duration = Duration::from_secs(5);
+
+/// How long a look takes at most that goes with others.
+const QUICK: Duration = Duration::from_millis(50);
 
 /// How many bytes of levels one notification has: PostgreSQL limits it to 8000.
 const BYTES: usize = 7_000;
 
-/// The first task of each level that is ready.
-pub(super) const WHOLE: &str = concat!(
-    "WITH RECURSIVE level (queue, workflow, version, priority, wake_at, run_id) AS (
+// All levels with their first tasks.
+macro_rules! level {
+    () => {
+        "level (queue, workflow, version, priority, wake_at, run_id) AS (
          SELECT head.* FROM (
              SELECT queue, workflow, version, priority, wake_at, run_id FROM retry_ready AS ready WHERE NOT is_suspect
              ORDER BY ready.queue, workflow, version, priority, wake_at, run_id LIMIT 1
@@ -36,9 +37,26 @@ pub(super) const WHOLE: &str = concat!(
                  > (level.queue, level.workflow, level.version, level.priority)
              ORDER BY ready.queue, ready.workflow, ready.version, ready.priority, ready.wake_at, ready.run_id LIMIT 1
          ) AS next
-     )
-     SELECT queue, workflow, version, priority, wake_at, run_id FROM level WHERE wake_at <= ", now!()
-);
+     )"
+    };
+}
+
+// The first task of each level that is ready, as JSON.
+macro_rules! first {
+    () => {
+        concat!(
+            "(SELECT coalesce(json_agg(json_build_array(json_build_array(queue, workflow, version, priority),
+             json_build_array(wake_at, run_id))), '[]')::text FROM level WHERE wake_at <= ",
+            now!(),
+            ")"
+        )
+    };
+}
+
+pub(super) use {first, level};
+
+/// Looks at everything.
+pub(super) const WHOLE: &str = concat!("WITH RECURSIVE ", level!(), " SELECT ", first!());
 
 /// Says that somebody looks at everything, and what there is.
 pub(super) const REPORT: &str =
@@ -49,36 +67,49 @@ pub(super) const REPORT: &str =
 pub(super) struct Rhythm {
     next: Option<Instant>,
     reported: Option<Instant>,
+    /// How long the last look took.
+    took: Duration,
 }
 
-/// Looks at everything, unless it is too early, and reports it to this process and the others. `every` is the interval of sweeps.
-/// Returns whether this process has not seen something.
-pub(super) async fn look(
-    rhythm: &mut Rhythm,
-    live: &Live,
-    limits: &Limits,
-    (places, own): (&Places, &str),
-    every: Duration,
-) -> Result<bool, StoreError> {
-    let began = Instant::now();
-    if rhythm.next.is_some_and(|next| next > began) {
-        return Ok(false);
+impl Rhythm {
+    /// Returns whether it is time for a look.
+    pub(super) fn is_due(&self) -> bool {
+        self.next.is_none_or(|next| next <= Instant::now())
     }
-    let looking = async {
-        live.alone(Box::pin(live.query(WHOLE, &[])))
-            .await
-            .map_err(store_error)
-    };
-    let rows = limits.limited(looking).await;
-    let pause = began.elapsed().saturating_mul(SHARE);
-    rhythm.next = Instant::now().checked_add(pause);
-    let first: Vec<_> = rows?.iter().map(first_of).collect();
-    let is_news = first
-        .iter()
-        .filter(|(level, first)| places.report_first(level, *first))
-        .count()
-        > 0;
-    let watched = pause.max(every).saturating_mul(PATIENCE);
+
+    /// Returns whether a look goes with what a supervisor asks for: one that takes long must not delay that.
+    pub(super) fn is_quick(&self) -> bool {
+        self.took < QUICK
+    }
+
+    /// Notes a look that began then. Returns the pause after it.
+    pub(super) fn note(&mut self, began: Instant) -> Duration {
+        self.took = began.elapsed();
+        let pause = self.took.saturating_mul(SHARE);
+        self.next = Instant::now().checked_add(pause);
+        pause
+    }
+}
+
+/// Looks at everything.
+pub(super) async fn look(link: &Link) -> Result<Vec<(Level, Place)>, StoreError> {
+    let rows = link.query(WHOLE, &[]).await?;
+    Ok(rows
+        .first()
+        .map_or_else(Vec::new, |row| levels_of(row.get(0))))
+}
+
+/// Reports the first tasks that a look has found to this process and the others; the next look is after `pause`. Returns
+/// whether this process has not seen something.
+pub(super) async fn report(
+    rhythm: &mut Rhythm,
+    link: &Link,
+    (places, own): (&Places, &str),
+    first: &[(Level, Place)],
+    pause: Duration,
+) -> Result<bool, StoreError> {
+    let is_news = report_here(first, places);
+    let watched = pause.saturating_mul(PATIENCE);
     places.is_watched_for(watched);
     let pause_of_reports = REPORTED_EVERY.min(watched.checked_div(2).unwrap_or_default());
     let is_reported = rhythm
@@ -86,22 +117,25 @@ pub(super) async fn look(
         .is_some_and(|reported| reported.elapsed() < pause_of_reports);
     if !first.is_empty() || !is_reported {
         rhythm.reported = Some(Instant::now());
-        for levels in in_parts(&first) {
+        for levels in in_parts(first) {
             let payload = format!("{own} {} {levels}", watched.as_millis());
-            let reporting = async {
-                live.alone(Box::pin(live.query(REPORT, &[&payload])))
-                    .await
-                    .map_err(store_error)
-            };
-            limits.limited(reporting).await?;
+            link.query(REPORT, &[&payload]).await?;
         }
     }
     Ok(is_news)
 }
 
-fn first_of(row: &Row) -> (Level, Place) {
-    let level = (row.get(0), row.get(1), row.get(2), row.get(3));
-    (level, (row.get(4), row.get(5)))
+/// Notes first tasks. Returns whether this process has not seen one.
+fn report_here(first: &[(Level, Place)], places: &Places) -> bool {
+    let news = first
+        .iter()
+        .filter(|(level, first)| places.report_first(level, *first));
+    news.count() > 0
+}
+
+/// Reads the levels and their first tasks.
+pub(super) fn levels_of(json: &str) -> Vec<(Level, Place)> {
+    serde_json::from_str(json).unwrap_or_default()
 }
 
 /// Writes levels as JSON, in as many texts as it takes, at least one.
@@ -132,12 +166,7 @@ pub(super) fn hear(reported: &str, places: &Places) -> bool {
     if let Ok(watched) = watched.parse() {
         places.is_watched_for(Duration::from_millis(watched));
     }
-    let levels: Vec<(Level, Place)> = serde_json::from_str(levels).unwrap_or_default();
-    levels
-        .iter()
-        .filter(|(level, first)| places.report_first(level, *first))
-        .count()
-        > 0
+    report_here(&levels_of(levels), places)
 }
 
 #[cfg(test)]
@@ -150,9 +179,7 @@ mod tests {
         let all: Vec<(Level, Place)> = (0..20).map(level).collect();
         let parts = in_parts(&all);
         assert!(parts.len() > 1 && parts.iter().all(|part| part.len() < 7_500));
-        let read = parts
-            .iter()
-            .flat_map(|part| serde_json::from_str::<Vec<(Level, Place)>>(part).unwrap_or_default());
+        let read = parts.iter().flat_map(|part| levels_of(part));
         assert_eq!(read.collect::<Vec<_>>(), all);
         assert_eq!(in_parts(&[]), ["[]"]);
     }
