@@ -157,7 +157,7 @@ impl Supervisor {
         }
     }
 
-    /// Reports what the queues have to do, again and again, if anybody reads it.
+    /// Reports what the queues have to do, and what holds the database back, again and again, if anybody reads it.
     async fn report_queues(&self) {
         let shared = self.client.shared();
         let mut reported = BTreeSet::new();
@@ -172,6 +172,11 @@ impl Supervisor {
                         shared.emit(&Event::Queue(status));
                     }
                 }
+                Err(error) => shared.emit_store_error(&error),
+            }
+            match shared.store().oldest_snapshot().await {
+                Ok(Some(age)) => shared.emit(&Event::OldestSnapshot(age)),
+                Ok(None) => {}
                 Err(error) => shared.emit_store_error(&error),
             }
         }

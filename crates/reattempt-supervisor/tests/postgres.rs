@@ -720,6 +720,27 @@ async fn what_an_application_commits_late_is_found_by_a_supervisor() {
 
 /// Somebody restores it, or puts another one in its place. A name that was never there is wrong.
 #[tokio::test]
+async fn an_old_transaction_is_reported() {
+    let Some(server) = Server::postgres_with(&["-c", "max_prepared_transactions=1"]) else {
+        return;
+    };
+    let store = Postgres::connect(&server.url()).await.unwrap();
+    let age = async || store.oldest_snapshot().await.unwrap().unwrap();
+    let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1";
+    let prepare = "BEGIN; CREATE TABLE other (); PREPARE TRANSACTION 'other'";
+    for (begin, end) in [(begin, "ROLLBACK"), (prepare, "ROLLBACK PREPARED 'other'")] {
+        let session = kit::session(&server.url()).await;
+        session.batch_execute(begin).await.unwrap();
+        let before = age().await;
+        assert!(before > Duration::ZERO && age().await > before);
+        session.batch_execute(end).await.unwrap();
+        while age().await > before {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_database_that_was_there_before_is_away_for_a_while() {
     let Some(server) = Server::postgres() else {
         return;

@@ -98,6 +98,10 @@ pub enum Event {
     /// What a queue has to do. A supervisor reports every queue once in 15 s on average, and one that has
     /// nothing to do any more once with zeros.
     Queue(QueueStatus),
+    /// For how long the oldest transaction of the database is open, which keeps PostgreSQL from clearing away what tasks have
+    /// left: claims stay quick, but the tables grow. A supervisor reports it once in 15 s on average. Of other roles'
+    /// transactions it knows only with the rights of `pg_read_all_stats`.
+    OldestSnapshot(Duration),
     /// Tasks of a workflow that this scheduler does not have wait in one of its queues.
     UnknownWorkflow(UnknownWorkflow),
     /// Steps block all threads of the runtime. Nothing runs in this process, and its lease runs out.

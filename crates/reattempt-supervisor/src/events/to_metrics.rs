@@ -28,6 +28,9 @@ pub(super) fn count_event(event: &Event) {
             histogram!("retry_step_seconds", &labels).record(*duration);
         }
         Event::Queue(status) => set_gauges(status),
+        Event::OldestSnapshot(age) => {
+            gauge!("retry_oldest_snapshot_seconds").set(age.as_secs_f64());
+        }
         Event::Ended {
             workflow, state, ..
         } => {

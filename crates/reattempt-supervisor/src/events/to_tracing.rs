@@ -24,7 +24,7 @@ pub(super) fn log_event(event: &Event) {
         }
         Event::StepStarted { .. } | Event::StepEnded { .. } => log_step(event),
         // Gauges have them.
-        Event::Queue(_) => {}
+        Event::Queue(_) | Event::OldestSnapshot(_) => {}
         Event::Ended {
             task,
             workflow,

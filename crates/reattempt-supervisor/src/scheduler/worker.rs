@@ -232,13 +232,8 @@ impl Worker {
     /// Returns when the worker looks by itself: at its intervals, or when the next task wakes up that it knows of, if
     /// the store reports all others.
     fn next_look(&self, claim: &Claim) -> Instant {
-        let now = Instant::now();
-        let after = |time: Duration| now.checked_add(time).unwrap_or(now);
         let quiet = self.client.shared().store().quiet_until(claim);
-        let last = after(self.poll.saturating_mul(QUIET));
-        quiet
-            .map_or(now, |until| until.min(last))
-            .max(after(self.poll))
+        look_after(Instant::now(), self.poll, quiet)
     }
 
     /// Announces workflows whose tasks nobody takes; never returns.
@@ -561,6 +556,13 @@ impl Worker {
     }
 }
 
+/// Returns when a worker looks next that looks at these intervals, if nothing happens until `quiet`.
+fn look_after(now: Instant, poll: Duration, quiet: Option<Instant>) -> Instant {
+    let after = |time: Duration| now.checked_add(time).unwrap_or(now);
+    let last = after(poll.saturating_mul(QUIET));
+    quiet.map_or(now, |until| until.min(last)).max(after(poll))
+}
+
 /// Waits until all have ended, at most so long.
 async fn join_all(running: &mut JoinSet<()>, limit: Duration) {
     let all = async { while running.join_next().await.is_some() {} };
@@ -610,5 +612,22 @@ impl Trial {
 impl Drop for Trial {
     fn drop(&mut self) {
         self.0.send_replace(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::DAY;
+    use super::*;
+
+    #[test]
+    fn a_worker_that_hears_of_others_looks_when_a_task_wakes_up() {
+        let (now, poll) = (Instant::now(), Duration::from_secs(2));
+        let pause =
+            |quiet: Option<Duration>| look_after(now, poll, quiet.map(|quiet| now + quiet)) - now;
+        assert_eq!(pause(None), poll);
+        assert_eq!(pause(Some(Duration::from_secs(5))), Duration::from_secs(5));
+        assert_eq!(pause(Some(Duration::from_secs(1))), poll);
+        assert_eq!(pause(Some(DAY)), poll * 4);
     }
 }

@@ -424,6 +424,10 @@ impl<S: Store> Store for Encoded<S> {
         self.store.wait_for_work()
     }
 
+    fn oldest_snapshot(&self) -> StoreFuture<'_, Option<Duration>> {
+        self.store.oldest_snapshot()
+    }
+
     fn quiet_until(&self, claim: &Claim) -> Option<Instant> {
         self.store.quiet_until(claim)
     }

@@ -170,6 +170,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// order of their names. The cost should not grow with the tasks.
     fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>>;
 
+    /// Returns how long the oldest transaction of the database has been open, which keeps it from clearing away what tasks
+    /// have left. A store without this returns `None`.
+    fn oldest_snapshot(&self) -> StoreFuture<'_, Option<Duration>> {
+        Box::pin(async { Ok(None) })
+    }
+
     /// Finds workflows that are not among `known` and whose tasks have been ready for at least
     /// `waited` in these queues, at most [`LIMIT`](UnknownWorkflow::LIMIT) in the order of queue, name and version.
     /// Suspects do not count.

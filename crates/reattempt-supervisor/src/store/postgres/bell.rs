@@ -1,21 +1,24 @@
 //! Notifies other processes that there may be something to claim, or that tasks have ended, and
 //! receives their notifications. Workers, and those who wait for a task, also look at intervals.
 
-use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, oneshot};
 use tokio::task::JoinSet;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Notification};
 
-use super::connection::{Connector, Link};
+use super::connection::{Connector, Live};
+use super::link::{Link, Need, Shared};
 use super::places::Places;
-use super::{sql, whole};
+use super::sqlstate::store_error;
+use super::{sql, sweep, whole};
+use crate::store::StoreError;
+use crate::store::limits::{Limits, within};
 use crate::task::TaskId;
 use crate::time::Time;
 
@@ -56,7 +59,12 @@ pub(super) struct Bell {
 }
 
 impl Bell {
-    pub(super) fn new(connector: &Connector, link: Arc<Link>, places: Arc<Places>) -> Self {
+    pub(super) fn new(
+        connector: &Connector,
+        limits: &Arc<Limits>,
+        (shared, link): (&Shared, &Arc<Link>),
+        places: &Arc<Places>,
+    ) -> Self {
         let own = format!("{:016x}", rand::random::<u64>());
         let outgoing = Arc::new(Stored::default());
         let incoming = Arc::new(Notify::new());
@@ -66,20 +74,25 @@ impl Bell {
             make_room: AtomicBool::new(false),
             incoming: broadcast::Sender::new(BEHIND),
         });
+        let listener = Listener {
+            connector: connector.clone(),
+            limits: Arc::new(limits.of_another_connection()),
+            shared: shared.clone(),
+            ears: Ears {
+                own: own.clone(),
+                incoming: Arc::clone(&incoming),
+                ends: Arc::clone(&ends),
+                places: Arc::clone(places),
+            },
+        };
         let mut at_work = JoinSet::new();
-        at_work.spawn(send_ends(Arc::clone(&link), Arc::clone(&ends), own.clone()));
+        at_work.spawn(send_ends(Arc::clone(link), Arc::clone(&ends), own.clone()));
         at_work.spawn(send_notifications(
-            Arc::clone(&link),
+            Arc::clone(link),
             Arc::clone(&outgoing),
             own.clone(),
         ));
-        at_work.spawn(receive_notifications(
-            (connector.clone(), link),
-            Arc::clone(&incoming),
-            Arc::clone(&ends),
-            places,
-            own.clone(),
-        ));
+        at_work.spawn(listener.listen());
         Self {
             own,
             outgoing,
@@ -166,7 +179,7 @@ async fn send_notifications(link: Arc<Link>, outgoing: Arc<Stored>, own: String)
         if let Some(earliest) = earliest {
             let payload = format!("{own} {}", earliest.as_micros());
             // If this fails, other processes look at their intervals.
-            let _ = link.query(sql::NOTIFY, &[&payload]).await;
+            let _ = link.query(Need::Look, sql::NOTIFY, &[&payload]).await;
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -203,117 +216,147 @@ async fn send_ends(link: Arc<Link>, ends: Arc<Ends>, own: String) {
             }
             let payload = format!("{own} {}", tasks.join(","));
             // If this fails, other processes look at their intervals.
-            let _ = link.query(sql::NOTIFY_ENDS, &[&payload]).await;
+            let _ = link.query(Need::Look, sql::NOTIFY_ENDS, &[&payload]).await;
         }
         tokio::time::sleep(PAUSE_OF_ENDS).await;
     }
 }
 
-/// Passes a notification on, unless it comes from this process.
-fn receive(
-    notification: &Notification,
-    incoming: &Notify,
-    ends: &Ends,
-    (places, own): (&Places, &str),
-) {
-    let Some((sender, said)) = notification.payload().split_once(' ') else {
-        return;
-    };
-    if sender == own {
-        if said == ECHO {
-            places.set_can_hear(true);
-        }
-        return;
-    }
-    match notification.channel() {
-        "retry_stored" => {
-            places.take_back(Time::from_micros(said.parse().unwrap_or_default()));
-            incoming.notify_waiters();
-        }
-        "retry_looked" => {
-            if whole::hear(said, places) {
-                incoming.notify_waiters();
-            }
-        }
-        _ => {
-            let tasks = said.split(',').filter_map(|task| task.parse().ok());
-            if ends.make_room.load(Ordering::Relaxed) {
-                incoming.notify_waiters();
-            }
-            // Perhaps nobody waits.
-            let _ = ends.incoming.send(tasks.collect());
-        }
-    }
-}
-
-/// Notifies this process on another connection: a pool between this process and the server may let it listen, and pass
-/// nothing on.
-async fn call(link: Arc<Link>, own: String) {
-    // If this fails, the process goes on as one that cannot hear.
-    let _ = link.query(whole::REPORT, &[&format!("{own} {ECHO}")]).await;
-}
-
-/// Listens for ever, and connects again when the connection is lost.
-async fn receive_notifications(
-    (connector, link): (Connector, Arc<Link>),
+/// Whom a process passes on what it hears of others.
+#[derive(Debug, Clone)]
+struct Ears {
+    own: String,
     incoming: Arc<Notify>,
     ends: Arc<Ends>,
     places: Arc<Places>,
-    own: String,
-) {
-    let mut failures = 0;
-    loop {
-        let connecting = tokio::time::timeout(CHECK, connector.connect());
-        if let Ok(Ok((client, mut driver))) = connecting.await {
-            let listening = client
-                .batch_execute("LISTEN retry_stored; LISTEN retry_looked; LISTEN retry_ended");
-            let mut listening = std::pin::pin!(listening);
-            let mut is_listening = false;
-            let mut check = None;
-            let mut alarm = Box::pin(tokio::time::sleep(CHECK));
-            poll_fn(|cx| {
-                loop {
-                    if alarm.as_mut().poll(cx).is_ready() {
-                        if check.is_some() || !is_listening {
-                            return Poll::Ready(());
-                        }
-                        check = Some(Box::pin(client.batch_execute("")));
-                        alarm.set(tokio::time::sleep(CHECK));
-                        continue;
-                    }
-                    if let Some(answer) = &mut check
-                        && let Poll::Ready(answer) = answer.as_mut().poll(cx)
-                    {
-                        if answer.is_err() {
-                            return Poll::Ready(());
-                        }
-                        check = None;
-                    }
-                    if !is_listening && let Poll::Ready(answer) = listening.as_mut().poll(cx) {
-                        if answer.is_err() {
-                            return Poll::Ready(());
-                        }
-                        is_listening = true;
-                        failures = 0;
-                        tokio::spawn(call(Arc::clone(&link), own.clone()));
-                        // Notifications may have been missed in the meantime.
-                        incoming.notify_waiters();
-                        let _ = ends.incoming.send(Arc::default());
-                    }
-                    match driver(cx) {
-                        Poll::Ready(Some(Ok(AsyncMessage::Notification(notification)))) => {
-                            receive(&notification, &incoming, &ends, (&places, &own));
-                        }
-                        Poll::Ready(Some(Ok(_))) => {}
-                        Poll::Ready(None | Some(Err(_))) => return Poll::Ready(()),
-                        Poll::Pending => return Poll::Pending,
-                    }
-                }
-            })
-            .await;
+}
+
+impl Ears {
+    /// Passes a notification on, unless it comes from this process.
+    fn hear(&self, notification: &Notification) {
+        let Some((sender, said)) = notification.payload().split_once(' ') else {
+            return;
+        };
+        if sender == self.own {
+            if said == ECHO {
+                self.places.set_can_hear(true);
+            }
+            return;
         }
-        places.set_can_hear(false);
-        tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
-        failures = failures.saturating_add(1);
+        match notification.channel() {
+            "retry_stored" => {
+                let since = Time::from_micros(said.parse().unwrap_or_default());
+                self.places.take_back(since);
+                self.incoming.notify_waiters();
+            }
+            "retry_looked" => {
+                if whole::hear(said, &self.places) {
+                    self.incoming.notify_waiters();
+                }
+            }
+            _ => {
+                let tasks = said.split(',').filter_map(|task| task.parse().ok());
+                if self.ends.make_room.load(Ordering::Relaxed) {
+                    self.incoming.notify_waiters();
+                }
+                // Perhaps nobody waits.
+                let _ = self.ends.incoming.send(tasks.collect());
+            }
+        }
+    }
+
+    /// Notes that notifications may have been missed.
+    fn have_missed(&self) {
+        self.incoming.notify_waiters();
+        let _ = self.ends.incoming.send(Arc::default());
+    }
+}
+
+/// Listens on the shared connection.
+struct Listener {
+    connector: Connector,
+    limits: Arc<Limits>,
+    shared: Shared,
+    ears: Ears,
+}
+
+impl Listener {
+    /// Listens for ever, and connects again when the connection is lost.
+    async fn listen(self) {
+        let mut failures = 0;
+        loop {
+            // Others wait for it a little.
+            let mut shared = self.shared.lock().await;
+            *shared = None;
+            if let Ok((live, over)) = self.open().await {
+                let live = Arc::new(live);
+                *shared = Some(Arc::clone(&live));
+                drop(shared);
+                failures = 0;
+                self.ears.have_missed();
+                self.watch(&live, over).await;
+                live.close();
+            } else {
+                drop(shared);
+            }
+            self.ears.places.set_can_hear(false);
+            tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
+            failures = failures.saturating_add(1);
+        }
+    }
+
+    /// Opens the connection. Also returns a future that ends when it is over.
+    async fn open(&self) -> Result<(Live, oneshot::Receiver<()>), StoreError> {
+        let (is_open, over) = oneshot::channel();
+        let ears = self.ears.clone();
+        let hear = move |message| {
+            let _ = &is_open;
+            if let AsyncMessage::Notification(notification) = message {
+                ears.hear(&notification);
+            }
+        };
+        let statements = [sweep::LOOKS, sql::LOOKS].concat();
+        let live = Live::open_with(&self.connector, &self.limits, &statements, hear).await?;
+        let listening = live
+            .client
+            .batch_execute("LISTEN retry_stored; LISTEN retry_looked; LISTEN retry_ended");
+        within(CHECK, async { listening.await.map_err(store_error) }).await?;
+        Ok((live, over))
+    }
+
+    /// Waits until the connection is over.
+    async fn watch(&self, live: &Live, mut over: oneshot::Receiver<()>) {
+        loop {
+            if !self.ears.places.can_hear() {
+                // If this fails, the process goes on as one that cannot hear.
+                let _ = self.call().await;
+            }
+            if tokio::time::timeout(CHECK, &mut over).await.is_ok() || live.is_over() {
+                return;
+            }
+            // Whoever uses it notices by himself.
+            if let Some(_turn) = self.shared.try_lock() {
+                let answer = tokio::time::timeout(CHECK, live.client.batch_execute("")).await;
+                if !matches!(answer, Ok(Ok(()))) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Notifies this process on another connection: a pool between this process and the server may let it listen, and
+    /// pass nothing on.
+    async fn call(&self) -> Result<(), StoreError> {
+        let statements = [whole::REPORT];
+        let live = Live::open(&self.connector, &self.limits, &statements).await?;
+        let payload = format!("{} {ECHO}", self.ears.own);
+        let values: [&(dyn ToSql + Sync); 1] = [&payload];
+        let calling = async {
+            live.alone(Box::pin(live.query(whole::REPORT, &values)))
+                .await
+                .map_err(store_error)
+        };
+        self.limits.limited(calling).await?;
+        Ok(())
     }
 }

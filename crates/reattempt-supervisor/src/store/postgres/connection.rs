@@ -1,14 +1,13 @@
-//! A connection that is replaced when it is lost.
+//! A connection to PostgreSQL, with its prepared statements.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tokio_postgres::error::SqlState;
@@ -22,7 +21,7 @@ use tokio_postgres::{
 use super::pipeline::{self, Sent};
 use super::sql;
 use super::sqlstate::{reconnect_error, store_error};
-use crate::store::limits::{self, Limits, within};
+use crate::store::limits::{Limits, within};
 use crate::store::{ErrorKind, StoreError};
 
 /// How long connecting to one host may take, unless the configuration has a limit.
@@ -174,13 +173,13 @@ pub(super) fn costs_the_connection(error: &StoreError) -> bool {
 }
 
 /// What a transaction of a writer begins with.
-pub(super) struct Check<'a> {
-    writer: &'a str,
+pub(super) struct Check {
+    writer: String,
     epoch: i64,
     lock_limit: String,
 }
 
-impl Check<'_> {
+impl Check {
     /// Returns the values of [`sql::checked`].
     pub(super) fn values(&self) -> [&(dyn ToSql + Sync); 3] {
         [&self.writer, &self.epoch, &self.lock_limit]
@@ -200,8 +199,8 @@ pub(super) struct Live {
     prepared: Prepared,
     limits: Arc<Limits>,
     /// The writer and its epoch, if the connection writes. Its transactions are rolled back after
-    /// a later connection of the writer has raised the epoch.
-    writer: Option<(String, i64)>,
+    /// another connection of the writer has raised the epoch.
+    writer: Mutex<Option<(String, i64)>>,
     /// The limit of the session in milliseconds. `None` if the settings must not outlive a transaction,
     /// because others may share the server process (`PgBouncer`).
     session: Option<AtomicU64>,
@@ -218,8 +217,18 @@ impl Live {
         limits: &Arc<Limits>,
         statements: &[&'static str],
     ) -> Result<Self, StoreError> {
+        Self::open_with(connector, limits, statements, |_| {}).await
+    }
+
+    /// The same; `hear` gets what the server sends by itself, and is dropped when the connection is over.
+    pub(super) async fn open_with(
+        connector: &Connector,
+        limits: &Arc<Limits>,
+        statements: &[&'static str],
+        hear: impl FnMut(AsyncMessage) + Send + 'static,
+    ) -> Result<Self, StoreError> {
         let limit = connector.limit.saturating_add(limits.of_an_opening());
-        let opening = Self::open_without_limit(connector, limits, statements);
+        let opening = Self::open_without_limit(connector, limits, statements, hear);
         within(limit, opening).await
     }
 
@@ -227,13 +236,14 @@ impl Live {
         connector: &Connector,
         limits: &Arc<Limits>,
         statements: &[&'static str],
+        mut hear: impl FnMut(AsyncMessage) + Send + 'static,
     ) -> Result<Self, StoreError> {
         let mark = format!("{:016x}", rand::random::<u64>());
         let (client, mut driver) = connector.connect_with(&mark).await?;
         let driver = tokio::spawn(std::future::poll_fn(move |cx| {
             loop {
                 match driver(cx) {
-                    Poll::Ready(Some(Ok(_))) => {}
+                    Poll::Ready(Some(Ok(message))) => hear(message),
                     // Callers who wait for a result get the error.
                     Poll::Ready(None | Some(Err(_))) => return Poll::Ready(()),
                     Poll::Pending => return Poll::Pending,
@@ -244,7 +254,7 @@ impl Live {
             client,
             prepared: Prepared(HashMap::new()),
             limits: Arc::clone(limits),
-            writer: None,
+            writer: Mutex::default(),
             session: None,
             driver: driver.abort_handle(),
             opened: Instant::now(),
@@ -269,7 +279,7 @@ impl Live {
     }
 
     /// Raises the epoch of a writer: from here on no other connection of the writer can commit.
-    async fn raise_epoch(&mut self, writer: &str) -> Result<(), StoreError> {
+    pub(super) async fn raise_epoch(&self, writer: &str) -> Result<(), StoreError> {
         // A transaction that still runs holds the lock. If we may not end it, we wait.
         let _ = self.query(sql::END_WRITER, &[&writer]).await;
         let lock: Sent<'_> = Box::pin(async { self.query(sql::LOCK_WRITER, &[&writer]).await });
@@ -278,8 +288,12 @@ impl Live {
         let rows = rows.map_err(store_error)?;
         let row = rows.last().and_then(|rows| rows.first());
         let row = row.ok_or_else(|| StoreError::lasting("PostgreSQL has not raised an epoch"))?;
-        self.writer = Some((writer.to_owned(), row.get(0)));
+        *self.writer() = Some((writer.to_owned(), row.get(0)));
         Ok(())
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Option<(String, i64)>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends a statement. It is sent when the future is polled first.
@@ -293,13 +307,10 @@ impl Live {
 
     /// Returns what every transaction of a writer begins with, for [`sql::checked`]: the writer, its
     /// epoch, and how long a lock is waited for.
-    pub(super) fn check(&self, lock_limit: Option<Duration>) -> Check<'_> {
+    pub(super) fn check(&self, lock_limit: Option<Duration>) -> Check {
         let half = self.limits.current().checked_div(2).unwrap_or_default();
         let lock_limit = half.min(lock_limit.unwrap_or(half));
-        let (writer, epoch) = match &self.writer {
-            Some((writer, epoch)) => (&**writer, *epoch),
-            None => ("", 0),
-        };
+        let (writer, epoch) = self.writer().clone().unwrap_or_default();
         Check {
             writer,
             epoch,
@@ -365,121 +376,18 @@ impl Live {
         self.client.is_closed() || self.driver.is_finished() || self.opened.elapsed() > LIFE
     }
 
+    /// Notes that an answer did not come in time.
+    pub(super) fn set_late(&self) {
+        self.is_late.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether an answer did not come in time.
+    pub(super) fn is_late(&self) -> bool {
+        self.is_late.load(Ordering::Relaxed)
+    }
+
     /// Closes the connection, whatever is under way.
     pub(super) fn close(&self) {
         self.driver.abort();
-    }
-}
-
-/// A connection for one purpose, opened when it is needed.
-#[derive(Debug)]
-pub(super) struct Link {
-    connector: Connector,
-    limits: Arc<Limits>,
-    statements: &'static [&'static str],
-    /// The writer whose epoch each new connection raises, if this connection writes.
-    writer: Option<String>,
-    is_used: AtomicBool,
-    live: Mutex<Option<Arc<Live>>>,
-}
-
-impl Link {
-    pub(super) fn new(
-        connector: &Connector,
-        limits: &Arc<Limits>,
-        statements: &'static [&'static str],
-    ) -> Self {
-        Self {
-            connector: connector.clone(),
-            limits: Arc::new(limits.of_another_connection()),
-            statements,
-            writer: None,
-            is_used: AtomicBool::new(false),
-            live: Mutex::new(None),
-        }
-    }
-
-    /// Returns the connection of a new writer.
-    pub(super) fn of_a_writer(
-        connector: &Connector,
-        limits: &Arc<Limits>,
-        statements: &'static [&'static str],
-    ) -> Self {
-        Self {
-            writer: Some(format!("{:016x}", rand::random::<u64>())),
-            ..Self::new(connector, limits, statements)
-        }
-    }
-
-    /// Opens a new connection if an earlier one is over: it raises the epoch of the writer.
-    pub(super) async fn settle(&self) -> Result<(), StoreError> {
-        if self.is_used.load(Ordering::Relaxed) {
-            self.live().await?;
-        }
-        Ok(())
-    }
-
-    /// Returns the connection; opens a new one if there is none.
-    pub(super) async fn live(&self) -> Result<Arc<Live>, StoreError> {
-        let mut live = self.live.lock().await;
-        if let Some(live) = &*live
-            && !live.is_over()
-        {
-            return Ok(Arc::clone(live));
-        }
-        *live = None;
-        self.is_used.store(true, Ordering::Relaxed);
-        let mut new = Live::open(&self.connector, &self.limits, self.statements).await?;
-        if let Some(writer) = &self.writer {
-            let limit = self.limits.of_an_opening();
-            if let Err(error) = within(limit, new.raise_epoch(writer)).await {
-                new.close();
-                return Err(error);
-            }
-        }
-        let new = Arc::new(new);
-        *live = Some(Arc::clone(&new));
-        Ok(new)
-    }
-
-    /// Waits for the result of `work` on a connection, as long as PostgreSQL may take. After an
-    /// error that may be over soon the connection is given up: what was sent on it may still take
-    /// effect, until a new connection raises the epoch of the writer.
-    pub(super) async fn limited<T>(
-        &self,
-        live: &Arc<Live>,
-        work: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
-        let mut result = self.limits.limited(work).await;
-        if let Err(error) = &mut result
-            && costs_the_connection(error)
-        {
-            if error.kind() == ErrorKind::TimedOut {
-                live.is_late.store(true, Ordering::Relaxed);
-            } else if live.is_late.load(Ordering::Relaxed) {
-                // Another caller has closed it for this reason.
-                *error = limits::timed_out();
-            }
-            live.close();
-            let mut current = self.live.lock().await;
-            if current.as_ref().is_some_and(|now| Arc::ptr_eq(now, live)) {
-                *current = None;
-            }
-        }
-        result
-    }
-
-    /// Carries out one statement in a transaction of its own.
-    pub(super) async fn query(
-        &self,
-        sql: &'static str,
-        values: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>, StoreError> {
-        let live = self.live().await?;
-        self.limited(&live, async {
-            let statement = live.alone(Box::pin(live.query(sql, values))).await;
-            statement.map_err(store_error)
-        })
-        .await
     }
 }

@@ -5,6 +5,7 @@ mod columns;
 mod connection;
 mod generations;
 mod lines;
+mod link;
 mod pipeline;
 mod places;
 mod plan;
@@ -28,6 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_postgres::tls::{MakeTlsConnect, NoTls, TlsConnect};
 use tokio_postgres::types::ToSql;
@@ -47,13 +49,17 @@ use crate::time::Time;
 use bell::Bell;
 use columns::Columns as _;
 pub(crate) use columns::micros;
-use connection::{Connector, Link, Live, costs_the_connection};
+use connection::{Connector, Live, costs_the_connection};
 use lines::Lines;
+use link::{Link, Need, Shared, UNUSED};
 use pipeline::Sent;
 use places::{Level, Place, Places};
 use queue_limits::LimitedQueues;
 pub(crate) use sqlstate::error_of_state;
 use sqlstate::store_error;
+
+/// How often a process looks for connections that nothing needs.
+const RESTED_EVERY: Duration = Duration::from_secs(2);
 
 /// The bytes and the items of a page, and the bytes of an item besides its texts.
 #[expect(
@@ -73,23 +79,16 @@ const PAGE: [i64; 3] = [
 /// so your application can have tables of its own in the same database: see
 /// [`transaction`](crate::transaction).
 ///
-/// It has up to seven connections: for writes of workers, for writes of others, for heartbeats, for
-/// reads, for lists of tasks, for supervisors, and for notifications of other processes. It replaces
+/// It has one connection as long as there is nothing to do, on which it also hears of other processes. With work it opens up
+/// to seven more: for writes of workers, for writes of others, for heartbeats, for reads, for lists of tasks, and two for
+/// supervisors. Those that nothing needs for 10 s are closed. It replaces
 /// a connection that is lost, or on which an answer does not come within a quarter of the shortest
 /// lease in this process, at most 2.5 s.
 #[derive(Debug)]
 pub struct Postgres {
-    writer: Link,
-    /// For writes that may wait for somebody who is not a worker.
-    patient_writer: Link,
-    beats: Link,
-    reader: Arc<Link>,
-    /// For reads of operators, which may take long.
-    lister: Link,
+    links: Arc<Links>,
     connector: Connector,
     limits: Arc<Limits>,
-    /// For what supervisors look at.
-    looks: Link,
     sweeper: Mutex<Sweeper>,
     bell: Bell,
     salt: Salt,
@@ -100,6 +99,40 @@ pub struct Postgres {
     places: Arc<Places>,
     /// Whether this process has seen in its last sweep that the time of a schedule has come.
     has_due: AtomicBool,
+    _resting: JoinSet<()>,
+}
+
+/// The connections of a process, by purpose.
+#[derive(Debug)]
+struct Links {
+    writer: Link,
+    /// For writes that may wait for somebody who is not a worker.
+    patient_writer: Link,
+    beats: Link,
+    reader: Arc<Link>,
+    /// For reads of operators, which may take long.
+    lister: Link,
+    /// For what supervisors look at.
+    looks: Link,
+}
+
+impl Links {
+    /// Closes those that nothing needs, again and again.
+    async fn rest(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(RESTED_EVERY).await;
+            for link in [
+                &self.writer,
+                &self.patient_writer,
+                &self.beats,
+                &self.reader,
+                &self.lister,
+                &self.looks,
+            ] {
+                link.rest();
+            }
+        }
+    }
 }
 
 impl Postgres {
@@ -140,17 +173,24 @@ impl Postgres {
         let limits = Arc::new(Limits::new());
         let mut first = Live::open(&connector, &limits, &[]).await?;
         let salt = schema::create(&mut first.client).await?;
-        let reader = Arc::new(Link::new(&connector, &limits, sql::READS));
+        let shared = Shared::default();
+        let link = |statements| Link::new(&connector, &limits, &shared, statements);
+        let links = Arc::new(Links {
+            writer: link(sql::WRITES).of_a_writer(),
+            patient_writer: link(sql::WRITES).of_a_writer(),
+            beats: link(sql::BEATS),
+            reader: Arc::new(link(sql::READS)),
+            lister: link(&[]),
+            looks: link(sweep::LOOKS),
+        });
         let places = Arc::new(Places::default());
+        let bell = Bell::new(&connector, &limits, (&shared, &links.reader), &places);
+        let mut resting = JoinSet::new();
+        resting.spawn(Arc::clone(&links).rest());
         Ok(Self {
-            writer: Link::of_a_writer(&connector, &limits, sql::WRITES),
-            patient_writer: Link::of_a_writer(&connector, &limits, sql::WRITES),
-            beats: Link::new(&connector, &limits, sql::BEATS),
-            bell: Bell::new(&connector, Arc::clone(&reader), Arc::clone(&places)),
-            looks: Link::new(&connector, &limits, sweep::LOOKS),
+            links,
             sweeper: Mutex::default(),
-            reader,
-            lister: Link::new(&connector, &limits, &[]),
+            bell,
             connector,
             limits,
             salt,
@@ -159,6 +199,7 @@ impl Postgres {
             limited: LimitedQueues::default(),
             places,
             has_due: AtomicBool::new(false),
+            _resting: resting,
         })
     }
 }
@@ -171,7 +212,9 @@ impl Postgres {
         writes: &[Write],
         lock_limit: Duration,
     ) -> Result<Vec<WriteResult>, StoreError> {
-        let live = link.live().await?;
+        let is_look = writes.iter().all(|write| matches!(write, Write::Claim(_)));
+        let need = if is_look { Need::Look } else { Need::Work };
+        let live = link.live(need).await?;
         let has_lanes = self.has_lanes.load(Ordering::Relaxed);
         for write in writes {
             if let Write::LimitQueue(queue, _) = write {
@@ -231,10 +274,10 @@ impl Postgres {
     /// Reclaims expired tasks.
     async fn reclaim(
         &self,
-        kept: &mut Option<Live>,
+        sweeper: &mut Sweeper,
         sweep: &Sweep,
     ) -> Result<Vec<Reclaimed>, StoreError> {
-        let mut live = match kept.take().filter(|live| !live.is_over()) {
+        let mut live = match sweeper.live.take().filter(|live| !live.is_over()) {
             Some(live) => live,
             None => Live::open(&self.connector, &self.limits, sweep::SWEEPS).await?,
         };
@@ -242,7 +285,10 @@ impl Postgres {
         let reclaimed = self.limits.limited(reclaiming).await;
         match &reclaimed {
             Err(error) if costs_the_connection(error) => live.close(),
-            _ => *kept = Some(live),
+            _ => {
+                sweeper.live = Some(live);
+                sweeper.used = Some(Instant::now());
+            }
         }
         let (began, reclaimed) = reclaimed?;
         let parked = reclaimed.iter().filter(|task| task.state.is_final());
@@ -265,14 +311,14 @@ impl Postgres {
             Some(found) => found,
             None if rhythm.is_due() => {
                 let began = Instant::now();
-                let first = whole::look(&self.looks).await;
+                let first = whole::look(&self.links.looks).await;
                 let pause = rhythm.note(began);
                 (first?, pause)
             }
             None => return Ok(()),
         };
         let own = (&*self.places, self.bell.name());
-        if whole::report(rhythm, &self.looks, own, &first, pause.max(every)).await? {
+        if whole::report(rhythm, &self.links.looks, own, &first, pause.max(every)).await? {
             self.bell.ring_here();
         }
         Ok(())
@@ -287,28 +333,31 @@ impl Store for Postgres {
             {
                 self.lines.follow(&writes);
                 let ended = columns::Ended::of(ended);
-                self.beats.query(sql::ENDED, &ended.values()).await?;
+                self.links
+                    .beats
+                    .query(Need::Work, sql::ENDED, &ended.values())
+                    .await?;
                 return Ok(vec![WriteResult::Done]);
             }
             if writes.iter().all(Write::may_wait_for_others) {
                 return self.write_apart(writes).await;
             }
-            self.write_on(&self.writer, &writes, write::LOCK_LIMIT)
+            self.write_on(&self.links.writer, &writes, write::LOCK_LIMIT)
                 .await
         })
     }
 
     fn write_apart(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
-            self.write_on(&self.patient_writer, &writes, write::PATIENCE)
+            self.write_on(&self.links.patient_writer, &writes, write::PATIENCE)
                 .await
         })
     }
 
     fn settle(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.writer.settle().await?;
-            self.patient_writer.settle().await
+            self.links.writer.settle().await?;
+            self.links.patient_writer.settle().await
         })
     }
 
@@ -320,9 +369,11 @@ impl Store for Postgres {
     ) -> StoreFuture<'_, Vec<HeldTask>> {
         Box::pin(async move {
             self.limits.set_lease(lease);
+            let runs = known.as_ref().is_some_and(|known| !known.is_empty());
+            let need = if runs { Need::Work } else { Need::Look };
             let known = known.map(|known| known.iter().map(|task| task.0).collect::<Vec<_>>());
             let values: [&(dyn ToSql + Sync); 3] = [&worker.0, &micros(lease), &known];
-            let rows = self.beats.query(sql::BEAT, &values).await?;
+            let rows = self.links.beats.query(need, sql::BEAT, &values).await?;
             let Some((last, held)) = rows.split_last() else {
                 return Ok(Vec::new());
             };
@@ -335,8 +386,9 @@ impl Store for Postgres {
         Box::pin(async move {
             let mut sweeper = self.sweeper.lock().await;
             let began = Instant::now();
+            sweeper.rest();
             let with_first = sweeper.rhythm.is_due() && sweeper.rhythm.is_quick();
-            let seen = sweep::look(&self.looks, &sweep, with_first).await?;
+            let seen = sweep::look(&self.links.looks, &sweep, with_first).await?;
             self.has_due.store(
                 seen.as_ref().is_some_and(|seen| seen.has_due),
                 Ordering::Relaxed,
@@ -347,7 +399,7 @@ impl Store for Postgres {
             let pause = seen.first.is_some().then(|| sweeper.rhythm.note(began));
             let mut reclaimed = Vec::new();
             if seen.has_work {
-                reclaimed = self.reclaim(&mut sweeper.live, &sweep).await?;
+                reclaimed = self.reclaim(&mut sweeper, &sweep).await?;
             }
             // What it has reclaimed counts, also if the store fails from here on.
             match self
@@ -362,42 +414,66 @@ impl Store for Postgres {
 
     fn task(&self, id: TaskId) -> StoreFuture<'_, Option<Task>> {
         Box::pin(async move {
-            let rows = self.reader.query(sql::RUN, &[&id.0]).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Work, sql::RUN, &[&id.0])
+                .await?;
             rows.first().map(rows::task_of).transpose()
         })
     }
 
     fn history(&self, id: TaskId) -> StoreFuture<'_, Vec<Record>> {
         Box::pin(async move {
-            let rows = self.reader.query(sql::HISTORY, &[&id.0]).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Work, sql::HISTORY, &[&id.0])
+                .await?;
             rows.iter().map(rows::record_of).collect()
         })
     }
 
     fn failures(&self, id: TaskId) -> StoreFuture<'_, Vec<FailingStep>> {
         Box::pin(async move {
-            let rows = self.reader.query(sql::FAILURES, &[&id.0]).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Work, sql::FAILURES, &[&id.0])
+                .await?;
             rows.iter().map(rows::failing_step_of).collect()
         })
     }
 
     fn running(&self, id: TaskId) -> StoreFuture<'_, Vec<RunningStep>> {
         Box::pin(async move {
-            let rows = self.reader.query(sql::RUNNING_STEPS, &[&id.0]).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Work, sql::RUNNING_STEPS, &[&id.0])
+                .await?;
             Ok(rows.iter().map(rows::running_of).collect())
         })
     }
 
     fn notes(&self, id: TaskId) -> StoreFuture<'_, Vec<OperatorNote>> {
         Box::pin(async move {
-            let rows = self.reader.query(sql::NOTES, &[&id.0]).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Work, sql::NOTES, &[&id.0])
+                .await?;
             Ok(rows.iter().map(rows::note_of).collect())
         })
     }
 
     fn signals(&self, id: TaskId) -> StoreFuture<'_, Vec<Signal>> {
         Box::pin(async move {
-            let rows = self.reader.query(sql::SIGNALS, &[&id.0]).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Work, sql::SIGNALS, &[&id.0])
+                .await?;
             Ok(rows.iter().map(rows::signal_of).collect())
         })
     }
@@ -411,7 +487,11 @@ impl Store for Postgres {
             let (seq, kind) = after.map_or((i32::MIN, 0), |(seq, kind)| (seq, kind.number()));
             let [bytes, items, overhead] = PAGE;
             let values: [&(dyn ToSql + Sync); 6] = [&id.0, &seq, &kind, &bytes, &items, &overhead];
-            let rows = self.reader.query(sql::HISTORY_PAGE, &values).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Work, sql::HISTORY_PAGE, &values)
+                .await?;
             rows::page_of(&rows, rows::record_of)
         })
     }
@@ -420,14 +500,18 @@ impl Store for Postgres {
         Box::pin(async move {
             let [bytes, items, overhead] = PAGE;
             let values: [&(dyn ToSql + Sync); 5] = [&id.0, &after, &bytes, &items, &overhead];
-            let rows = self.reader.query(sql::SIGNALS_PAGE, &values).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Work, sql::SIGNALS_PAGE, &values)
+                .await?;
             rows::page_of(&rows, |row| Ok(rows::signal_of(row)))
         })
     }
 
     fn list(&self, filter: Filter) -> StoreFuture<'_, Vec<Task>> {
         Box::pin(async move {
-            let live = self.lister.live().await?;
+            let live = self.links.lister.live(Need::Work).await?;
             let before = filter.before.map_or(i64::MAX, |before| before.0);
             let limit = i64::from(filter.bound());
             let sql = rows::list_sql(&filter);
@@ -454,14 +538,18 @@ impl Store for Postgres {
                 let list: Sent<'_> = Box::pin(live.client.query(&statement, &values));
                 live.alone(list).await.map_err(store_error)
             };
-            let rows = self.lister.limited(&live, listing).await?;
+            let rows = self.links.lister.limited(&live, listing).await?;
             rows.iter().map(rows::task_of).collect()
         })
     }
 
     fn counts(&self) -> StoreFuture<'_, Vec<(State, u64)>> {
         Box::pin(async move {
-            let rows = self.reader.query(queues::COUNTS, &[]).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Work, queues::COUNTS, &[])
+                .await?;
             let count = |row: &tokio_postgres::Row| {
                 Ok((
                     rows::state(row.get(0))?,
@@ -474,8 +562,24 @@ impl Store for Postgres {
 
     fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>> {
         Box::pin(async move {
-            let rows = self.reader.query(queues::QUEUES, &[]).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Look, queues::QUEUES, &[])
+                .await?;
             Ok(rows.iter().map(queues::status_of).collect())
+        })
+    }
+
+    fn oldest_snapshot(&self) -> StoreFuture<'_, Option<Duration>> {
+        Box::pin(async move {
+            let oldest = self
+                .links
+                .reader
+                .query(Need::Look, queues::OLDEST_SNAPSHOT, &[]);
+            let rows = oldest.await?;
+            let micros = rows.first().map_or(0, |row| row.get(0));
+            Ok(Some(Time::from_micros(micros).since(Time::default())))
         })
     }
 
@@ -489,7 +593,11 @@ impl Store for Postgres {
             let (workflows, versions) = columns::of_workflows(&known);
             let waited = micros(waited);
             let values: [&(dyn ToSql + Sync); 4] = [&queues, &workflows, &versions, &waited];
-            let rows = self.reader.query(sql::UNKNOWN, &values).await?;
+            let rows = self
+                .links
+                .reader
+                .query(Need::Look, sql::UNKNOWN, &values)
+                .await?;
             Ok(rows.iter().map(rows::unknown_of).collect())
         })
     }
@@ -497,10 +605,18 @@ impl Store for Postgres {
     fn schedules(&self, due: Option<u32>) -> StoreFuture<'_, Schedules> {
         Box::pin(async move {
             let rows = match due {
-                None => self.reader.query(schedules::ALL, &[]).await?,
+                None => {
+                    self.links
+                        .reader
+                        .query(Need::Work, schedules::ALL, &[])
+                        .await?
+                }
                 Some(limit) => {
                     let limit = i64::from(limit);
-                    self.reader.query(schedules::DUE, &[&limit]).await?
+                    self.links
+                        .reader
+                        .query(Need::Look, schedules::DUE, &[&limit])
+                        .await?
                 }
             };
             schedules::schedules_of(&rows)
@@ -521,7 +637,7 @@ impl Store for Postgres {
 
     fn renew(&self) -> StoreFuture<'_, bool> {
         Box::pin(async {
-            let live = self.lister.live().await?;
+            let live = self.links.lister.live(Need::Work).await?;
             let renewal = tables::renewal(Salt::random(), sql::now!());
             let renewed = live.client.execute(&renewal, &[]).await;
             renewed.map(|rows| rows > 0).map_err(store_error)
@@ -559,8 +675,18 @@ impl Store for Postgres {
 /// What sweeps share.
 #[derive(Debug, Default)]
 struct Sweeper {
+    /// The connection with which tasks are reclaimed.
     live: Option<Live>,
+    used: Option<Instant>,
     rhythm: whole::Rhythm,
+}
+
+impl Sweeper {
+    /// Closes the connection if nothing has needed it for a while.
+    fn rest(&mut self) {
+        let is_needed = self.used.is_some_and(|used| used.elapsed() < UNUSED);
+        self.live = self.live.take().filter(|_| is_needed);
+    }
 }
 
 /// Returns when the first of the tasks wakes up that a transaction may have stored.

@@ -443,6 +443,55 @@ mod tests {
     }
 
     #[test]
+    fn nobody_looks_before_the_next_task_wakes_up_if_others_report() {
+        let known = Places::default();
+        let quiet = || {
+            let until = known.quiet_until(&claim())?;
+            Some(until.saturating_duration_since(Instant::now()))
+        };
+        let waits = |next| Left {
+            next,
+            ..left(NOW, &[(0, None)])
+        };
+        assert_eq!(quiet(), None);
+        known.set_can_hear(true);
+        known.is_watched_for(WHOLE);
+        // It has not looked.
+        assert_eq!(quiet(), None);
+        look_at(&known, &waits(Some(NOW + 3_000_000)));
+        let about = |seconds| {
+            let seconds = Duration::from_secs(seconds);
+            move |time: Duration| time <= seconds && time > seconds.mul_f32(0.9)
+        };
+        assert!(quiet().is_some_and(about(3)), "{:?}", quiet());
+        look_at(&known, &waits(None));
+        assert!(quiet().is_some_and(about(FOREVER.as_secs())));
+        // It has not seen all.
+        look_at(
+            &known,
+            &Left {
+                is_all: false,
+                ..waits(None)
+            },
+        );
+        assert_eq!(quiet(), Some(Duration::ZERO));
+        look_at(
+            &known,
+            &Left {
+                has_suspects: true,
+                ..waits(None)
+            },
+        );
+        assert_eq!(quiet(), None);
+        look_at(&known, &waits(None));
+        known.is_watched_for(Duration::ZERO);
+        assert_eq!(quiet(), None);
+        known.is_watched_for(WHOLE);
+        known.set_can_hear(false);
+        assert_eq!(quiet(), None);
+    }
+
+    #[test]
     fn what_is_reported_takes_places_back_also_while_a_claim_looks() {
         let known = Places::default();
         known.set_can_hear(true);

@@ -76,6 +76,16 @@ pub(super) const QUEUES: &str = concat!(
      ) AS line GROUP BY queue ORDER BY queue LIMIT 100) AS counted LEFT JOIN retry_limit USING (queue) ORDER BY queue"
 );
 
+/// Finds out for how many microseconds the oldest transaction is open that VACUUM respects: it has a snapshot, or has
+/// written. Of sessions of other roles only members of `pg_read_all_stats` see the time.
+pub(super) const OLDEST_SNAPSHOT: &str =
+    "SELECT coalesce(extract(epoch FROM clock_timestamp() - min(began)) * 1000000, 0)::bigint FROM (
+         SELECT xact_start AS began FROM pg_stat_activity
+         WHERE datname = current_database() AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL) AND pid <> pg_backend_pid()
+       UNION ALL
+         SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()
+     ) AS open";
+
 /// Converts a row of [`QUEUES`].
 pub(super) fn status_of(row: &Row) -> QueueStatus {
     QueueStatus {

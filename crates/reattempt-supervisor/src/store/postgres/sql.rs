@@ -949,10 +949,32 @@ pub(super) const READS: &[&str] = &[
     SIGNALS_PAGE,
     super::queues::COUNTS,
     super::queues::QUEUES,
+    super::queues::OLDEST_SNAPSHOT,
     UNKNOWN,
     super::schedules::ALL,
     super::schedules::DUE,
     NOTIFY,
     NOTIFY_ENDS,
     super::whole::REPORT,
+];
+
+/// The prepared statements of the connection that listens, besides those of supervisors: what processes without work send.
+pub(super) const LOOKS: &[&str] = &[
+    END_WRITER,
+    LOCK_WRITER,
+    RAISE_EPOCH,
+    LOCK,
+    LOCK_LANES,
+    CLAIM,
+    CLAIM_ALONE,
+    CLAIM_SUSPECTS,
+    super::queue_limits::CLAIM,
+    super::queue_limits::CLAIM_SUSPECTS,
+    BEAT,
+    UNKNOWN,
+    super::queues::QUEUES,
+    super::queues::OLDEST_SNAPSHOT,
+    super::schedules::DUE,
+    NOTIFY,
+    NOTIFY_ENDS,
 ];

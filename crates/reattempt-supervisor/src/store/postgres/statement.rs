@@ -31,7 +31,7 @@ pub(super) fn statement<'a>(
     stage: &'a Stage<'_>,
     writes: &'a [Write],
     place: Place,
-    (check, limited): (&'a Check<'_>, &'a LimitedQueues),
+    (check, limited): (&'a Check, &'a LimitedQueues),
     ranges: &'a Ranges,
 ) -> Sent<'a> {
     let check = (place == Place::Alone).then_some(check);
@@ -110,7 +110,7 @@ fn send<'a>(
     live: &'a Live,
     sql: &'static str,
     columns: impl Columns + 'a,
-    check: Option<&'a Check<'_>>,
+    check: Option<&'a Check>,
 ) -> Sent<'a> {
     Box::pin(async move {
         let mut values = columns.values();
@@ -197,7 +197,7 @@ async fn send_claim(
     claim: &Claim,
     limited: &LimitedQueues,
     ranges: &Ranges,
-    check: Option<&Check<'_>>,
+    check: Option<&Check>,
 ) -> Result<Vec<Row>, Error> {
     let sql = match (claim.suspects, limited.has_any_of(&claim.queues)) {
         _ if check.is_some() => sql::CLAIM_ALONE,

@@ -7,7 +7,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Transaction};
 
 use super::columns::micros;
-use super::connection::{Link, Live, Prepared};
+use super::connection::{Live, Prepared};
+use super::link::{Link, Need};
 use super::pipeline::{self, Sent};
 use super::places::{Level, Place};
 use super::sql::{columns, now};
@@ -268,7 +269,7 @@ pub(super) async fn look(
     let every = micros(sweep.every);
     let out_of_turn = !sweep.in_turn;
     let values: [&(dyn ToSql + Sync); 3] = [&every, &out_of_turn, &with_first];
-    let rows = link.query(LOOK, &values).await?;
+    let rows = link.query(Need::Look, LOOK, &values).await?;
     let Some(row) = rows.first() else {
         return Ok(None);
     };
@@ -279,7 +280,7 @@ pub(super) async fn look(
     };
     if let (false, Some(noted)) = (seen.has_work, watch_of(row, sweep.every).note) {
         let noted = values_of(noted, row);
-        link.query(NOTE, &[&noted.0, &noted.1]).await?;
+        link.query(Need::Look, NOTE, &[&noted.0, &noted.1]).await?;
     }
     Ok(Some(seen))
 }

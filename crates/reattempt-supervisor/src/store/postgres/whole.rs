@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::connection::Link;
+use super::link::{Link, Need};
 use super::places::{Level, Place, Places, SHARE};
 use super::sql::now;
 use crate::store::StoreError;
 
 /// How many pauses others wait before they look at everything by themselves.
-const PATIENCE: u32 = 5;
+const PATIENCE: u32 = 10;
 
 /// How often a process reports that it looks if there is nothing to name.
 const REPORTED_EVERY: Duration = Duration::from_secs(5);
@@ -91,9 +91,9 @@ impl Rhythm {
     }
 }
 
-/// Looks at everything.
+/// Looks at everything, for a look that may take long.
 pub(super) async fn look(link: &Link) -> Result<Vec<(Level, Place)>, StoreError> {
-    let rows = link.query(WHOLE, &[]).await?;
+    let rows = link.query(Need::Work, WHOLE, &[]).await?;
     Ok(rows
         .first()
         .map_or_else(Vec::new, |row| levels_of(row.get(0))))
@@ -119,7 +119,7 @@ pub(super) async fn report(
         rhythm.reported = Some(Instant::now());
         for levels in in_parts(first) {
             let payload = format!("{own} {} {levels}", watched.as_millis());
-            link.query(REPORT, &[&payload]).await?;
+            link.query(Need::Look, REPORT, &[&payload]).await?;
         }
     }
     Ok(is_news)
