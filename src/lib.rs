@@ -67,8 +67,9 @@ pub mod policy {
 /// Retries without an attribute: runners around closures, and the state machine of all forms.
 pub mod runner {
     pub use retry_runtime::{
-        AsyncAttemptFn, AttemptFn, Call, CallEnv, Classifier, IntoVerdict, IntoVerified, Operation,
-        Outcome, ReportLimit, RetryHook, Runner, Setup, SharedRetryHook, WithLimits,
+        AsyncAttemptFn, AttemptFn, AttemptFuture, Call, CallEnv, Classifier, IntoVerdict,
+        IntoVerified, NoLimits, Operation, Outcome, ReportLimit, RetryHook, Runner, Setup,
+        SharedRetryHook, WithLimits,
     };
 }
 

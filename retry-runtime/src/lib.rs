@@ -90,7 +90,8 @@ pub use reattempt_overload::{
     Breaker, Budget, Bulkhead, Throttle, breaker, budget, bulkhead, throttle,
 };
 pub use run::{
-    AsyncAttemptFn, AttemptFn, Classifier, RetryHook, Runner, Setup, SharedRetryHook, WithLimits,
+    AsyncAttemptFn, AttemptFn, AttemptFuture, Classifier, NoLimits, RetryHook, Runner, Setup,
+    SharedRetryHook, WithLimits,
 };
 #[doc(hidden)]
 pub use run::{ByClassify, ByStrategy, Hook, HookOf, On, Parts, Shown};

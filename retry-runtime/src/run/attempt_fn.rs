@@ -1,4 +1,4 @@
-//! What a policy runs: a closure that makes each attempt. The traits are there for what the compiler says of anything else.
+//! What a policy runs, and what it asks: closures. The traits are there for what the compiler says of anything else.
 
 /// A closure or a function without parameters that makes one attempt: `FnMut() -> R`.
 #[diagnostic::on_unimplemented(
@@ -24,3 +24,40 @@ pub trait AsyncAttemptFn<F>: FnMut() -> F {}
 
 #[diagnostic::do_not_recommend]
 impl<F, M: FnMut() -> F> AsyncAttemptFn<F> for M {}
+
+/// The future of one attempt.
+#[diagnostic::on_unimplemented(
+    message = "`run_async` awaits what its closure returns, and `{Self}` is not a future",
+    label = "this closure returns no future",
+    note = "for a sync operation write `run`, which blocks the thread while it waits",
+    note = "for an async operation return its future, without `.await` and `?`: `run_async(|| fetch(id))`; or write an async closure, `run_async(async || fetch(id).await)`",
+    note = "for a sync operation inside an async function: `run_async(async || load(id))`",
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
+)]
+pub trait AttemptFuture: Future {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future> AttemptFuture for F {}
+
+/// A closure or a function that says which errors are retried: `FnMut(&E) -> bool`, or `-> Verdict`.
+#[diagnostic::on_unimplemented(
+    message = "`on` takes a function of the error, and `{Self}` is not one",
+    label = "what `on` was given here is neither a closure nor a function",
+    note = "write a closure that returns a `bool` or a `reattempt::Verdict`, such as `on(|error: &std::io::Error| error.kind() == std::io::ErrorKind::TimedOut)`",
+    note = "to match a pattern: `on(|error: &E| matches!(error, Pattern | Pattern))`; for any error: `on(|_: &E| true)`",
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
+)]
+pub trait VerdictFn<E> {
+    type Verdict;
+
+    fn verdict(&mut self, error: &E) -> Self::Verdict;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E, V, F: FnMut(&E) -> V> VerdictFn<E> for F {
+    type Verdict = V;
+
+    fn verdict(&mut self, error: &E) -> V {
+        self(error)
+    }
+}

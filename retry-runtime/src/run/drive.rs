@@ -3,8 +3,10 @@
 use core::borrow::Borrow as _;
 use core::future::Future;
 
-use super::runner::{MayGate, Plan};
-use super::{AsyncAttemptFn, AttemptFn, Classifier, Decide, Parts, RetryHook, Runner, Setup};
+use super::runner::{MayGate, NoLimits, Plan};
+use super::{
+    AsyncAttemptFn, AttemptFn, AttemptFuture, Classifier, Decide, Parts, RetryHook, Runner, Setup,
+};
 use crate::attempt::Cause;
 use crate::attempt::verdict;
 use crate::engine::{
@@ -24,11 +26,12 @@ impl<C> Runner<'_, C> {
     ///
     /// The last error, untouched.
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn run<R, T>(self, operation: impl AttemptFn<R>) -> R
+    pub fn run<R, T, L>(self, operation: impl AttemptFn<R>) -> R
     where
         R: Outcome,
-        C: Setup<R::Error, T>,
+        C: Setup<R::Error, T, L>,
         T: IntoBlockingTimer,
+        L: NoLimits,
     {
         answer(blocking(self.plan, self.parts.parts(), operation, false))
     }
@@ -66,7 +69,7 @@ impl<C> Runner<'_, C> {
         operation: impl AsyncAttemptFn<F>,
     ) -> Result<V, RetryError<E>>
     where
-        F: Future<Output = Result<V, E>>, // an operation without a future: `try_run`
+        F: AttemptFuture<Output = Result<V, E>>,
         C: Setup<E, T, L>,
         T: IntoTimer,
     {
@@ -84,7 +87,7 @@ impl<C> Runner<'_, C> {
     /// Dropping the future ends the attempt or the wait that is under way.
     pub async fn run_async<R, F, T, L>(self, operation: impl AsyncAttemptFn<F>) -> R
     where
-        F: Future<Output = R>, // an operation without a future: `run`
+        F: AttemptFuture<Output = R>,
         R: Outcome + ReportLimit,
         C: Setup<R::Error, T, L>,
         T: IntoTimer,

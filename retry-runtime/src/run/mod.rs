@@ -5,13 +5,14 @@ mod decide;
 mod drive;
 mod runner;
 
-pub use attempt_fn::{AsyncAttemptFn, AttemptFn};
+use attempt_fn::VerdictFn;
+pub use attempt_fn::{AsyncAttemptFn, AttemptFn, AttemptFuture};
 #[doc(hidden)]
 pub use decide::ByStrategy;
 use decide::Decide;
 #[doc(hidden)]
 pub use runner::Parts;
-pub use runner::{Runner, Setup, WithLimits};
+pub use runner::{NoLimits, Runner, Setup, WithLimits};
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -77,7 +78,7 @@ impl Policy {
     #[track_caller]
     pub fn run_async<R, F>(&self, operation: impl AsyncAttemptFn<F>) -> impl Future<Output = R>
     where
-        F: Future<Output = R>, // an operation without a future: `run`
+        F: AttemptFuture<Output = R>,
         R: Outcome + ReportLimit,
         R::Error: Classify,
     {
@@ -154,9 +155,9 @@ impl<E: Classify> Classifier<E> for ByClassify {
     }
 }
 
-impl<E, V: IntoVerdict, F: FnMut(&E) -> V> Classifier<E> for On<F> {
+impl<E, F: VerdictFn<E, Verdict: IntoVerdict>> Classifier<E> for On<F> {
     fn classify(&mut self, error: &E) -> Verdict {
-        (self.0)(error).into_verdict()
+        self.0.verdict(error).into_verdict()
     }
 }
 

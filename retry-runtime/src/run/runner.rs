@@ -324,6 +324,18 @@ impl<'p, J, H, T, L, S> Runner<'p, Parts<J, H, T, L, S>> {
 #[derive(Debug, Clone, Copy)]
 pub enum WithLimits {}
 
+/// What stands in [`Setup`] without them.
+#[diagnostic::on_unimplemented(
+    message = "a breaker, a bulkhead or a throttle can refuse the first attempt, and then `run` has no error to return",
+    label = "write `try_run`",
+    note = "the `reattempt::RetryError` of `try_run` can represent a call without an attempt",
+    note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"
+)]
+pub trait NoLimits: sealed::Sealed {}
+
+impl sealed::Sealed for () {}
+impl NoLimits for () {}
+
 /// The breaker, the bulkhead and the throttle of a [`Runner`].
 #[cfg(feature = "std")]
 #[doc(hidden)]
