@@ -3,6 +3,7 @@
 mod attempt_fn;
 mod decide;
 mod drive;
+mod misnamed;
 mod runner;
 
 use attempt_fn::VerdictFn;

@@ -1,0 +1,92 @@
+//! Methods that people write and that a policy or a runner does not have: those of the other one, and those of other libraries,
+//! because the compiler reads `doc(alias)` of its own crate alone. Nobody can call them: nothing meets their bound, whose
+//! message says what to write.
+
+use super::{ByClassify, On, Parts, Runner};
+use crate::policy::Policy;
+use crate::timer::DefaultTimer;
+
+/// Makes methods of one signature that nobody can call, and their message.
+///
+/// The bound has a lifetime: without a variable it would be an error here. It is on the type, so that the message points at
+/// the name.
+macro_rules! misnamed {
+    ($reason:ident, $message:literal, $label:literal;
+     [$($owner:tt)+] fn<$value:ident> $parameters:tt -> $answer:ty $body:block $($name:ident)+) => {
+        #[diagnostic::on_unimplemented(
+            message = $message,
+            label = $label,
+            note = "rule R15: https://reattempt.github.io/reattempt/errors.html#r15"
+        )]
+        pub trait $reason {}
+
+        $($owner)+ { $(
+            #[doc(hidden)]
+            pub fn $name<$value> $parameters -> $answer
+            where
+                for<'a> &'a Self: $reason,
+            $body
+        )+ }
+    };
+}
+
+misnamed! {
+    CalledMax, "a policy has the key `max` for this, which counts attempts",
+    "write `.max(..)`, with one more than the number of retries";
+    [impl Policy] fn<V>(self, _: V) -> Self { self }
+    max_attempts max_retries max_times retries tries with_max_retries with_max_times
+}
+
+misnamed! {
+    CalledBase, "a policy has the key `base` for this", "write `.base(..)`";
+    [impl Policy] fn<V>(self, _: V) -> Self { self }
+    base_delay initial_delay initial_interval interval min_delay wait with_min_delay
+}
+
+misnamed! {
+    CalledCap, "a policy has the key `cap` for this", "write `.cap(..)`";
+    [impl Policy] fn<V>(self, _: V) -> Self { self }
+    max_backoff max_delay max_interval with_max_delay
+}
+
+misnamed! {
+    CalledFactor, "a policy has the key `factor` for this", "write `.factor(..)`";
+    [impl Policy] fn<V>(self, _: V) -> Self { self }
+    multiplier with_factor
+}
+
+misnamed! {
+    CalledDeadline, "a policy has the key `deadline` for this", "write `.deadline(..)`";
+    [impl Policy] fn<V>(self, _: V) -> Self { self }
+    max_elapsed max_elapsed_time total_timeout with_total_delay
+}
+
+misnamed! {
+    CalledOn, "`on` says which errors a policy retries", "write `.on(|error: &E| ...)`";
+    [impl Policy] fn<J>(&self, on: J) -> Runner<'_, Parts<On<J>, (), DefaultTimer, (), ()>> { self.on(on) }
+    retry_if retry_when when
+}
+
+misnamed! {
+    CalledRun, "`run` runs a closure under a policy, and `run_async` an async one", "write `.run(..)` or `.run_async(..)`";
+    [impl Policy] fn<R>(&self, operation: impl FnOnce() -> R) -> R { operation() }
+    call execute retry
+}
+
+misnamed! {
+    OfRunner, "this is a method of a runner, not of a policy", "write `.runner()` in front of it, or `.on(|error: &E| ...)`";
+    [impl Policy] fn<V>(&self, _: V) -> Runner<'_, Parts<ByClassify, (), DefaultTimer, (), ()>> { self.runner() }
+    breaker bulkhead detail name on_retry strategy throttle timer
+}
+
+misnamed! {
+    OfPolicy, "this is a key of the policy, and a runner does not change its policy", "write it in front of `.on(..)` or `.runner()`";
+    [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
+    backoff base cap deadline factor fast_first first idempotent jitter max max_retry_after nested reset_after telemetry timeout
+}
+
+misnamed! {
+    OnOfPolicy, "`on` is a method of a policy, and returns a runner", "write `.on(..)` in place of `.runner()`, in front of the rest";
+    [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
+    on retry_if when
+}

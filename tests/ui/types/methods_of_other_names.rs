@@ -1,0 +1,26 @@
+use std::io;
+use std::time::Duration;
+
+use reattempt::Policy;
+
+const RETRIES: Policy = Policy::new().max_retries(3).base(Duration::from_millis(10));
+
+fn fetch() -> io::Result<u32> {
+    Ok(1)
+}
+
+fn is_busy(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ResourceBusy
+}
+
+fn main() {
+    let _ = RETRIES.initial_interval(Duration::from_millis(10));
+    let _ = RETRIES.max_delay(Duration::from_secs(5));
+    let _ = RETRIES.multiplier(1.5);
+    let _ = RETRIES.max_elapsed_time(Duration::from_secs(30));
+    let _ = RETRIES.when(is_busy).run(fetch);
+    let _ = RETRIES.retry(fetch);
+    let _ = RETRIES.on_retry(|retry| eprintln!("{retry}")).run(fetch);
+    let _ = RETRIES.on(is_busy).max(3).run(fetch);
+    let _ = RETRIES.runner().name("fetch").on(is_busy).run(fetch);
+}
