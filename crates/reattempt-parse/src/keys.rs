@@ -70,6 +70,15 @@ const NUMBERS: &str = ", and its numbers are keys of their own: `base`, `factor`
 /// A jitter that others switch on.
 const SWITCH: &str = ", and `jitter = \"full\"` is the default";
 
+/// How delays are not spread.
+const NO_JITTER: &str = ", and `jitter = \"none\"` switches it off";
+
+/// What keeps a delay as it is.
+const FIXED: &str = ", and `backoff = \"fixed\"` keeps it the same";
+
+/// A shape that others switch on, which is the default here.
+const EXP: &str = ", and `backoff = \"exp\"` is the default";
+
 /// What differs from a rate limiter.
 const NO_RATE: &str = ", which has no fixed rate: it follows what the service accepts";
 
@@ -135,11 +144,38 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("unless", "except", ""),
     ("abort_on", "except", ""),
     ("ignore", "except", ""),
+    ("exponential", "backoff", EXP),
+    ("exp", "backoff", EXP),
     (
-        "exponential",
+        "fixed",
         "backoff",
-        ", and `backoff = \"exp\"` is the default",
+        ", and `backoff = \"fixed\"` waits for `base` each time",
     ),
+    (
+        "constant",
+        "backoff",
+        ", and `backoff = \"fixed\"` waits for `base` each time",
+    ),
+    (
+        "linear",
+        "backoff",
+        ", and `backoff = \"linear\"` grows by `base`",
+    ),
+    (
+        "fibonacci",
+        "backoff",
+        ", and `backoff = \"fibonacci\"` begins with `base`",
+    ),
+    (
+        "no_backoff",
+        "backoff",
+        ", and `backoff = \"none\"` never waits",
+    ),
+    ("no_jitter", "jitter", NO_JITTER),
+    ("without_jitter", "jitter", NO_JITTER),
+    ("every", "base", FIXED),
+    ("up_to", "max", ""),
+    ("at_most", "max", ""),
     ("after", "retry_after", ""),
     (
         "adjust",
@@ -185,7 +221,7 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("initial_backoff", "base", ""),
     ("base_delay", "base", ""),
     ("start_delay", "base", ""),
-    ("wait_fixed", "base", ""),
+    ("wait_fixed", "base", FIXED),
     ("wait_duration", "base", ""),
     ("retry_delay", "base", ""),
     ("max_timeout", "cap", ""),

@@ -1,6 +1,8 @@
 //! Tokens -> [`Args`]: every key with its value and both their spans. What is
 //! wrong with a single value is kept beside it; nothing is judged here.
 
+use std::time::Duration;
+
 use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
@@ -241,11 +243,13 @@ pub fn parse(tokens: TokenStream, faults: &mut Diagnostics) -> Args {
         faults.add(slip);
         return Args::default();
     }
+    let written = tokens.clone();
     match items.parse2(tokens) {
         Ok(found) => from_items(found, keys::KEYS, faults),
         Err(fault) => {
             let message = format!("{fault}; keys are written `key = value`, `key(...)` or alone");
-            faults.push(fault.span(), RuleId::Syntax, message);
+            let fault = Diagnostic::new(fault.span(), RuleId::Syntax, message);
+            faults.add(slips::unreadable(&written).unwrap_or(fault));
             Args::default()
         }
     }
@@ -281,7 +285,7 @@ pub fn without_value(tokens: TokenStream) -> Vec<Diagnostic> {
                 .take_while(|token| !is(Some(token), ','))
                 .cloned()
                 .collect();
-            let value = written(&item.clone().into_iter().skip(gap).collect());
+            let value = quoted::<Duration>(written(&item.clone().into_iter().skip(gap).collect()));
             faults.push(Diagnostic::new(
                 Place::of(&item),
                 RuleId::Syntax,
@@ -449,7 +453,9 @@ impl<T: Literal> FromMeta for Value<T> {
                 let path = meta.path();
                 let word = quote::quote!(#path);
                 let example = match slips::in_parentheses(meta) {
-                    Some(value) => format!("; write `{word} = {value}`"),
+                    // Any text is a name.
+                    Some(value) if path.is_ident("name") => format!("; write `{word} = {value}`"),
+                    Some(value) => format!("; write `{word} = {}`", quoted::<T>(value)),
                     None => format!(", {}", T::EXAMPLE),
                 };
                 Given::Wrong(Diagnostic::new(
@@ -460,6 +466,17 @@ impl<T: Literal> FromMeta for Value<T> {
             }
         };
         Ok(Self { key, given })
+    }
+}
+
+/// The value in quotes, where it is what `T` takes as a text.
+fn quoted<T: Literal>(value: String) -> String {
+    let is_literal = |expr: Expr| matches!(literal::read::<T>(&expr), Some(Ok(_)));
+    let is_text = matches!(T::from_text(&value), Some(Ok(_)));
+    if is_text && !syn::parse_str(&value).is_ok_and(is_literal) {
+        format!("{value:?}")
+    } else {
+        value
     }
 }
 

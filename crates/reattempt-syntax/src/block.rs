@@ -259,7 +259,11 @@ impl Parse for Body {
         if ahead.peek(Token![|]) || ahead.peek(Token![||]) {
             return Self::closure(&input.parse()?);
         }
-        Err(input.error("expected a block, an `async` block, a closure or an async closure"))
+        Err(input.error(if ahead.peek(syn::token::Brace) {
+            "a block has no `move`; write it without, or as a closure, `move || { ... }`"
+        } else {
+            "expected a block, an `async` block, a closure or an async closure"
+        }))
     }
 }
 

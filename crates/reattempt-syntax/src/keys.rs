@@ -19,6 +19,12 @@ pub fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.contains(&word)
 }
 
+/// The key that `word` is, or that others call so.
+pub fn meant(word: &str) -> Option<&str> {
+    let ours = words::foreign(word).map(|(ours, _)| ours);
+    is_one_of(word, KEYS).then_some(word).or(ours)
+}
+
 /// What to say about a key that does not exist, with this value if it has one, beside the keys that stand there.
 pub fn unknown(word: &str, value: Option<&str>, beside: &[String]) -> String {
     if let Some((ours, _)) = words::foreign(word)

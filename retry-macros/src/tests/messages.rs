@@ -392,6 +392,70 @@ const FIXES: &[(&str, &str, &str)] = &[
         "on(Shop::Busy)",
     ),
     ("\"max = 5\"", "keys stand without quotes", "max = 5"),
+    ("\"max\" = 5, on(_)", "keys stand without quotes", "max = 5"),
+    ("5 max, on(_)", "a key is followed by `=`", "max = 5"),
+    (
+        "5 times, on(_)",
+        "unknown key `times`; it is called `max` here",
+        "max = 6",
+    ),
+    (
+        "\"5 times\"",
+        "unknown key `times`; it is called `max` here",
+        "max = 6",
+    ),
+    (
+        "on(_), attempts 5",
+        "unknown key `attempts`; it is called `max` here",
+        "max = 5",
+    ),
+    (
+        "100 ms, on(_)",
+        "expected `key = value`",
+        "deadline = \"100ms\"",
+    ),
+    (
+        "on(_), base 100ms",
+        "a key is followed by `=`",
+        "base = \"100ms\"",
+    ),
+    (
+        "on(_), base = 100 ms",
+        "one value stands behind a key",
+        "base = \"100ms\"",
+    ),
+    (
+        "max = 5 times, on(_)",
+        "one value stands behind a key",
+        "max = 5",
+    ),
+    (
+        "on(_), backoff(fixed)",
+        "`backoff` takes a value after `=`",
+        "backoff = \"fixed\"",
+    ),
+    ("on(_), jitter = 20%", "a share is a number", "jitter = 0.2"),
+    (
+        "{ max = 5, on(_) }",
+        "the keys stand without braces",
+        "max = 5, on(_)",
+    ),
+    (
+        "(max = 5, on(_))",
+        "the keys stand without parentheses",
+        "max = 5, on(_)",
+    ),
+    ("{ max: 5 }", "the keys stand without braces", "max = 5"),
+    (
+        "on(_), every = \"1s\"",
+        "unknown key `every`; it is called `base` here",
+        "base = \"1s\"",
+    ),
+    (
+        "on(_), up_to = 5",
+        "unknown key `up_to`; it is called `max` here",
+        "max = 5",
+    ),
 ];
 
 #[test]
@@ -433,6 +497,28 @@ fn a_hook_cannot_fail() {
     ] {
         assert_eq!(messages(arguments, FUNCTION), [""; 0], "{arguments}");
     }
+}
+
+#[test]
+fn shapes_of_others_are_a_key() {
+    for (written, fix) in [
+        ("exp", "and `backoff = \"exp\"` is the default"),
+        (
+            "fixed = \"1s\"",
+            "and `backoff = \"fixed\"` waits for `base` each time",
+        ),
+        ("linear", "and `backoff = \"linear\"` grows by `base`"),
+    ] {
+        let word = written.split(' ').next().unwrap_or_default();
+        says(
+            &format!("on(_), {written}"),
+            &format!("unknown key `{word}`; it is called `backoff` here, {fix} [R15]"),
+        );
+    }
+    says(
+        "on(_), no_jitter",
+        "unknown key `no_jitter`; it is called `jitter` here, and `jitter = \"none\"` switches it off [R15]",
+    );
 }
 
 #[test]

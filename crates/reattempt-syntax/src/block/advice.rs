@@ -33,7 +33,9 @@ pub(super) fn of(input: TokenStream) -> Option<Diagnostic> {
         input.parse::<TokenStream>()?;
         Ok(found)
     };
-    find.parse2(input).ok().flatten()
+    let written = input.clone();
+    let found = find.parse2(input).ok().flatten();
+    found.or_else(|| slips::unreadable(&written))
 }
 
 fn misplaced(input: ParseStream<'_>) -> Option<Diagnostic> {
@@ -66,17 +68,9 @@ fn misplaced(input: ParseStream<'_>) -> Option<Diagnostic> {
         if input.peek(syn::token::Paren)
             && let Ok(TokenTree::Group(keys)) = ahead.parse()
             && ahead.peek(Token![,])
-            && slips::has_keys(&keys.stream())
+            && let Some(slip) = slips::brackets(&keys)
         {
-            let text = format!(
-                "the keys stand without parentheses; write `{}`",
-                written(&keys.stream())
-            );
-            return Some(Diagnostic::new(
-                Place::of(&keys.to_token_stream()),
-                RuleId::S10,
-                text,
-            ));
+            return Some(slip);
         }
         let ahead = input.fork();
         let is_item = input.peek(Ident::peek_any)

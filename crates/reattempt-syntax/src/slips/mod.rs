@@ -13,10 +13,12 @@ use syn::parse::Parser as _;
 use syn::{BinOp, Expr, Meta, Pat};
 
 mod hooks;
+mod items;
 mod lists;
 
 pub use hooks::awaits_in;
 use hooks::hook;
+pub use items::{brackets, unreadable};
 pub use lists::has_keys;
 use lists::listed;
 
@@ -44,20 +46,36 @@ pub fn of(key: &str, item: &NestedMeta) -> Option<Diagnostic> {
         }
         NestedMeta::Meta(Meta::List(list)) => listed(key, list),
         NestedMeta::NameValueInvalidExpr(pair) => {
-            let mut tokens = pair.value.clone().into_iter();
-            let sign = tokens.next()?;
-            let rest: TokenStream = tokens.collect();
-            let is_doubled =
-                matches!(&sign, TokenTree::Punct(sign) if matches!(sign.as_char(), '=' | '>'));
-            is_doubled.then(|| {
-                let rest = written(&rest);
-                let text =
-                    format!("one `=` stands between a key and its value; write `{key} = {rest}`");
-                Diagnostic::new(Place::of(&pair.value), RuleId::Syntax, text)
-            })
+            let text = doubled(key, &pair.value).or_else(|| percent(key, &pair.value))?;
+            Some(Diagnostic::new(
+                Place::of(&pair.value),
+                RuleId::Syntax,
+                text,
+            ))
         }
         _ => None,
     }
+}
+
+/// `max == 5`, `max => 5`
+fn doubled(key: &str, value: &TokenStream) -> Option<String> {
+    let mut tokens = value.clone().into_iter();
+    let sign = tokens.next()?;
+    let rest = written(&tokens.collect());
+    (is_sign(&sign, '=') || is_sign(&sign, '>'))
+        .then(|| format!("one `=` stands between a key and its value; write `{key} = {rest}`"))
+}
+
+/// `jitter = 20%`
+fn percent(key: &str, value: &TokenStream) -> Option<String> {
+    let share = written(value)
+        .strip_suffix('%')?
+        .trim()
+        .parse::<f64>()
+        .ok()?
+        / 100.0;
+    matches!(key, "jitter" | "budget")
+        .then(|| format!("a share is a number; write `{key} = {share}`"))
 }
 
 fn rule_of(key: &str) -> RuleId {
@@ -85,11 +103,9 @@ pub fn policy(item: &NestedMeta) -> Option<Diagnostic> {
 
 /// The same of `Policy::new().max(5)` and `..POLICY`, which are no keys.
 pub fn policy_alone(tokens: &TokenStream) -> Option<Diagnostic> {
-    let is_comma =
-        |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ',');
     let all: Vec<_> = tokens.clone().into_iter().collect();
     let mut items = all
-        .split(is_comma)
+        .split(|token| is_sign(token, ','))
         .map(|item| -> TokenStream { item.iter().cloned().collect() });
     let first = items.next()?;
     let rest_of = |item: &TokenStream| match syn::parse2(item.clone()) {
@@ -137,6 +153,9 @@ pub fn value_alone(lit: &syn::Lit) -> String {
             let value = text.value();
             if value.contains('=') {
                 return format!("keys stand without quotes; write `{value}`");
+            }
+            if let Some(slip) = (value.parse().ok()).and_then(|tokens| unreadable(&tokens)) {
+                return slip.message().to_owned();
             }
             let key = if <Duration as Word>::from_text(&value).is_some_and(|it| it.is_ok()) {
                 "deadline"
@@ -411,6 +430,10 @@ fn is_word(value: &Expr, words: &[&str]) -> bool {
     matches!(value, Expr::Path(path) if words.iter().any(|word| path.path.is_ident(word)))
 }
 
+fn is_sign(token: &TokenTree, sign: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == sign)
+}
+
 /// `retry-after = ...`: a key with a hyphen.
 pub fn hyphens(tokens: &TokenStream) -> Option<Diagnostic> {
     let tokens: Vec<_> = tokens.clone().into_iter().collect();
@@ -427,7 +450,7 @@ pub fn hyphens(tokens: &TokenStream) -> Option<Diagnostic> {
             at = at.saturating_add(2);
         }
         let key = words.join("_");
-        let is_set = matches!(tokens.get(at.saturating_add(1)), Some(TokenTree::Punct(sign)) if sign.as_char() == '=');
+        let is_set = (tokens.get(at.saturating_add(1))).is_some_and(|token| is_sign(token, '='));
         if words.len() > 1 && is_set {
             let known = keys::KEYS.contains(&&*key) || keys::foreign(&key).is_some();
             let place: TokenStream = tokens.get(start..=at)?.iter().cloned().collect();
@@ -436,10 +459,7 @@ pub fn hyphens(tokens: &TokenStream) -> Option<Diagnostic> {
                 Diagnostic::new(Place::of(&place), RuleId::R15, text)
             });
         }
-        let comma = tokens
-            .iter()
-            .skip(at)
-            .position(|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ','));
+        let comma = tokens.iter().skip(at).position(|token| is_sign(token, ','));
         start = at.saturating_add(comma?).saturating_add(1);
     }
     None
