@@ -149,6 +149,12 @@ pub fn one() -> Result<(), Fault> { Ok(()) }
 pub fn two() -> Result<(), Fault> { Ok(()) }
 #[retry(on(Fault::Busy, Fault::Status(_)))]
 pub fn three() -> Result<(), Fault> { Ok(()) }
+#[retry(on(Fault::Busy), 5 times)]
+pub fn four() -> Result<(), Fault> { Ok(()) }
+#[retry({ on(Fault::Busy), max = 4 })]
+pub fn five() -> Result<(), Fault> { Ok(()) }
+#[retry(on(Fault::Busy), no_jitter, every = \"1s\", cap_ms = 5000)]
+pub fn six() -> Result<(), Fault> { Ok(()) }
 ";
     let folder = project("fix-forms", code);
     let (status, said) = fix(&folder, &["--write", "--allow-dirty"]);
@@ -158,6 +164,9 @@ pub fn three() -> Result<(), Fault> { Ok(()) }
         "(max = 4, on(Fault::Busy | Fault::Status(503)))",
         "(on = |fault| matches!(fault, Fault::Busy), jitter = 0.2)",
         "(on(Fault::Busy | Fault::Status(_)))",
+        "(on(Fault::Busy), max = 6)",
+        "(on(Fault::Busy), max = 4)",
+        "(on(Fault::Busy), jitter = \"none\", base = \"1s\", cap = \"5000ms\")",
     ] {
         assert!(fixed.contains(kept), "{said}\n{fixed}");
     }

@@ -283,7 +283,8 @@ impl Place<'_> {
         let code = named.and_then(|(_, behind)| snippet(behind));
         let is_same = |code: &&str| {
             let rest = code.strip_prefix(item.key.as_str());
-            !code.contains("...") && rest.is_some_and(|it| it.starts_with([' ', '(']))
+            let is_item = rest.is_some_and(|it| it.starts_with([' ', '(']));
+            !code.contains("...") && (is_item || !is_key(&item.key))
         };
         match code.filter(is_same) {
             Some(code) => Some((item.all.clone(), code.to_owned())),
@@ -298,7 +299,8 @@ impl Place<'_> {
         Some(vec![(item.all.clone(), code.to_owned())])
     }
 
-    /// The name of a key as it is here, and one more where that counts the first attempt too.
+    /// The item as the message writes it, or with the name that its key has here. A value that the message leaves out is
+    /// for a person.
     fn renamed(&self) -> Option<Vec<Edit>> {
         let item = self.item_here()?;
         let names = self.quoted();
@@ -306,15 +308,21 @@ impl Place<'_> {
         let called = called.and_then(|(_, rest)| rest.split_once('`'));
         let name = called
             .map(|(name, _)| name)
-            .or(names.get(1).map(String::as_str))?;
-        let value = item.value.clone().map(|it| self.source(it).to_owned())?;
-        let value = match value.parse::<u32>() {
-            Ok(number) if self.fault.message.contains("first attempt") => {
-                number.saturating_add(1).to_string()
-            }
-            _ => value,
+            .or(names.get(1).and_then(|it| it.split([' ', '(']).next()))
+            .filter(|name| is_key(name))?;
+        let value = item.value.clone().map(|it| self.source(it));
+        let is_code = |code: &&String| {
+            let rest = code.strip_prefix(name);
+            !code.contains("...") && rest.is_some_and(|it| it.starts_with([' ', '(']))
         };
-        Some(vec![(item.all.clone(), format!("{name} = {value}"))])
+        let replaced = match (names.iter().rfind(is_code), value) {
+            (Some(code), value) => {
+                let keeps_value = self.fault.message.contains("write `");
+                (keeps_value || matches!(value, None | Some("true"))).then(|| code.clone())
+            }
+            (None, value) => Some(format!("{name} = {}", value?)),
+        };
+        Some(vec![(item.all.clone(), replaced?)])
     }
 
     /// `failure_ratio(0.5)`, and `min_calls`, which is lowered.
