@@ -53,7 +53,7 @@ use crate::operation::Operation;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy for errors of type `{E}`",
     label = "`Strategy<{E}>` is not implemented for it",
-    note = "implement `reattempt::Strategy<{E}>`, or write a closure `|failure| ...` that returns a `reattempt::strategy::Decision`; a function is asked by `reattempt::strategy::from_fn`",
+    note = "implement `reattempt::Strategy<{E}>`, or write a closure `|failure| ...` that returns a `reattempt::strategy::Decision`; a function, or a closure for a `Runner`, is passed through `reattempt::strategy::from_fn(..)`",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait Strategy<E: ?Sized> {

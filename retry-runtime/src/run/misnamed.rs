@@ -90,3 +90,15 @@ misnamed! {
     [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
     on retry_if when
 }
+
+misnamed! {
+    CalledOnRetry, "a runner calls this `on_retry`", "write `.on_retry(|retry| ...)`";
+    [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
+    before_sleep notify on_error
+}
+
+misnamed! {
+    CalledTimer, "a runner knows how to wait where it runs", "drop it, or write `.timer(..)` with a timer of your own";
+    [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
+    sleep with_sleep
+}

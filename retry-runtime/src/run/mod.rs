@@ -65,6 +65,9 @@ impl Policy {
 
     /// Runs an async `operation` under this policy.
     ///
+    /// The closure makes the future of each attempt: `|| fetch(id)`. One that changes a variable around it is an async
+    /// closure, `async || { calls += 1; fetch(id).await }`; what it moves it clones for each attempt.
+    ///
     /// # Errors
     ///
     /// Returns the last error unchanged; without one, the `From<GaveUp>` of the error type, because

@@ -97,6 +97,8 @@ pub struct DefaultTimer;
 /// What says how a sync function waits: a timer, or [`DefaultTimer`].
 #[diagnostic::on_unimplemented(
     message = "a sync function cannot wait with `{Self}`",
+    label = "the timer that was given here is not one",
+    note = "drop `timer`: without one a call blocks its thread; a function such as `std::thread::sleep` is not a timer",
     note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::BlockingTimer`",
     note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
@@ -111,6 +113,8 @@ pub trait IntoBlockingTimer {
 /// What says how an async function waits: a timer, or [`DefaultTimer`].
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
+    label = "the timer that was given here is not one",
+    note = "drop `timer`: without one a call waits in its runtime; a function such as `tokio::time::sleep` is not a timer",
     note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`",
     note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
@@ -122,6 +126,7 @@ pub trait IntoTimer {
     fn for_async(self) -> Self::Timer;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: BlockingTimer> IntoBlockingTimer for T {
     type Timer = T;
 
@@ -130,6 +135,7 @@ impl<T: BlockingTimer> IntoBlockingTimer for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Timer> IntoTimer for T {
     type Timer = T;
 

@@ -22,5 +22,7 @@ fn main() {
     let _ = RETRIES.retry(fetch);
     let _ = RETRIES.on_retry(|retry| eprintln!("{retry}")).run(fetch);
     let _ = RETRIES.on(is_busy).max(3).run(fetch);
+    let _ = RETRIES.runner().notify(|error: &io::Error, _: Duration| eprintln!("{error}")).run(fetch);
+    let _ = RETRIES.runner().sleep(tokio::time::sleep).run(fetch);
     let _ = RETRIES.runner().name("fetch").on(is_busy).run(fetch);
 }
