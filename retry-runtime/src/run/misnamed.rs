@@ -2,6 +2,9 @@
 //! because the compiler reads `doc(alias)` of its own crate alone. Nobody can call them: nothing meets their bound, whose
 //! message says what to write.
 
+use core::future::{Pending, pending};
+use core::hint;
+
 use super::{ByClassify, On, Parts, Runner};
 use crate::policy::Policy;
 use crate::timer::DefaultTimer;
@@ -77,6 +80,18 @@ misnamed! {
     OfRunner, "this is a method of a runner, not of a policy", "write `.runner()` in front of it, or `.on(|error: &E| ...)`";
     [impl Policy] fn<V>(&self, _: V) -> Runner<'_, Parts<ByClassify, (), DefaultTimer, (), ()>> { self.runner() }
     breaker bulkhead detail name on_retry strategy throttle timer
+}
+
+misnamed! {
+    TryRunOfRunner, "`try_run` and `try_run_async` are methods of a runner", "write `.runner()` in front of it";
+    [impl Policy] fn<R>(&self, _: impl Sized) -> R { loop { hint::spin_loop(); } }
+    try_run
+}
+
+misnamed! {
+    TryRunAsyncOfRunner, "`try_run` and `try_run_async` are methods of a runner", "write `.runner()` in front of it";
+    [impl Policy] fn<R>(&self, _: impl Sized) -> Pending<R> { pending() }
+    try_run_async
 }
 
 misnamed! {
