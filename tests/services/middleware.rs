@@ -35,7 +35,7 @@ async fn responses_and_errors_are_retried() {
     assert_eq!(service.requests().len(), 3);
 
     let error = client.get(nobody()).send().await.unwrap_err();
-    assert_eq!(error.classify(), Verdict::Refused);
+    assert_eq!(error.classify(), Verdict::Transient);
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,6 +116,33 @@ async fn what_comes_after_a_redirect_proves_nothing() {
     let service = Script::start(&[moved, SLOW_DOWN, moved, FINE]).await;
     client.get(service.url()).send().await.unwrap();
     assert_eq!(service.requests().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_connection_behind_a_redirect_proves_nothing() {
+    let moved = format!("303 See Other\r\nlocation: {}", nobody());
+    let moved = Act::Status(moved.leak());
+    let client = client(RetryMiddleware::new(POLICY));
+    let service = Script::start(&[moved]).await;
+    let post = client.post(service.url()).body("7").send();
+    post.await.unwrap_err();
+    assert_eq!(service.requests().len(), 1);
+    client.get(service.url()).send().await.unwrap_err();
+    assert_eq!(service.requests().len(), 4);
+}
+
+/// Whoever says that no redirect is followed has the proof back.
+#[tokio::test(start_paused = true)]
+async fn a_refused_connection_of_a_client_without_redirects_is_tried_again() {
+    for (middleware, expected) in [
+        (RetryMiddleware::new(POLICY), 1),
+        (RetryMiddleware::new(POLICY).without_redirects(), 3),
+    ] {
+        let record = testing::record();
+        let client = client(middleware.name("pay"));
+        client.post(nobody()).body("7").send().await.unwrap_err();
+        assert_eq!(record.calls()[0].attempts().len(), expected);
+    }
 }
 
 /// Asks somebody else after each request.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use reattempt::http::{CheckStatus as _, IDEMPOTENCY_KEY, Statuses};
+use reattempt::http::{CheckStatus as _, FollowsRedirects as _, IDEMPOTENCY_KEY, Statuses};
 use reattempt::{Classify as _, GiveUpReason, RetryError, Verdict, retry};
 use reqwest::{Client, Response, StatusCode};
 
@@ -139,8 +139,25 @@ async fn what_may_have_been_executed_is_not_sent_twice() {
         assert_eq!(failed.attempts(), expected, "{act:?}");
         assert_eq!(service.requests().len(), expected as usize, "{act:?}");
     }
+    // It may be the address of a redirect, unless the code says that the client follows none.
     let failed = post(&client(), &nobody(), &Notes::new()).await.unwrap_err();
-    assert_eq!(failed.attempts(), 3);
+    assert_eq!(failed.attempts(), 1);
+    let failed = post_without_redirects(&client(), &nobody(), &Notes::new()).await;
+    assert_eq!(failed.unwrap_err().attempts(), 3);
+}
+
+#[retry(
+    max = 3,
+    idempotent = false,
+    timer = notes,
+    on = |error: &Failure| error.classify_unredirected()
+)]
+async fn post_without_redirects(
+    client: &Client,
+    url: &str,
+    notes: &Notes,
+) -> Result<Response, RetryError<Failure>> {
+    Ok(client.post(url).send().await?.check_status()?)
 }
 
 #[tokio::test]

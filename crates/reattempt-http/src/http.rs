@@ -21,6 +21,6 @@
 #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
 pub use crate::middleware::RetryMiddleware;
 pub use reattempt_core::http::{
-    BadStatus, CheckStatus, HasMethod, HasStatus, IDEMPOTENCY_KEY, RequestError, Statuses,
-    retry_after,
+    BadStatus, CheckStatus, FollowsRedirects, HasMethod, HasStatus, IDEMPOTENCY_KEY, RequestError,
+    Statuses, retry_after,
 };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use reattempt_core::http::{HasMethod as _, HasStatus, Statuses};
+use reattempt_core::http::{FollowsRedirects, HasMethod as _, HasStatus, Statuses};
 use retry_runtime::private::driver::{
     AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, TimedOut,
     attempt_span, limited, spanned,
@@ -12,14 +12,15 @@ use retry_runtime::private::driver::{
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer as _};
 use retry_runtime::{
-    Budget, Cause, Classify, GaveUp, HookOf, Policy, Retry, SharedRetryHook, Verdict,
+    Budget, Cause, Classify as _, GaveUp, HookOf, Policy, Retry, SharedRetryHook, Verdict,
 };
 
 use crate::operation::ClientOperation;
 
 /// Runs a [`Policy`] over the requests of a client, as middleware.
 ///
-/// It retries responses by their status and their `Retry-After`, and errors by [`Classify`]. When
+/// It retries responses by their status and their `Retry-After`, and errors by
+/// [`Classify`](retry_runtime::Classify). When
 /// the call gives up, its caller gets the last answer untouched: the error, or the response with a
 /// bad status.
 ///
@@ -35,7 +36,9 @@ use crate::operation::ClientOperation;
 /// that ends so returns an error of the middleware with [`GaveUp`] in it.
 ///
 /// Where reqwest has followed a redirect, the answer belongs to another request. It proves nothing
-/// about the first request, which was executed.
+/// about the first request, which was executed. A response shows that by its URL. An error does not
+/// show it, so no error proves that nothing ran, unless the client
+/// [follows no redirects](Self::without_redirects).
 ///
 /// # Cancel safety
 ///
@@ -59,6 +62,7 @@ use crate::operation::ClientOperation;
 pub struct RetryMiddleware<O = ()> {
     operation: ClientOperation,
     statuses: Statuses,
+    is_unredirected: bool,
     hook: O,
 }
 
@@ -89,6 +93,7 @@ impl RetryMiddleware {
         Self {
             operation: operation.for_instance(),
             statuses: Statuses::STANDARD,
+            is_unredirected: false,
             hook: (),
         }
     }
@@ -101,6 +106,14 @@ impl<O> RetryMiddleware<O> {
         self
     }
 
+    /// States that the client follows no redirects: it was built with `redirect::Policy::none()`.
+    /// Then a connection that did not come about proves that nothing ran, and such a request is
+    /// sent again, a `POST` too.
+    pub fn without_redirects(mut self) -> Self {
+        self.is_unredirected = true;
+        self
+    }
+
     /// Calls `hook` with each retry before its delay. [`Retry::error`] is the whole answer, a
     /// `reqwest_middleware::Result<Response>`.
     pub fn on_retry<F, R>(self, hook: F) -> RetryMiddleware<HookOf<F, R>>
@@ -110,6 +123,7 @@ impl<O> RetryMiddleware<O> {
         RetryMiddleware {
             operation: self.operation,
             statuses: self.statuses,
+            is_unredirected: self.is_unredirected,
             hook: HookOf::new(hook),
         }
     }
@@ -137,19 +151,22 @@ impl<O> RetryMiddleware<O> {
     }
 
     /// Returns the verdict on a failure; `None` on a success.
-    fn judge<R: HasStatus, E: Classify>(
+    fn judge<R: HasStatus, E: FollowsRedirects>(
         &self,
         answer: &Result<R, E>,
-        is_redirected: bool,
+        is_redirected: impl FnOnce(&R) -> bool,
     ) -> Option<Verdict> {
-        let verdict = match answer {
-            Ok(response) => self.statuses.retried(response)?,
+        Some(match answer {
+            Ok(response) => {
+                let verdict = self.statuses.retried(response)?;
+                if is_redirected(response) {
+                    verdict.into_ambiguous()
+                } else {
+                    verdict
+                }
+            }
+            Err(error) if self.is_unredirected => error.classify_unredirected(),
             Err(error) => error.classify(),
-        };
-        Some(if is_redirected {
-            verdict.into_ambiguous()
-        } else {
-            verdict
         })
     }
 }
@@ -159,6 +176,7 @@ impl<O> fmt::Debug for RetryMiddleware<O> {
         f.debug_struct("RetryMiddleware")
             .field("operation", &self.operation)
             .field("statuses", &self.statuses)
+            .field("is_unredirected", &self.is_unredirected)
             .finish_non_exhaustive()
     }
 }
@@ -210,11 +228,8 @@ macro_rules! reqwest_middleware {
                     };
                     let failed = match outcome {
                         Ok(answer) => {
-                            let last = match &answer {
-                                Ok(response) => Some(response.url()),
-                                Err(error) => error.url(),
-                            };
-                            let is_redirected = last.is_some_and(|last| *last != url);
+                            let is_redirected =
+                                |response: &$reqwest::Response| *response.url() != url;
                             match self.judge(&answer, is_redirected) {
                                 Some(verdict) => Ok((answer, verdict)),
                                 None => return call.succeeded(answer, context, &mut gates),

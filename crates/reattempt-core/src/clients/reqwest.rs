@@ -8,16 +8,33 @@ use http::{HeaderMap, Method, StatusCode};
 
 use super::chain::{in_chain, of_connecting};
 use super::hyper::is_connecting;
-use crate::http::{HasMethod, HasStatus, RequestError, Statuses};
+use crate::http::{FollowsRedirects, HasMethod, HasStatus, RequestError, Statuses};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! reqwest {
     ($reqwest:ident, $version:literal) => {
         #[doc = concat!("reqwest ", $version, ": ")]
         /// the status of `error_for_status` decides, by [`Statuses::STANDARD`]; without one the cause of the failure does.
+        /// It never proves that nothing ran, because a redirect may have been followed: see [`FollowsRedirects`].
         #[diagnostic::do_not_recommend]
         impl Classify for $reqwest::Error {
             fn classify(&self) -> Verdict {
+                let verdict = self.classify_unredirected();
+                match self.status() {
+                    Some(_) => verdict,
+                    // Its URL is no help: it is that of the first request, also behind a redirect.
+                    None => verdict.into_ambiguous(),
+                }
+            }
+
+            fn message(&self) -> Option<&dyn fmt::Display> {
+                Some(self)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl FollowsRedirects for $reqwest::Error {
+            fn classify_unredirected(&self) -> Verdict {
                 if let Some(status) = self.status() {
                     return Statuses::STANDARD.of(status.as_u16());
                 }
@@ -25,10 +42,6 @@ macro_rules! reqwest {
                     return Verdict::Permanent;
                 }
                 of(self.source(), self.is_timeout())
-            }
-
-            fn message(&self) -> Option<&dyn fmt::Display> {
-                Some(self)
             }
         }
 

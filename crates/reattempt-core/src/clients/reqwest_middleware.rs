@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::chain::in_chain;
 use crate::failure::GaveUp;
-use crate::http::{HasStatus, RequestError};
+use crate::http::{FollowsRedirects, HasStatus, RequestError};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! reqwest_middleware {
@@ -29,6 +29,16 @@ macro_rules! reqwest_middleware {
 
             fn message(&self) -> Option<&dyn fmt::Display> {
                 Some(self)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl FollowsRedirects for $middleware::Error {
+            fn classify_unredirected(&self) -> Verdict {
+                match self {
+                    Self::Reqwest(error) => error.classify_unredirected(),
+                    Self::Middleware(_) => self.classify(),
+                }
             }
         }
 

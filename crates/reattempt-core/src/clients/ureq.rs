@@ -5,13 +5,29 @@ use core::fmt;
 use ureq3::Timeout;
 
 use super::chain::in_chain;
-use crate::http::{RequestError, Statuses};
+use crate::http::{FollowsRedirects, RequestError, Statuses};
 use crate::verdict::{Classify, Verdict};
 
-/// ureq 3: a status decides, by [`Statuses::STANDARD`]; else the cause of the failure: without a connection nothing ran.
+/// ureq 3: a status decides, by [`Statuses::STANDARD`]; else the cause of the failure. It never proves that nothing ran,
+/// because a redirect may have been followed: see [`FollowsRedirects`].
 #[diagnostic::do_not_recommend]
 impl Classify for ureq3::Error {
     fn classify(&self) -> Verdict {
+        let verdict = self.classify_unredirected();
+        match self {
+            Self::StatusCode(_) => verdict,
+            _ => verdict.into_ambiguous(),
+        }
+    }
+
+    fn message(&self) -> Option<&dyn fmt::Display> {
+        Some(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl FollowsRedirects for ureq3::Error {
+    fn classify_unredirected(&self) -> Verdict {
         match self {
             Self::StatusCode(status) => Statuses::STANDARD.of(*status),
             Self::Io(error) => error.classify(),
@@ -27,10 +43,6 @@ impl Classify for ureq3::Error {
             // An answer that is not HTTP, a failure of TLS, or a mistake of the caller.
             _ => Verdict::Permanent,
         }
-    }
-
-    fn message(&self) -> Option<&dyn fmt::Display> {
-        Some(self)
     }
 }
 
@@ -82,7 +94,15 @@ mod tests {
             (Error::BadUri(String::new()), Verdict::Permanent),
             (Error::Tls("no"), Verdict::Permanent),
         ] {
-            assert_eq!(error.classify(), verdict, "{error:?}");
+            assert_eq!(error.classify_unredirected(), verdict, "{error:?}");
+            let is_status = matches!(error, Error::StatusCode(_));
+            let proves_nothing = !is_status && verdict == Verdict::Refused;
+            let expected = if proves_nothing {
+                Verdict::Transient
+            } else {
+                verdict
+            };
+            assert_eq!(error.classify(), expected, "{error:?}");
         }
     }
 }

@@ -5,12 +5,14 @@
 
 mod bad_status;
 mod idempotency;
+mod redirects;
 mod request_error;
 mod retry_after;
 mod statuses;
 
 pub use bad_status::{BadStatus, CheckStatus, HasStatus};
 pub use idempotency::{HasMethod, IDEMPOTENCY_KEY};
+pub use redirects::FollowsRedirects;
 pub use request_error::RequestError;
 #[cfg(feature = "aws1")]
 pub(crate) use retry_after::heeded;
