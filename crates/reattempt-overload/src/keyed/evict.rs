@@ -1,11 +1,14 @@
-//! Which keys go: idle ones, and the oldest where there are too many.
+//! Which keys go: idle ones, and the oldest where there are too many, those that refuse calls last.
 #![warn(clippy::arithmetic_side_effects)]
 
+use core::any::Any;
 use core::hash::Hash;
 
 use papaya::{HashMapRef, LocalGuard};
 
 use super::{Keyed, Slot};
+use crate::breaker::State;
+use crate::{Breaker, Throttle};
 use reattempt_core::Timestamp;
 
 type Slots<'m, 'g, K, T> = HashMapRef<'m, K, Slot<T>, std::hash::RandomState, LocalGuard<'g>>;
@@ -31,12 +34,23 @@ pub(super) fn make_room<K: Hash + Eq, T, F>(
     }
 }
 
+/// Whether a value that is made anew would let calls through which this one refuses, or may refuse.
+pub(super) fn limits_calls<T: 'static>(value: &T) -> bool {
+    let value: &dyn Any = value;
+    if let Some(breaker) = value.downcast_ref::<Breaker>() {
+        return breaker.state() != State::Closed;
+    }
+    value.downcast_ref::<Throttle>().is_some_and(|throttle| {
+        throttle.rejection_probability() > 0.0 || throttle.fill_rate().is_some()
+    })
+}
+
 /// An eighth of the keys, so that the next ones find room without a search.
 #[expect(clippy::disallowed_methods, reason = "below the number of keys")]
 fn drop_oldest<K: Hash + Eq, T, F>(keyed: &Keyed<K, T, F>, slots: &Slots<'_, '_, K, T>) {
     let mut oldest: Vec<_> = slots
         .iter()
-        .map(|(key, slot)| (slot.is_held(), slot.used(), key))
+        .map(|(key, slot)| (slot.is_held() || keyed.keeps(slot), slot.used(), key))
         .collect();
     let kept = keyed.capacity.saturating_sub(keyed.capacity.div_ceil(8));
     let surplus = oldest.len().saturating_sub(kept);

@@ -27,10 +27,16 @@ mod tests;
 ///
 /// There are never more than [`capacity`](Self::capacity) keys, so names that come from outside
 /// cannot fill the memory. A new key removes the keys that were not used during
-/// [`idle`](Self::idle), and if that is not enough, the least recently used ones. A key whose value
-/// a running call holds goes last: the call keeps its value, but the next use of the key makes a
-/// new one, so an open breaker is forgotten with its key. Set a `capacity` above the number of keys
-/// in regular use, and an `idle` longer than the values remember.
+/// [`idle`](Self::idle), and if that is not enough, the least recently used ones. These go last:
+///
+/// * a key whose value a running call holds. The call keeps its value, but the next use of the key
+///   makes a new one;
+/// * a breaker that is not closed, a throttle that turns calls away or limits their rate, and what
+///   [`keep_if`](Self::keep_if) names instead.
+///
+/// A value that goes is forgotten: an open breaker too, once it was not used during `idle` or where
+/// all others are open as well. Set a `capacity` above the number of keys in regular use, and an
+/// `idle` longer than the values remember.
 ///
 /// # Examples
 ///
@@ -51,6 +57,7 @@ mod tests;
 /// ```
 pub struct Keyed<K, T, F = fn(&K) -> T> {
     make: F,
+    is_kept: fn(&T) -> bool,
     capacity: usize,
     idle: Duration,
     slots: OnceLock<HashMap<K, Slot<T>>>,
@@ -81,7 +88,7 @@ fn is_over() -> bool {
     ALIVE.try_with(|_| ()).is_err()
 }
 
-impl<K, T> Keyed<K, T> {
+impl<K, T: 'static> Keyed<K, T> {
     /// Returns an empty map whose values `make` makes from their keys.
     ///
     /// # Default
@@ -93,7 +100,7 @@ impl<K, T> Keyed<K, T> {
     }
 }
 
-impl<K, T, F> Keyed<K, T, F> {
+impl<K, T: 'static, F> Keyed<K, T, F> {
     /// [`new`](Keyed::new) with a closure that captures something, such as settings.
     ///
     /// Where its type has to be written, as in a field, it is `Box<dyn Fn(&K) -> T + Send + Sync>`, or
@@ -122,6 +129,7 @@ impl<K, T, F> Keyed<K, T, F> {
     {
         Self {
             make,
+            is_kept: evict::limits_calls,
             capacity: 1000,
             idle: Duration::from_secs(600),
             slots: OnceLock::new(),
@@ -149,6 +157,44 @@ impl<K, T, F> Keyed<K, T, F> {
             "`capacity` is the number of keys to keep, and must be at least 1, but is 0; write `capacity(1000)`"
         );
         self.capacity = keys;
+        self
+    }
+
+    /// Sets which values go last where there is no room for a new key, such as those of a type of
+    /// yours that has a breaker in it. `is_kept` runs while the map is locked for new keys, and must
+    /// not use the map.
+    ///
+    /// # Default
+    ///
+    /// A [`Breaker`](crate::Breaker) that is not closed, and a [`Throttle`](crate::Throttle) that
+    /// turns calls away or limits their rate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::overload::breaker::State;
+    /// use reattempt::{Breaker, Budget, Keyed};
+    ///
+    /// struct Host {
+    ///     breaker: Breaker,
+    ///     budget: Budget,
+    /// }
+    ///
+    /// static HOSTS: Keyed<String, Host> = Keyed::new(|_: &String| Host {
+    ///     breaker: Breaker::count_window(20),
+    ///     budget: Budget::per_success(0.1),
+    /// })
+    /// .keep_if(|host| host.breaker.state() != State::Closed);
+    ///
+    /// HOSTS.get("api.example.com").breaker.force_open();
+    /// for n in 0..10_000 {
+    ///     HOSTS.get(&format!("{n}.example.com"));
+    /// }
+    /// assert_eq!(HOSTS.get("api.example.com").breaker.state(), State::ForcedOpen);
+    /// ```
+    #[must_use = "it does nothing until it is asked for a key"]
+    pub const fn keep_if(mut self, is_kept: fn(&T) -> bool) -> Self {
+        self.is_kept = is_kept;
         self
     }
 
@@ -272,6 +318,12 @@ impl<K: Hash + Eq, T, F> Keyed<K, T, F> {
                 show(key, value);
             }
         }
+    }
+}
+
+impl<K, T, F> Keyed<K, T, F> {
+    fn keeps(&self, slot: &Slot<T>) -> bool {
+        slot.value.get().is_some_and(|value| (self.is_kept)(value))
     }
 }
 

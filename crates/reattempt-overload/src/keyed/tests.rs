@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicUsize;
 use std::{panic, thread};
 
 use super::*;
-use crate::Budget;
+use crate::{Breaker, Budget, Throttle};
 use reattempt_core::Verdict;
 
 #[test]
@@ -128,6 +128,77 @@ mod with_time {
         assert_eq!(keys(&keyed).len(), 4);
         assert!(keys(&keyed).contains(&5));
         assert_eq!((*held[1], *all[0]), ((), ()));
+    }
+
+    /// Keys that are used once go, and the service that is down stays known.
+    #[test]
+    fn what_refuses_calls_goes_last() {
+        let time = virtual_time();
+        let breakers: Keyed<u32, Breaker> =
+            Keyed::new(|_| Breaker::count_window(1).cooldown(SECOND)).capacity(8);
+        let breaker = breakers.get(&0);
+        assert!(
+            breaker
+                .permit()
+                .map(|it| it.failed(Verdict::Transient))
+                .is_ok()
+        );
+        drop(breaker); // held by no call
+        for key in 1..100 {
+            // Between these the cool-down ends: half-open it is no news of a service that is well.
+            time.advance(SECOND / 2);
+            breakers.get(&key);
+        }
+        assert!(breakers.len() <= 8 && keys(&breakers)[0] == 0);
+        // As closed as the others, it goes by its age.
+        breakers.get(&0).reset();
+        for key in 100..120 {
+            time.advance(SECOND);
+            breakers.get(&key);
+        }
+        assert_ne!(keys(&breakers)[0], 0);
+
+        let throttles: Keyed<u32, Throttle> = Keyed::new(|key| match key {
+            0 => Throttle::adaptive().min_requests(1),
+            _ => Throttle::cubic(),
+        });
+        let throttles = throttles.capacity(8);
+        for key in [0, 1] {
+            let throttle = throttles.get(&key);
+            let permit = throttle
+                .permit()
+                .map(|permit| permit.failed(Verdict::Throttled(None)));
+            assert!(permit.is_ok());
+        }
+        for key in 2..100 {
+            time.advance(SECOND / 10);
+            throttles.get(&key);
+        }
+        assert_eq!(keys(&throttles)[..2], [0, 1]);
+    }
+
+    /// So many are open that there is no other: the capacity holds all the same.
+    #[test]
+    fn the_oldest_of_the_open_ones_go() {
+        let time = virtual_time();
+        let keyed: Keyed<u32, Breaker> = Keyed::new(|_| Breaker::count_window(1)).capacity(8);
+        for key in 0..20 {
+            time.advance(SECOND / 10);
+            keyed.get(&key).force_open();
+        }
+        assert_eq!(keys(&keyed), [12, 13, 14, 15, 16, 17, 18, 19]);
+    }
+
+    #[test]
+    fn the_program_says_what_goes_last() {
+        let time = virtual_time();
+        let keyed = Keyed::new(|key: &u32| *key).capacity(4);
+        let keyed = keyed.keep_if(|value| value % 2 == 0);
+        for key in 1..10 {
+            time.advance(SECOND);
+            keyed.get(&key);
+        }
+        assert_eq!(keys(&keyed), [4, 6, 8, 9]);
     }
 
     #[test]
