@@ -227,7 +227,7 @@ fn clocks_may_say_what_they_like() {
                 drop(answer);
                 // By itself: who waits for a clock that stands still waits for ever.
                 if let Ok(mut permit) = cubic.permit_with_clock(&odd) {
-                    permit.wait_with_clock(&odd);
+                    let _ = permit.wait_with_clock(&odd);
                     match i % 3 {
                         0 => permit.succeeded_with_clock(&odd),
                         1 => permit.failed_with_clock(Verdict::Throttled(None), &odd),

@@ -116,3 +116,33 @@ fn nor_behind_an_inherited_deadline() {
     assert_eq!(end, Err(Fault::Cut(GiveUpReason::Deadline, 0)));
     assert_eq!(time.elapsed(), start);
 }
+
+/// Nobody is served meanwhile: neither a deadline nor the service ends the wait.
+#[test]
+fn without_a_deadline_the_wait_ends_after_a_minute() {
+    #[retry(timer = &world.clock, throttle = &world.throttle, bulkhead = &world.bulkhead)]
+    fn blocking(world: &World) -> Result<u32, Fault> {
+        world.begin();
+        Ok(1)
+    }
+
+    #[retry(timer = &world.clock, throttle = &world.throttle, bulkhead = &world.bulkhead)]
+    async fn later(world: &World) -> Result<u32, Fault> {
+        world.begin();
+        Ok(1)
+    }
+
+    type Form = fn(&World) -> Result<u32, Fault>;
+    let forms: [Form; 2] = [blocking, |world| poll(later(world), 1000).unwrap()];
+    for form in forms {
+        let world = World::new(0);
+        let mut line = in_line(&world);
+        line.extend(in_line(&world));
+        let start = world.clock.now();
+        let end = form(&world);
+        assert_eq!(end, Err(Fault::Cut(GiveUpReason::Throttle, 0)));
+        let waited = world.clock.now().since(start);
+        assert!(waited >= 60 * SECOND && waited <= 61 * SECOND, "{waited:?}");
+        assert_eq!((world.attempts.get(), world.bulkhead.running()), (0, 0));
+    }
+}

@@ -255,7 +255,10 @@ impl Progress {
         if self.call.failures() > 0 && context.is_disabled() {
             return Err(self.ended(context, GiveUpReason::Disabled));
         }
-        let wait = gates.wait_left(context.timer);
+        let wait = match gates.wait_left(context.timer) {
+            Ok(wait) => wait,
+            Err(reason) => return Err(self.ended(context, reason)),
+        };
         // Its turn may have come when the deadline had passed: timers come late.
         if wait.is_zero() && !context.is_over() {
             return Ok(None);

@@ -21,8 +21,12 @@ pub trait Gate {
     }
 
     /// Returns how long an attempt that waits still has to wait before it may ask again; zero when it may begin.
-    fn wait_left(&mut self, _clock: &dyn Clock) -> Duration {
-        Duration::ZERO
+    ///
+    /// # Errors
+    ///
+    /// Why there is no attempt: it has waited too long.
+    fn wait_left(&mut self, _clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        Ok(Duration::ZERO)
     }
 
     /// Returns how long it will be until an attempt that waits may begin, as [`Self::wait_left`] has just found.
@@ -107,9 +111,9 @@ impl<G: Gate> Gate for Option<G> {
             .map_or(Ok(Duration::ZERO), |gate| gate.enter(clock))
     }
 
-    fn wait_left(&mut self, clock: &dyn Clock) -> Duration {
+    fn wait_left(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
         self.as_mut()
-            .map_or(Duration::ZERO, |gate| gate.wait_left(clock))
+            .map_or(Ok(Duration::ZERO), |gate| gate.wait_left(clock))
     }
 
     fn forecast(&self) -> Duration {
@@ -219,7 +223,7 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
         self.throttle.enter(clock)
     }
 
-    fn wait_left(&mut self, clock: &dyn Clock) -> Duration {
+    fn wait_left(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
         self.throttle.wait_left(clock)
     }
 

@@ -199,10 +199,13 @@ impl Gate for ThrottleGate<'_> {
         Ok(wait)
     }
 
-    fn wait_left(&mut self, clock: &dyn Clock) -> Duration {
-        self.permit
-            .as_mut()
-            .map_or(Duration::ZERO, |permit| permit.wait_with_clock(&clock))
+    fn wait_left(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        let Some(permit) = &mut self.permit else {
+            return Ok(Duration::ZERO);
+        };
+        permit
+            .wait_with_clock(&clock)
+            .map_err(|_| GiveUpReason::Throttle)
     }
 
     fn forecast(&self) -> Duration {

@@ -13,6 +13,7 @@ use reattempt_core::Timestamp;
 #[derive(Debug)]
 pub(super) struct Cubic {
     meter: Meter,
+    pub(super) max_wait: Duration,
     /// 1 once the service has throttled, until it is reset.
     on: AtomicU32,
     held: Mutex<Held>,
@@ -30,6 +31,7 @@ impl Cubic {
     pub(super) const fn new() -> Self {
         Self {
             meter: Meter::new(),
+            max_wait: Duration::from_secs(60),
             on: AtomicU32::new(0),
             held: Mutex::new(Held {
                 limit: None,
@@ -52,14 +54,21 @@ impl Cubic {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place, and answers how long it is until its turn; `None` while there is no limit.
-    pub(super) fn take(&self, now: impl FnOnce() -> Timestamp) -> Option<(u64, Duration)> {
-        self.limited(|limit| limit.take(now()))
+    /// Takes a place, now, and answers how long it is until its turn; `None` while there is no limit.
+    pub(super) fn take(
+        &self,
+        now: impl FnOnce() -> Timestamp,
+    ) -> Option<(u64, Duration, Timestamp)> {
+        self.limited(|limit| {
+            let now = now();
+            let (place, wait) = limit.take(now);
+            (place, wait, now)
+        })
     }
 
     /// How long it is until the turn of a place now.
-    pub(super) fn wait(&self, place: u64, now: impl FnOnce() -> Timestamp) -> Duration {
-        self.limited(|limit| limit.wait(place, now()))
+    pub(super) fn wait(&self, place: u64, now: Timestamp) -> Duration {
+        self.limited(|limit| limit.wait(place, now))
             .unwrap_or(Duration::ZERO)
     }
 

@@ -44,7 +44,7 @@ pub use permit::{Permit, Refused};
 /// fn order(send: impl FnOnce() -> Result<u32, Error>) -> Result<Result<u32, Error>, Refused> {
 ///     let mut permit = SHOP.permit()?;
 ///     loop {
-///         match permit.wait_with_clock(&ThreadTimer) {
+///         match permit.wait_with_clock(&ThreadTimer)? {
 ///             Duration::ZERO => break,
 ///             wait => ThreadTimer.sleep(wait),
 ///         }
@@ -102,8 +102,8 @@ impl Throttle {
         }
     }
 
-    /// Lets a number of calls a second pass, and finds out how many the service takes: it refuses
-    /// none, but lets them wait.
+    /// Lets a number of calls a second pass, and finds out how many the service takes. The others
+    /// wait; one that has waited for a minute ([`max_wait`](Self::max_wait)) is refused.
     ///
     /// There is no limit until the service throttles a call
     /// ([`Verdict::Throttled`](reattempt_core::Verdict::Throttled)). Each throttled call lowers the
@@ -133,7 +133,8 @@ impl Throttle {
     ///
     /// # Errors
     ///
-    /// [`Refused`], from `adaptive` only.
+    /// [`Refused`], from `adaptive` only; a permit of `cubic` says it
+    /// [later](Permit::wait_with_clock).
     #[inline]
     pub fn permit(&self) -> Result<Permit<'_>, Refused> {
         self.permit_with_clock(&ProcessClock)
@@ -149,8 +150,11 @@ impl Throttle {
             Kind::Adaptive(adaptive) if adaptive.refuses(clock.shared(), || clock.random()) => {
                 Err(Refused)
             }
-            Kind::Adaptive(_) => Ok(Permit::new(self, None)),
-            Kind::Cubic(cubic) => Ok(Permit::new(self, cubic.take(|| clock.shared()))),
+            Kind::Adaptive(_) => Ok(Permit::new(self)),
+            Kind::Cubic(cubic) => Ok(match cubic.take(|| clock.shared()) {
+                None => Permit::new(self),
+                Some((place, wait, now)) => Permit::in_line(self, place, wait, now),
+            }),
         }
     }
 

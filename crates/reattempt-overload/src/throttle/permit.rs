@@ -4,10 +4,9 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::time::Duration;
 
-use super::{Kind, Throttle};
-use reattempt_core::Clock;
+use super::{Kind, Throttle, nanos};
 use reattempt_core::process::ProcessClock;
-use reattempt_core::{Classify, Verdict};
+use reattempt_core::{Classify, Clock, Timestamp, Verdict};
 
 /// One attempt that a [`Throttle`] allows, when its turn has come: [`wait_with_clock`](Self::wait_with_clock).
 ///
@@ -17,21 +16,35 @@ use reattempt_core::{Classify, Verdict};
 #[derive(Debug)]
 pub struct Permit<'t> {
     throttle: &'t Throttle,
-    wait: Duration,
+    /// In nanoseconds, as `taken`, from the clock's origin: a permit is part of the future of each call.
+    wait: u64,
+    taken: u64,
     /// In the line for a token, or a token; it goes back when this is dropped.
     place: Option<NonZeroU64>,
 }
 
 impl<'t> Permit<'t> {
-    pub(super) const fn new(throttle: &'t Throttle, taken: Option<(u64, Duration)>) -> Self {
-        let (place, wait) = match taken {
-            Some((place, wait)) => (NonZeroU64::new(place), wait),
-            None => (None, Duration::ZERO),
-        };
+    pub(super) const fn new(throttle: &'t Throttle) -> Self {
         Self {
             throttle,
-            wait,
-            place,
+            wait: 0,
+            taken: 0,
+            place: None,
+        }
+    }
+
+    /// A permit with a place in the line, taken now.
+    pub(super) fn in_line(
+        throttle: &'t Throttle,
+        place: u64,
+        wait: Duration,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            throttle,
+            wait: saturated(wait),
+            taken: nanos(now),
+            place: NonZeroU64::new(place),
         }
     }
 
@@ -43,19 +56,22 @@ impl<'t> Permit<'t> {
     /// 0 when the attempt may begin: always with [`Throttle::adaptive`]. Others who ask later get
     /// later moments. It is a forecast: answers make it shorter, failures longer.
     pub fn wait(&self) -> Duration {
-        self.wait
+        Duration::from_nanos(self.wait)
     }
 
     /// Returns how long to wait now, before asking again: the place in the line stays, while the
     /// rate may have changed.
     ///
     /// Calls are served in the order in which they asked. A permit that is dropped makes room for
-    /// the calls behind it. The total wait has no bound: check [`wait`](Self::wait) against the
-    /// deadline of the call.
+    /// the calls behind it. Check [`wait`](Self::wait) against the deadline of the call.
     ///
     /// # Units and ranges
     ///
     /// At most 500 ms, and never 0 before the attempt may begin; then 0 for good.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] once it has waited for [`max_wait`](Throttle::max_wait).
     ///
     /// # Examples
     ///
@@ -67,7 +83,7 @@ impl<'t> Permit<'t> {
     /// fn send(throttle: &Throttle, timer: &impl BlockingTimer) -> Result<(), Refused> {
     ///     let mut permit = throttle.permit_with_clock(timer)?;
     ///     loop {
-    ///         match permit.wait_with_clock(timer) {
+    ///         match permit.wait_with_clock(timer)? {
     ///             Duration::ZERO => break,
     ///             wait => timer.sleep(wait),
     ///         }
@@ -98,25 +114,30 @@ impl<'t> Permit<'t> {
     /// # assert_eq!(timer.0.get(), Duration::from_secs(2));
     /// # Ok::<(), Refused>(())
     /// ```
-    pub fn wait_with_clock(&mut self, clock: &impl Clock) -> Duration {
+    pub fn wait_with_clock(&mut self, clock: &impl Clock) -> Result<Duration, Refused> {
         const SLICE: Duration = Duration::from_millis(500);
         let Some(place) = self.place else {
             // It has begun, or there is no line.
-            return Duration::ZERO;
+            return Ok(Duration::ZERO);
         };
-        if !self.wait.is_zero()
+        if self.wait > 0
             && let Kind::Cubic(cubic) = &self.throttle.kind
         {
-            self.wait = cubic.wait(place.get(), || clock.shared());
+            let now = clock.shared();
+            self.wait = saturated(cubic.wait(place.get(), now));
+            let taken = Timestamp::from_origin(Duration::from_nanos(self.taken));
+            if self.wait > 0 && now.since(taken) >= cubic.max_wait {
+                return Err(Refused);
+            }
         }
-        self.wait.min(SLICE)
+        Ok(self.wait().min(SLICE))
     }
 
     /// The attempt begins: its token is spent, whatever becomes of it. Before its turn it takes one that
     /// comes later, and the others wait longer.
     pub fn spend(&mut self) {
         if let Some(place) = self.place.take()
-            && !self.wait.is_zero()
+            && self.wait > 0
             && let Kind::Cubic(cubic) = &self.throttle.kind
         {
             cubic.spend(place.get());
@@ -169,6 +190,11 @@ impl Drop for Permit<'_> {
             cubic.give_back(place.get());
         }
     }
+}
+
+/// Of what waits for more than five hundred years nobody sees the end.
+fn saturated(wait: Duration) -> u64 {
+    u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A [`Throttle`] refused a call: the service accepts few of them at present.

@@ -44,8 +44,22 @@ pub(super) const fn window(window: Duration) -> Option<Text> {
     Some(text.push("; write `window(Duration::from_secs(120))`"))
 }
 
+pub(super) const fn max_wait(wait: Duration) -> Option<Text> {
+    if !is_shorter(wait, Duration::from_millis(500)) && !is_shorter(LONGEST, wait) {
+        return None;
+    }
+    let text = say("`max_wait` must be from 500ms to 24h, but is ").duration(wait, "");
+    Some(text.push("; write `max_wait(Duration::from_secs(60))`"))
+}
+
 pub(super) const fn only_adaptive(setting: &str) -> Text {
     Text::new().key(setting).push(
-        " is for `Throttle::adaptive()`, and `Throttle::cubic()` has no settings; drop one of the two",
+        " is for `Throttle::adaptive()`, and the only setting of `Throttle::cubic()` is `max_wait`; drop one of the two",
+    )
+}
+
+pub(super) const fn not_adaptive(setting: &str) -> Text {
+    Text::new().key(setting).push(
+        " is for `Throttle::cubic()`, and `Throttle::adaptive()` makes no call wait; drop one of the two",
     )
 }

@@ -1,4 +1,4 @@
-//! The settings of an adaptive throttle. `checks` says what is wrong with a value.
+//! The settings of a throttle. `rules` says what is wrong with a value.
 
 use core::time::Duration;
 
@@ -115,6 +115,35 @@ impl Throttle {
             adaptive.minimum = requests as u64;
         } else {
             refuse(Some(&rules::only_adaptive("min_requests")));
+        }
+        self
+    }
+
+    /// Sets how long a call waits for its turn at [`cubic`](Self::cubic) before it is refused.
+    ///
+    /// A call with a deadline ends sooner where its turn is expected after that. A throttle without
+    /// such a bound would keep all calls that come meanwhile, as long as more of them come than the
+    /// service takes.
+    ///
+    /// # Units and ranges
+    ///
+    /// 500 ms to 24 h. A call looks at least every 500 ms, and is refused so much later at most.
+    ///
+    /// # Default
+    ///
+    /// One minute.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and on `adaptive`; in a `static` that is an error of the compiler.
+    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    #[track_caller]
+    pub const fn max_wait(mut self, max_wait: Duration) -> Self {
+        refuse(rules::max_wait(max_wait).as_ref());
+        if let Kind::Cubic(cubic) = &mut self.kind {
+            cubic.max_wait = max_wait;
+        } else {
+            refuse(Some(&rules::not_adaptive("max_wait")));
         }
         self
     }

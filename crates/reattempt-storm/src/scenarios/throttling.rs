@@ -59,7 +59,7 @@ fn last_to_begin(calls: u32) -> Option<Duration> {
     while let Some(next) = (0..waiting.len()).min_by_key(|at| waiting.get(*at).map(|it| it.0)) {
         let (at, permit) = waiting.get_mut(next)?;
         clock.sleep(at.saturating_sub(clock.elapsed()));
-        let wait = permit.wait_with_clock(&clock);
+        let wait = permit.wait_with_clock(&clock).ok()?;
         *at = at.saturating_add(wait);
         if wait.is_zero() {
             waiting.remove(next).1.succeeded_with_clock(&clock);

@@ -102,7 +102,9 @@ fn serve(waiting: Vec<Permit<'_>>, clock: &Hand) -> Vec<(usize, Duration)> {
     while let Some(next) = (0..waiting.len()).min_by_key(|at| (waiting[*at].0, waiting[*at].1)) {
         let (at, n, mut permit) = waiting.swap_remove(next);
         clock.now.set(at);
-        let wait = permit.wait_with_clock(clock);
+        let Ok(wait) = permit.wait_with_clock(clock) else {
+            panic!("it waits for less than `max_wait`");
+        };
         assert!(wait <= SECOND / 2);
         assert_eq!(wait.is_zero(), permit.wait().is_zero());
         if wait.is_zero() {
@@ -143,20 +145,20 @@ fn who_goes_away_leaves_its_place_to_those_behind() {
     let mut waiting = permits(&throttle, &clock, 4);
     drop(waiting.remove(1));
     drop(waiting.remove(0));
-    assert_eq!(waiting[0].wait_with_clock(&clock), SECOND / 2);
+    assert_eq!(waiting[0].wait_with_clock(&clock), Ok(SECOND / 2));
     let waits: Vec<_> = waiting.iter().map(Permit::wait).collect();
     assert_eq!(waits, [SECOND * 2, SECOND * 8]); // the other one has not looked again
-    waiting[1].wait_with_clock(&clock);
+    let _ = waiting[1].wait_with_clock(&clock);
     assert_eq!(waiting[1].wait(), SECOND * 4);
     // No two get the same moment, and who comes now gets none of before.
     assert_eq!(permits(&throttle, &clock, 1)[0].wait(), SECOND * 6);
     clock.pass(SECOND * 2);
     let late = permits(&throttle, &clock, 1);
-    assert_eq!(waiting[1].wait_with_clock(&clock), SECOND / 2);
-    assert_eq!(waiting[0].wait_with_clock(&clock), Duration::ZERO);
+    assert_eq!(waiting[1].wait_with_clock(&clock), Ok(SECOND / 2));
+    assert_eq!(waiting[0].wait_with_clock(&clock), Ok(Duration::ZERO));
     // A token that was not spent goes to the next.
     drop(waiting.remove(0));
-    assert_eq!(waiting[0].wait_with_clock(&clock), Duration::ZERO);
+    assert_eq!(waiting[0].wait_with_clock(&clock), Ok(Duration::ZERO));
     assert_eq!(late[0].wait(), SECOND * 4);
 }
 
@@ -173,7 +175,7 @@ fn threads_lose_no_token() {
                 for round in 0..1000 {
                     let mut held = permits(throttle, &clock, 3);
                     drop(held.remove(round % 3));
-                    held[0].wait_with_clock(&clock);
+                    let _ = held[0].wait_with_clock(&clock);
                     if n == 0 && round < 5 {
                         held[0].spend();
                     }
@@ -196,17 +198,17 @@ fn as_new_after_a_reset() {
         (throttle.fill_rate(), throttle.measured_rate()),
         (None, Some(0.0))
     );
-    assert_eq!(waiting[2].wait_with_clock(&clock), Duration::ZERO);
+    assert_eq!(waiting[2].wait_with_clock(&clock), Ok(Duration::ZERO));
     assert_eq!(wait(&throttle, &clock), Duration::ZERO);
 
     // What is left of the time before means nothing to the new limit.
     call(&throttle, &clock, Some(Verdict::Throttled(None)));
     let mut new = permits(&throttle, &clock, 2);
-    assert_eq!(waiting[1].wait_with_clock(&clock), Duration::ZERO);
+    assert_eq!(waiting[1].wait_with_clock(&clock), Ok(Duration::ZERO));
     waiting[0].spend();
     drop(waiting);
     let waits = [0, 1].map(|n| {
-        new[n].wait_with_clock(&clock);
+        let _ = new[n].wait_with_clock(&clock);
         new[n].wait()
     });
     assert_eq!(waits, [SECOND * 2, SECOND * 4]);
@@ -239,10 +241,10 @@ fn what_has_begun_waits_for_nothing() {
     let Ok(mut permit) = throttle.permit_with_clock(&clock) else {
         panic!("it refuses nothing");
     };
-    assert_ne!(permit.wait_with_clock(&clock), Duration::ZERO);
+    assert_ne!(permit.wait_with_clock(&clock), Ok(Duration::ZERO));
     permit.spend();
     // Whoever asks until it is 0 would ask for ever.
-    assert_eq!(permit.wait_with_clock(&clock), Duration::ZERO);
+    assert_eq!(permit.wait_with_clock(&clock), Ok(Duration::ZERO));
 }
 
 /// Calls without a pause, of a service that takes 10 a second.
@@ -271,4 +273,34 @@ fn settles_near_what_the_service_takes() {
     // Without a limit 9000 of 10000 calls would be refused.
     assert!(accepted > 500, "{accepted} {refused}");
     assert!(refused * 3 < accepted, "{accepted} {refused}");
+}
+
+/// The service takes less than what comes: nobody waits for ever, and who goes away moves the others up.
+#[test]
+fn who_has_waited_for_too_long_is_refused() {
+    let clock = Hand::new();
+    let throttle = Throttle::cubic().max_wait(SECOND * 10);
+    call(&throttle, &clock, Some(Verdict::Throttled(None)));
+    let mut waiting = permits(&throttle, &clock, 8);
+    clock.pass(Duration::from_nanos(9_999_999_999));
+    let wait = waiting[7].wait_with_clock(&clock);
+    assert_eq!(wait, Ok(SECOND / 2));
+    let mut late = permits(&throttle, &clock, 1);
+    clock.pass(Duration::from_nanos(1));
+    // Five were served, and their turn has come however late they look.
+    assert_eq!(waiting[4].wait_with_clock(&clock), Ok(Duration::ZERO));
+    for _ in 0..2 {
+        assert_eq!(waiting[7].wait_with_clock(&clock), Err(Refused));
+    }
+    drop(waiting.split_off(5));
+    assert_eq!(late[0].wait_with_clock(&clock), Ok(SECOND / 2));
+    assert_eq!(late[0].wait(), SECOND * 2);
+
+    // By itself a minute.
+    let throttle = limited(&clock);
+    let mut waiting = permits(&throttle, &clock, 40);
+    clock.pass(SECOND * 59);
+    assert_eq!(waiting[39].wait_with_clock(&clock), Ok(SECOND / 2));
+    clock.pass(SECOND);
+    assert_eq!(waiting[39].wait_with_clock(&clock), Err(Refused));
 }

@@ -100,6 +100,12 @@ fn settings_that_make_no_sense() {
         "`window` must be from 1s to 24h, but is 999ms; write `window(Duration::from_secs(120))`"
     );
     assert_ne!(message(rules::window(SECOND * 86_401).as_ref()), "");
+    assert_eq!(
+        message(rules::max_wait(Duration::from_millis(499)).as_ref()),
+        "`max_wait` must be from 500ms to 24h, but is 499ms; write `max_wait(Duration::from_secs(60))`"
+    );
+    assert_ne!(message(rules::max_wait(SECOND * 86_401).as_ref()), "");
+    assert_eq!(message(rules::max_wait(SECOND / 2).as_ref()), "");
     for ceiling in [0.0, 1.01, f64::NAN] {
         let text = message(rules::ceiling(ceiling).as_ref());
         assert!(text.ends_with("; write `ceiling(0.8)`"), "{ceiling} {text}");
@@ -139,6 +145,12 @@ fn cubic_has_no_minimum() {
 #[should_panic(expected = "`factor` is for `Throttle::adaptive()`")]
 fn cubic_has_no_factor() {
     let _ = Throttle::cubic().factor(2.0);
+}
+
+#[test]
+#[should_panic(expected = "`max_wait` is for `Throttle::cubic()`")]
+fn adaptive_has_no_wait() {
+    let _ = Throttle::adaptive().max_wait(SECOND);
 }
 
 #[test]
