@@ -114,13 +114,18 @@ impl Written {
         capture(subscriber)
     }
 
-    /// The warnings about an operation since the last time.
+    /// The warnings about the policy of an operation since the last time.
     fn about(&self, operation: &str) -> Vec<String> {
+        self.warnings("no policy", operation)
+    }
+
+    /// The warnings that say `what` about an operation, since the last time.
+    fn warnings(&self, what: &str, operation: &str) -> Vec<String> {
         let bytes = std::mem::take(&mut *self.0.lock().unwrap());
         let text = String::from_utf8(bytes).unwrap();
         let lines = text
             .lines()
-            .filter(|line| line.contains("WARN") && line.contains("no policy"));
+            .filter(|line| line.contains("WARN") && line.contains(what));
         let lines = lines.filter(|line| line.contains(operation));
         lines.map(str::to_owned).collect()
     }
@@ -213,4 +218,65 @@ async fn a_timeout_that_is_ignored_is_in_the_status() {
     assert_eq!(cut().await, Err(GiveUpReason::Attempts));
     install("[policies.ignored]\nmax = 2\n");
     assert!(ignored().is_empty());
+}
+
+/// Nothing has run when the first file is loaded; one that an operator changes later is to do something.
+#[test]
+fn an_operation_that_nothing_runs_as_is_a_warning_once() {
+    let (_turn, _time) = sync_turn();
+    let _ = (call(), listed());
+    install("");
+    let written = Written::default();
+    let _kept = written.keep();
+    let file = File::new("[operations.\"names.clal\"]\nmax = 2\n");
+    config::load(file.path()).unwrap();
+    let lines = written.warnings("no operation", "names.clal");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let said =
+        "no operation \"names.clal\" has asked for its policy yet; did you mean \"names.call\"?";
+    assert!(lines[0].contains(said), "{lines:?}");
+
+    // Once, also of a file that says something new.
+    file.write("[operations.\"names.clal\"]\nmax = 3\n[operations.\"unlike.any\"]\nmax = 2\n");
+    config::reload().unwrap();
+    let lines = written.warnings("no operation", "");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(
+        lines[0].contains("\"unlike.any\"") && lines[0].contains("`policy = \"default\"`"),
+        "{lines:?}"
+    );
+    install("");
+}
+
+/// An operator who sets it has to hear that it does nothing.
+#[test]
+fn a_timeout_that_nothing_keeps_is_a_warning_once() {
+    let (_turn, _time) = sync_turn();
+    install("");
+    assert_eq!(lone(), Ok(()));
+    let written = Written::default();
+    let _kept = written.keep();
+    for max in [2, 3] {
+        install(&format!(
+            "[policies.lone]\ntimeout = \"10ms\"\nmax = {max}\n"
+        ));
+        let lines = written.warnings("`timeout`", "names.lone");
+        assert_eq!(lines.len(), usize::from(max == 2), "{lines:?}");
+    }
+    // And where an operation runs for the first time under such a policy.
+    install("[policies.first]\ntimeout = \"10ms\"\n");
+    assert_eq!(first(), Ok(()));
+    let lines = written.warnings("`timeout`", "names.first");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    install("");
+}
+
+#[retry(policy = "lone", name = "names.lone", max = 1, on(_))]
+fn lone() -> Result<(), String> {
+    Ok(())
+}
+
+#[retry(policy = "first", name = "names.first", max = 1, on(_))]
+fn first() -> Result<(), String> {
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! What is loaded now, and the places in the code that ask for it. One lock for whoever loads and for a place
 //! that is used for the first time; calls do not take it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::SystemTime;
@@ -23,6 +24,8 @@ struct State {
     read: Option<Read>,
     loaded_at: Option<SystemTime>,
     last_error: Option<Arc<ConfigError>>,
+    /// The warnings that are said once.
+    said: BTreeSet<String>,
     #[cfg(feature = "watch")]
     watch: Option<(SystemTime, WatchMode)>,
 }
@@ -45,6 +48,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     read: None,
     loaded_at: None,
     last_error: None,
+    said: BTreeSet::new(),
     #[cfg(feature = "watch")]
     watch: None,
 });
@@ -338,7 +342,12 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
         site.set(resolution.policy, resolution.label, resolution.enabled);
     }
     let switched = switch::set_by_file(config.is_enabled());
-    let warnings = Warnings::of(&state.sites, &config);
+    let is_first = state.config.is_none();
+    let mut warnings = Warnings::of(&state.sites, &config);
+    // As a rule the first one is loaded before anything has run.
+    if !is_first {
+        warnings = warnings.and_unused(&state.sites, &config);
+    }
     state.config = Some(Arc::new(config));
     state.read = read;
     state.from = from;
@@ -347,6 +356,7 @@ fn install(config: Config, read: Option<Read>, from: Option<PathBuf>) -> Came {
         return Came::Same;
     }
     state.loaded_at = Some(SystemTime::now());
+    let warnings = warnings.once(&mut state.said);
     Came::Installed { switched, warnings }
 }
 
@@ -378,6 +388,7 @@ fn register(site: &'static NamedPolicy) -> Arc<Snapshot> {
         state.sites.push(site);
         if let Some(config) = &state.config {
             warnings = Warnings::of(&[site], config);
+            warnings = warnings.once(&mut state.said);
         }
         if let Some(fault) = &fault {
             state.last_error = Some(Arc::new(fault.clone().into()));

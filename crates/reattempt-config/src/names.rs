@@ -82,24 +82,90 @@ pub(super) fn ignored_timeouts(sites: &[&'static NamedPolicy]) -> Vec<&'static s
     names.into_iter().collect()
 }
 
+/// What an operator does not see by what the program does.
+enum Warning {
+    Missing(&'static str, MissingPolicy),
+    /// An operation of the configuration, and the one that is most likely meant.
+    Unused(String, Option<&'static str>),
+    IgnoredTimeout(&'static str),
+}
+
+impl Warning {
+    fn operation(&self) -> &str {
+        match self {
+            Self::Missing(operation, _) | Self::IgnoredTimeout(operation) => operation,
+            Self::Unused(operation, _) => operation,
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(_, missing) => missing.fmt(f),
+            Self::Unused(name, nearest) => {
+                write!(f, "no operation \"{name}\" has asked for its policy yet; ")?;
+                match nearest {
+                    Some(near) => write!(f, "did you mean \"{near}\"?"),
+                    None => f.write_str(
+                        "code that a file is to change has `policy = \"default\"`, or the name of a policy",
+                    ),
+                }
+            }
+            Self::IgnoredTimeout(_) => f.write_str(
+                "the `timeout` of its policy is not applied: nothing interrupts a sync function, nor one with `cut_off = false`",
+            ),
+        }
+    }
+}
+
 /// What is to be said of operations once no lock is held, as a subscriber may ask for anything.
 #[derive(Default)]
-pub(super) struct Warnings(Vec<(&'static str, MissingPolicy)>);
+pub(super) struct Warnings(Vec<Warning>);
 
 impl Warnings {
+    /// About sites that have their policy of `config` now.
     pub(super) fn of(sites: &[&'static NamedPolicy], config: &Config) -> Self {
-        let of = |site: &&'static NamedPolicy| {
-            Some((site.operation(), MissingPolicy::of(site, config)?))
-        };
-        Self(sites.iter().filter_map(of).collect())
+        let missing = sites.iter().filter_map(|site| {
+            let missing = MissingPolicy::of(site, config)?;
+            Some(Warning::Missing(site.operation(), missing))
+        });
+        let ignored = ignored_timeouts(sites).into_iter();
+        Self(
+            missing
+                .chain(ignored.map(Warning::IgnoredTimeout))
+                .collect(),
+        )
+    }
+
+    /// Adds the operations of `config` that no site has the name of.
+    pub(super) fn and_unused(mut self, sites: &[&'static NamedPolicy], config: &Config) -> Self {
+        let known: Vec<_> = sites.iter().map(|site| site.operation()).collect();
+        let unused = unused(sites, config).into_iter().map(|name| {
+            let near = nearest(&name, &known);
+            Warning::Unused(name, near)
+        });
+        self.0.extend(unused);
+        self
+    }
+
+    /// Keeps what was not said before. A missing policy is said at each load.
+    pub(super) fn once(mut self, said: &mut BTreeSet<String>) -> Self {
+        self.0.retain(|warning| match warning {
+            Warning::Missing(..) => true,
+            Warning::Unused(..) | Warning::IgnoredTimeout(_) => {
+                said.insert(format!("{}: {warning}", warning.operation()))
+            }
+        });
+        self
     }
 
     pub(super) fn say(self) {
-        for (operation, missing) in self.0 {
+        for warning in self.0 {
             #[cfg(feature = "tracing")]
-            tracing::warn!(target: "reattempt", operation, "{missing}");
+            tracing::warn!(target: "reattempt", operation = warning.operation(), "{warning}");
             #[cfg(not(feature = "tracing"))]
-            let _ = (operation, missing);
+            let _ = warning;
         }
     }
 }
