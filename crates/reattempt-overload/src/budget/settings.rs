@@ -37,6 +37,11 @@ impl Budget {
     ///
     /// They refill the reserve up to [`initial`](Self::initial), or up to one. Deposits are spent first.
     ///
+    /// It is a rate of each process, whatever its traffic: where a process would retry less often than this, the
+    /// budget refuses none. Many quiet processes together may so retry everything, with as many retries a second as
+    /// there are processes. Set it to 0, or to a part of the spare capacity of the service for each process. Other
+    /// libraries have ten a second here.
+    ///
     /// # Units and ranges
     ///
     /// Finite, from 0.0, which refills nothing.
