@@ -252,6 +252,48 @@ async fn a_deadline_from_above() {
     assert_eq!(PATIENT.state(), State::Open);
 }
 
+/// It shows nothing but how long the attempt ran: a service that hangs opens a breaker that counts slow calls.
+#[tokio::test(start_paused = true)]
+async fn what_hangs_until_a_deadline_from_above_is_slow() {
+    #[retry(max = 1, timeout = "1h", breaker = breaker, on(_))]
+    async fn call(breaker: &Breaker) -> Result<(), RetryError<&'static str>> {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        Ok(())
+    }
+    let slow = Duration::from_secs(1);
+    let counting = || Breaker::count_window(3).slow_calls(slow, 1.0);
+    for (breaker, left, calls, state) in [
+        (counting(), 2 * slow, 3, State::Open),
+        // Whoever waits for less time than that learns nothing.
+        (counting(), slow / 2, 0, State::Closed),
+        (Breaker::count_window(3), 2 * slow, 0, State::Closed),
+    ] {
+        for _ in 0..3 {
+            let end = reattempt::deadline::within(left, call(&breaker))
+                .await
+                .unwrap_err();
+            assert_eq!(end.reason(), GiveUpReason::Deadline);
+        }
+        let stats = breaker.stats();
+        assert_eq!((stats.slow_calls(), stats.failures()), (calls, 0));
+        assert_eq!(breaker.state(), state);
+    }
+
+    // A probe that hangs has not succeeded, and one that was given little time may be made again.
+    let breaker = counting().cooldown(slow);
+    for _ in 0..3 {
+        let _ = reattempt::deadline::within(2 * slow, call(&breaker)).await;
+    }
+    for (left, state) in [(slow / 2, State::HalfOpen), (2 * slow, State::Open)] {
+        tokio::time::sleep(slow).await;
+        let end = reattempt::deadline::within(left, call(&breaker))
+            .await
+            .unwrap_err();
+        assert_eq!(end.reason(), GiveUpReason::Deadline);
+        assert_eq!(breaker.state(), state);
+    }
+}
+
 /// A service that answers 404 is well: the breaker closes, and concurrent calls get through again.
 #[test]
 fn a_permanent_answer_closes_a_half_open_breaker() {

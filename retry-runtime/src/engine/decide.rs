@@ -181,8 +181,8 @@ impl Progress {
         GaveUp::new(reason, attempts)
     }
 
-    /// Ends the call whose attempt a deadline cut off. `is_own` says that it was the call's own deadline, which the
-    /// gates learn of; an inherited one says nothing about the service.
+    /// Ends the call whose attempt a deadline cut off. `is_own` says that it was the call's own deadline, which is a
+    /// failure for the gates; an inherited one says no more about the service than how long it has not answered.
     #[cold]
     pub(super) fn cut_off(
         &mut self,
@@ -192,6 +192,8 @@ impl Progress {
     ) -> GaveUp {
         if is_own {
             gates.record(AttemptResult::CutOff, &context.operation, context.timer);
+        } else {
+            gates.abandon(context.timer);
         }
         let attempts = self.call.failures().saturating_add(1);
         let report = Report::of_attempt(attempts);

@@ -40,6 +40,9 @@ pub trait Gate {
     /// Records an attempt of this operation that has not ended the call with success.
     fn record(&mut self, _result: AttemptResult, _operation: &Operation<'_>, _clock: &dyn Clock) {}
 
+    /// Records that an inherited deadline cut the attempt off: it shows how long the service has not answered.
+    fn abandon(&mut self, _clock: &dyn Clock) {}
+
     /// Gives back what a lookup after a failed attempt may need: its slot, and the permit of a probe. Returns
     /// whether there was one.
     fn step_aside(&mut self) -> bool {
@@ -130,6 +133,12 @@ impl<G: Gate> Gate for Option<G> {
     fn record(&mut self, result: AttemptResult, operation: &Operation<'_>, clock: &dyn Clock) {
         if let Some(gate) = self {
             gate.record(result, operation, clock);
+        }
+    }
+
+    fn abandon(&mut self, clock: &dyn Clock) {
+        if let Some(gate) = self {
+            gate.abandon(clock);
         }
     }
 
@@ -244,6 +253,10 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
         self.bulkhead.record(result, operation, clock);
         self.throttle.record(result, operation, clock);
         self.budget.record(result, operation, clock);
+    }
+
+    fn abandon(&mut self, clock: &dyn Clock) {
+        self.breaker.abandon(clock);
     }
 
     fn step_aside(&mut self) -> bool {

@@ -68,6 +68,11 @@ impl Gate for BreakerGate<'_> {
         }
     }
 
+    fn abandon(&mut self, clock: &dyn Clock) {
+        self.breaker.settle_cut_off(self.pass, &clock);
+        self.pass = Pass::NOTHING;
+    }
+
     fn step_aside(&mut self) -> bool {
         let is_probe = self.pass.is_probe();
         if is_probe {

@@ -277,6 +277,16 @@ impl Breaker {
         }
     }
 
+    /// Tells it of a call that was cut off by who was in a hurry: it counts where it was slow until then.
+    #[doc(hidden)]
+    pub fn settle_cut_off(&self, pass: Pass, clock: &impl Clock) {
+        if self.settings.is_slow(pass.started, clock) == Some(true) {
+            self.settle_success(pass, clock);
+        } else if pass.is_probe() {
+            self.give_back(pass);
+        }
+    }
+
     #[doc(hidden)]
     pub fn give_back(&self, pass: Pass) {
         self.word.give_back(pass.permit);

@@ -184,6 +184,10 @@ impl Breaker {
     /// the calls in the window are. A probe that is slow has not succeeded. Only with this the
     /// clock is read around every call.
     ///
+    /// An attempt that an inherited deadline cancels counts if it ran longer than `threshold`, as a slow one. So
+    /// a service that hangs opens the breaker, however short the deadlines of its callers are above that; without this
+    /// setting such attempts count nothing.
+    ///
     /// # Units and ranges
     ///
     /// `threshold` above 0; `ratio` above 0.0, up to 1.0.
