@@ -3,8 +3,11 @@
 //!
 //! A deadline applies to the code inside [`within`] or [`within_blocking`], on the same thread or
 //! in the same future. It nests, and only ever shrinks. Retried calls inside begin no delay that
-//! would run past it, and cancel attempts that have a `timeout` or a `deadline`. Your own code
-//! reads [`remaining`]. A call with a `deadline` key sets one for its attempts, too.
+//! would run past it, and cancel attempts that have a `timeout` or a `deadline`. A call with a
+//! `deadline` key sets one for its attempts, too.
+//!
+//! **It cancels nothing else.** Code that does not look at it, such as a client that is awaited, runs
+//! past it: pass [`remaining`] to it as a time-out.
 //!
 //! Spawned tasks and threads do not inherit a deadline: read it with [`current`], and set it inside
 //! with [`scope`] or [`scope_blocking`].

@@ -57,18 +57,51 @@ pub fn attempt() -> u32 {
 /// `within(limit, client.get(url).send())` makes the request outside,
 /// `within(limit, async { client.get(url).send().await })` inside.
 ///
-/// It needs no runtime and no timer, and does not cancel `future`: retried calls inside obey the
-/// deadline. Pass [`remaining`] as a time-out to other code.
+/// It needs no runtime and no timer, and **does not cancel `future`**. Only code that looks at the
+/// deadline obeys it:
+///
+/// * a retried call that has a `deadline` or a `timeout` of its own cancels its attempts there;
+/// * any other retried call begins no delay and no retry that would be too late, but waits for an attempt
+///   that hangs;
+/// * everything else, such as a client that is awaited, runs on. Pass [`remaining`] to it as a
+///   time-out, or wrap it in a time-out of the runtime.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future drops `future`; nothing else is kept.
+///
+/// # Examples
+///
+/// ```
+/// use reattempt::deadline;
+/// use std::time::Duration;
+/// use tokio::time::{Instant, sleep, timeout};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let (second, start) = (Duration::from_secs(1), Instant::now());
+/// let query = async || sleep(60 * second).await; // it knows no deadline
+///
+/// deadline::within(second, query()).await;
+/// assert_eq!(start.elapsed(), 60 * second);
+///
+/// let cut = async {
+///     let left = deadline::remaining().unwrap_or(Duration::MAX);
+///     timeout(left, query()).await
+/// };
+/// assert!(deadline::within(second, cut).await.is_err());
+/// assert_eq!(start.elapsed(), 61 * second);
+/// # }
+/// ```
 pub fn within<F: Future>(limit: Duration, future: F) -> Scope<F> {
     scope(Deadline::after(limit), future)
 }
 
 /// Runs `f` with `limit` as its deadline, from now on, unless it inherits an earlier one. A future
 /// that `f` returns is polled later, without the deadline; use [`within`] for a future.
+///
+/// Nothing interrupts `f`: retried calls inside begin no delay and no retry that would be too late, and
+/// all other code has to look at [`remaining`].
 ///
 /// # Examples
 ///
