@@ -204,7 +204,9 @@ impl Run<'_> {
             self.clock.set(after);
         }
         assert!(
-            permit.wait_with_clock(&self.clock).is_ok_and(|wait| wait.is_zero()),
+            permit
+                .wait_with_clock(&self.clock)
+                .is_ok_and(|wait| wait.is_zero()),
             "no turn: {:?}",
             permit.wait()
         );
