@@ -368,7 +368,7 @@ const NOTHING_RAN: &[(&str, &str, usize, &str)] = &[
     ),
     (
         "clients/ureq.rs",
-        "classify",
+        "classify_unredirected",
         2,
         "variants: while connecting",
     ),

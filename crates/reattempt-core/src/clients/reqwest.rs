@@ -8,7 +8,7 @@ use http::{HeaderMap, Method, StatusCode};
 
 use super::chain::{in_chain, of_connecting};
 use super::hyper::is_connecting;
-use crate::http::{FollowsRedirects, HasMethod, HasStatus, RequestError, Statuses};
+use crate::http::{FollowsRedirects, HasMethod, HasStatus, RequestError, Statuses, unproved};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! reqwest {
@@ -23,7 +23,7 @@ macro_rules! reqwest {
                 match self.status() {
                     Some(_) => verdict,
                     // Its URL is no help: it is that of the first request, also behind a redirect.
-                    None => verdict.into_ambiguous(),
+                    None => unproved(self, verdict),
                 }
             }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use ureq3::Timeout;
 
 use super::chain::in_chain;
-use crate::http::{FollowsRedirects, RequestError, Statuses};
+use crate::http::{FollowsRedirects, RequestError, Statuses, unproved};
 use crate::verdict::{Classify, Verdict};
 
 /// ureq 3: a status decides, by [`Statuses::STANDARD`]; else the cause of the failure. It never proves that nothing ran,
@@ -16,7 +16,9 @@ impl Classify for ureq3::Error {
         let verdict = self.classify_unredirected();
         match self {
             Self::StatusCode(_) => verdict,
-            _ => verdict.into_ambiguous(),
+            // It has no `source`.
+            Self::Io(error) => unproved(error, verdict),
+            _ => unproved(self, verdict),
         }
     }
 

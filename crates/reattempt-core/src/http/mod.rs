@@ -13,6 +13,8 @@ mod statuses;
 pub use bad_status::{BadStatus, CheckStatus, HasStatus};
 pub use idempotency::{HasMethod, IDEMPOTENCY_KEY};
 pub use redirects::FollowsRedirects;
+#[cfg(any(feature = "reqwest012", feature = "reqwest013", feature = "ureq3"))]
+pub(crate) use redirects::unproved;
 pub use request_error::RequestError;
 #[cfg(feature = "aws1")]
 pub(crate) use retry_after::heeded;

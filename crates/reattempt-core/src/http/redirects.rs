@@ -37,3 +37,13 @@ impl<E: FollowsRedirects, R> FollowsRedirects for RequestError<E, R> {
         }
     }
 }
+
+/// Returns the verdict where a redirect may have been followed: what was refused need not be the first request. What a
+/// limit of a call inside has decided stays.
+#[cfg(any(feature = "reqwest012", feature = "reqwest013", feature = "ureq3"))]
+pub(crate) fn unproved(error: &(impl core::error::Error + 'static), verdict: Verdict) -> Verdict {
+    if verdict == crate::chained::verdict::<(), _, _>(error) {
+        return verdict;
+    }
+    verdict.into_ambiguous()
+}
