@@ -2,6 +2,7 @@
 #![cfg(all(feature = "postgres", feature = "test-util"))]
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::unused_async,
     reason = "a test that panics has failed; workflows are async"

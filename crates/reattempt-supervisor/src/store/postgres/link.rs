@@ -44,8 +44,10 @@ impl Shared {
     async fn lend(&self) -> Option<InUse> {
         let turn = tokio::time::timeout(PATIENCE, self.lock()).await.ok()?;
         let live = Arc::clone(turn.as_ref().filter(|live| !live.is_over())?);
-        let _turn = Some(turn);
-        Some(InUse { live, _turn })
+        Some(InUse {
+            live,
+            _turn: Some(turn),
+        })
     }
 }
 
