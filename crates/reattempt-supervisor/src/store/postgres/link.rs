@@ -130,8 +130,8 @@ impl Link {
         Ok(())
     }
 
-    /// Returns a connection; opens a new one if there is none. The shared one gets no epoch from a link whose own
-    /// connection has had a later one: only one of them can commit.
+    /// Returns a connection; opens a new one if there is none. The epoch of a writer is raised with each change between its
+    /// own connection and the shared one: only the last can commit.
     pub(super) async fn live(&self, need: Need) -> Result<InUse, StoreError> {
         let mut own = self.own.lock().await;
         if let Some(live) = own.live.clone().filter(|live| !live.is_over()) {

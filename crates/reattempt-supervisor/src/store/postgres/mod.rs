@@ -388,7 +388,11 @@ impl Store for Postgres {
             let began = Instant::now();
             sweeper.rest();
             let with_first = sweeper.rhythm.is_due() && sweeper.rhythm.is_quick();
-            let seen = sweep::look(&self.links.looks, &sweep, with_first).await?;
+            let seen = sweep::look(&self.links.looks, &sweep, with_first).await;
+            // Also if it came too late: then the next one leaves the first tasks out.
+            let has_looked = with_first && !matches!(seen, Ok(None));
+            let pause = has_looked.then(|| sweeper.rhythm.note(began));
+            let seen = seen?;
             self.has_due.store(
                 seen.as_ref().is_some_and(|seen| seen.has_due),
                 Ordering::Relaxed,
@@ -396,7 +400,6 @@ impl Store for Postgres {
             let Some(seen) = seen else {
                 return Ok(Vec::new());
             };
-            let pause = seen.first.is_some().then(|| sweeper.rhythm.note(began));
             let mut reclaimed = Vec::new();
             if seen.has_work {
                 reclaimed = self.reclaim(&mut sweeper, &sweep).await?;
