@@ -3,8 +3,8 @@
 use super::RequestError;
 use crate::verdict::{Classify, Verdict};
 
-/// The error of a client that follows redirects by itself, such as reqwest and ureq do unless they
-/// are told not to.
+/// The error of a client that follows redirects by itself, such as reqwest and ureq do unless their
+/// settings forbid it.
 ///
 /// Such an error is about the last request, and does not say whether there was one before, which
 /// the service has executed. So [`Classify`] takes a refused connection for no proof that nothing

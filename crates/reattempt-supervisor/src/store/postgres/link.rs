@@ -40,8 +40,8 @@ impl Shared {
         Arc::clone(&self.0).try_lock_owned().ok()
     }
 
-    /// Lends the connection, if there is one that is free soon.
-    async fn lend(&self) -> Option<InUse> {
+    /// Returns the connection for one use, if there is one that is free soon.
+    async fn borrow(&self) -> Option<InUse> {
         let turn = tokio::time::timeout(PATIENCE, self.lock()).await.ok()?;
         let live = Arc::clone(turn.as_ref().filter(|live| !live.is_over())?);
         Some(InUse {
@@ -143,14 +143,14 @@ impl Link {
         own.live = None;
         self.is_used.store(true, Ordering::Relaxed);
         if need == Need::Look
-            && let Some(lent) = self.shared.lend().await
+            && let Some(borrowed) = self.shared.borrow().await
         {
-            let shared = Arc::downgrade(&lent.live);
+            let shared = Arc::downgrade(&borrowed.live);
             if !Weak::ptr_eq(&own.raised, &shared) {
-                self.raise_epoch(&lent.live).await?;
+                self.raise_epoch(&borrowed.live).await?;
                 own.raised = shared;
             }
-            return Ok(lent);
+            return Ok(borrowed);
         }
         own.raised = Weak::new();
         let live = Live::open(&self.connector, &self.limits, self.statements).await?;
