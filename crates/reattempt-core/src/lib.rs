@@ -63,6 +63,7 @@ mod retry_error;
     allow(dead_code, reason = "the adapters of some clients need it")
 )]
 mod said;
+mod sync;
 pub mod tables;
 mod time;
 mod timestamp;

@@ -3,7 +3,7 @@
 //! Calls read the word before they ask a slot. What fills a slot sets its bit, under the lock of the
 //! slot. Slots of tests stay set.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, Ordering, shared};
 
 /// A test has made the time of a thread virtual.
 pub const VIRTUAL_TIME: u32 = 1;
@@ -26,7 +26,7 @@ pub const FAULTS: u32 = 1 << 8;
 /// Retries are switched off.
 pub const OFF: u32 = OFF_BY_CALL | OFF_BY_FILE;
 
-static WATCH: AtomicU32 = AtomicU32::new(0);
+shared!(WATCH: AtomicU32 = AtomicU32::new(0));
 
 /// Returns the bits that are set: 0 where no slot is filled.
 // Relaxed, here and below: a bit publishes nothing. Its slot has an order of its own, and a thread

@@ -6,11 +6,12 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use pin_project_lite::pin_project;
 use reattempt_core::watch;
 
+use super::counted::Counted;
 use super::event::Event;
 use super::observer::Observer;
 
@@ -28,30 +29,6 @@ struct Link {
     above: Option<Arc<Link>>,
     #[expect(dead_code, reason = "counted until it is dropped")]
     counted: Counted,
-}
-
-/// How many observers the scopes of all threads have: most programs have none, and each failure asks.
-static COUNT: Mutex<usize> = Mutex::new(0);
-
-struct Counted;
-
-impl Counted {
-    fn new() -> Self {
-        let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
-        *count = count.saturating_add(1);
-        watch::set(watch::SCOPE);
-        Self
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
-        *count = count.saturating_sub(1);
-        if *count == 0 {
-            watch::clear(watch::SCOPE);
-        }
-    }
 }
 
 /// One after the other: a chain that drops itself link by link goes as deep as it is long.
@@ -157,14 +134,14 @@ impl Scope {
     }
 }
 
-/// The scope of this thread until this is dropped, also by a panic.
-/// The scope before; nothing of the user's runs while this one is changed.
+/// Sets the scope of this thread. Returns the one before; nothing of the user's runs while this one is changed.
 fn replace(scope: Scope) -> Scope {
     let before =
         HERE.try_with(|here| Some(core::mem::replace(&mut *here.try_borrow_mut().ok()?, scope)));
     before.ok().flatten().unwrap_or_default()
 }
 
+/// The scope of this thread until this is dropped, also by a panic.
 struct Here {
     before: Scope,
 }

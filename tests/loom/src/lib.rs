@@ -6,10 +6,17 @@ mod breaker;
 mod budget;
 mod bulkhead;
 mod throttle;
+#[path = "../../../crates/reattempt-core/src/watch.rs"]
+mod watch;
+mod watched;
 
-/// What `retry-runtime/src/sync.rs` is there.
+/// What `sync.rs` of these crates is there.
 mod sync {
+    pub(crate) use loom::sync::Mutex;
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    pub(crate) use std::sync::PoisonError;
+
+    pub(crate) use crate::watch;
 
     /// loom's atomics are made when the model runs.
     macro_rules! constant {
@@ -18,4 +25,11 @@ mod sync {
         };
     }
     pub(crate) use constant;
+
+    macro_rules! shared {
+        ($name:ident: $type:ty = $value:expr) => {
+            loom::lazy_static! { static ref $name: $type = $value; }
+        };
+    }
+    pub(crate) use shared;
 }

@@ -1,0 +1,28 @@
+//! Each observer of a scope is counted while it lives: the bit of the scopes goes with the last one.
+
+use crate::sync::{Mutex, PoisonError, shared, watch};
+
+// How many there are in the scopes of all threads: most programs have none, and each failure asks.
+shared!(COUNT: Mutex<usize> = Mutex::new(0));
+
+/// One of them.
+pub(crate) struct Counted;
+
+impl Counted {
+    pub(crate) fn new() -> Self {
+        let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
+        *count = count.saturating_add(1);
+        watch::set(watch::SCOPE);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            watch::clear(watch::SCOPE);
+        }
+    }
+}
