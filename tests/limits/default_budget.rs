@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use reattempt::{GiveUpReason, Policy, RetryError, retry, retry_block, testing};
+use reattempt::{Breaker, GiveUpReason, Policy, RetryError, retry, retry_block, testing};
 
 /// Fails `left` times, and then succeeds.
 #[derive(Default)]
@@ -152,6 +152,26 @@ fn polls_are_free() {
     let _limits = testing::default_budgets(true);
     for _ in 0..5 {
         assert_eq!(poll(&Cell::new(15)).ok(), Some(0));
+    }
+}
+
+/// The breaker opens during the delay: the retry was paid for, and is not made.
+#[test]
+fn a_retry_that_a_gate_refuses_gives_its_token_back() {
+    static BREAKER: Breaker = Breaker::count_window(20);
+    operation!(
+        refused,
+        max = 3,
+        base = "2s",
+        breaker = &BREAKER,
+        on_retry = |_| BREAKER.force_open()
+    );
+    let _time = testing::virtual_time();
+    let _limits = testing::default_budgets(true);
+    for _ in 0..10 {
+        BREAKER.force_closed();
+        let end = refused(&Service::failing(u32::MAX)).expect_err("down");
+        assert_eq!((end.reason(), end.attempts()), (GiveUpReason::BreakerOpen, 1));
     }
 }
 

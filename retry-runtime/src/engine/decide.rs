@@ -201,10 +201,13 @@ impl Progress {
         self.end(report, context, ending, GiveUpReason::Deadline, attempts)
     }
 
-    /// Ends the call between two attempts, or before the first.
+    /// Ends the call between two attempts, or before the first. The retry that is not begun gives its token back.
     #[cold]
     #[inline(never)]
     pub(super) fn ended(&mut self, context: Context<'_>, reason: GiveUpReason) -> GaveUp {
+        if self.call.has_paid_for_all() {
+            default_budget::give_back(context);
+        }
         let attempts = self.call.failures();
         let report = Report::of_attempt(attempts);
         self.end(report, context, Ending::BetweenAttempts, reason, attempts)
@@ -236,9 +239,6 @@ impl Progress {
         } else {
             return Ok(());
         };
-        if self.call.has_paid_for_all() {
-            default_budget::give_back(context);
-        }
         Err(self.ended(context, reason))
     }
 
