@@ -1,5 +1,7 @@
 //! `cargo retry explain` of the keys of an attribute.
 
+use std::path::PathBuf;
+
 use super::{command, ended, folder, run};
 
 #[test]
@@ -80,7 +82,14 @@ fn every_broken_rule_is_shown_under_the_text() {
     );
     assert!(out.contains("error[R17]:"), "{out}");
     assert!(!out.contains("attempts"), "{out}");
-    // Mistakes of shells and of names.
+}
+
+/// Mistakes of shells and of names. A word may be an operation, so the project here is searched: an empty one.
+#[test]
+fn a_lone_word_is_no_policy() {
+    let project = project("words", "");
+    let run =
+        |arguments: &[&str]| ended(&command(arguments).current_dir(&project).output().unwrap());
     let (code, _, err) = run(&["explain", "max=5", "base=200ms"]);
     assert_eq!(code, 2);
     assert!(err.contains("put all of it into single quotes"), "{err}");
@@ -207,15 +216,23 @@ fn attempts_that_usually_fit_into_the_deadline() {
     assert!(!out.contains("usually"), "{out}");
 }
 
+/// A project with a library, in a folder of its name.
+fn project(name: &str, code: &str) -> PathBuf {
+    let folder = folder(name);
+    std::fs::create_dir_all(folder.join("src")).unwrap();
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n[dependencies]\nreattempt = \"*\"\n"
+    );
+    std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    std::fs::write(folder.join("src/lib.rs"), code).unwrap();
+    folder
+}
+
 /// A name that `list` prints.
 #[test]
 fn an_operation_of_the_code() {
-    let folder = folder("operation");
-    std::fs::create_dir_all(folder.join("src")).unwrap();
-    let manifest = "[package]\nname = \"shop\"\nedition = \"2024\"\n[workspace]\n[dependencies]\nreattempt = \"*\"\n";
-    std::fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     let code = "#[reattempt::retry(max = 7, on(_))]\nfn fetch() -> Result<(), ()> { Ok(()) }\n";
-    std::fs::write(folder.join("src/lib.rs"), code).unwrap();
+    let folder = project("shop", code);
     for name in ["fetch", "shop::fetch"] {
         let output = command(&["explain", name])
             .current_dir(&folder)
