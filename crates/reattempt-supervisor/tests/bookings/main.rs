@@ -97,10 +97,14 @@ struct Worker {
 }
 
 impl Worker {
-    async fn says(&mut self, what: &str) {
+    /// Waits for a line that begins so. Returns the lines up to it.
+    async fn says(&mut self, what: &str) -> Vec<String> {
+        let mut lines = Vec::new();
         while let Some(line) = self.lines.recv().await {
-            if line == what {
-                return;
+            let is_said = line.starts_with(what);
+            lines.push(line);
+            if is_said {
+                return lines;
             }
         }
         panic!("a worker ended by itself");
@@ -197,6 +201,11 @@ impl Place {
                         tokio::time::sleep(Duration::from_millis(1)).await;
                     }
                     if way == Way::Settles {
+                        // It has heard that the answer is lost, and asks what became of the commit.
+                        if self.hits.answer_lost.load(Ordering::SeqCst) > lost {
+                            let said = tokio::time::timeout(20 * QUIET, worker.says("unknown"));
+                            lines.extend(said.await.unwrap_or_default());
+                        }
                         pause(&mut chance, 0..200).await;
                     }
                 }
