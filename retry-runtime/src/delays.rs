@@ -103,6 +103,14 @@ impl Policy {
         }
     }
 
+    /// Returns the policy as it holds after an error of throttling.
+    pub(crate) const fn throttled(mut self) -> Self {
+        let least = Nanos::new(self.throttled_base);
+        self.base = self.base.max(least);
+        self.first = self.first.max(least);
+        self
+    }
+
     /// Returns whether the count and chance alone decide what follows an error of this verdict.
     #[inline(always)]
     pub(crate) const fn is_plain(&self, verdict: Verdict) -> bool {

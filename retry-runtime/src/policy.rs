@@ -62,6 +62,7 @@ pub struct Policy {
     pub(crate) cap: Nanos,
     pub(crate) jitter: Jitter,
     pub(crate) fast_first: bool,
+    pub(crate) throttled_base: Duration,
     pub(crate) reset_after: Option<Duration>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
@@ -220,6 +221,7 @@ impl Policy {
             cap: Nanos::new(Duration::from_secs(20)),
             jitter: Jitter::Full,
             fast_first: false,
+            throttled_base: Duration::from_secs(1),
             reset_after: None,
             deadline: None,
             timeout: None,
@@ -399,6 +401,29 @@ impl Policy {
     pub const fn fast_first(mut self, on: bool) -> Self {
         self.fast_first = on;
         self.sets(Key::FastFirst)
+    }
+
+    /// Sets the least unit of the shape after an error that says that the service is overloaded, and not after how long it
+    /// may be called again ([`Verdict::Throttled`] without a delay): `base` and `first` are at least this long then.
+    ///
+    /// A shape of your own has no unit, and `cap` holds.
+    ///
+    /// [`Verdict::Throttled`]: crate::Verdict::Throttled
+    ///
+    /// # Units and ranges
+    ///
+    /// Not above `cap`. A value below `base` changes nothing.
+    ///
+    /// # Default
+    ///
+    /// 1 s.
+    ///
+    /// # Source
+    ///
+    /// The standard mode of the AWS SDKs: 50 ms after a transient error, 1 s after one of throttling.
+    pub const fn throttled_base(mut self, least: Duration) -> Self {
+        self.throttled_base = least;
+        self.sets(Key::ThrottledBase)
     }
 
     /// Starts the count and the delays anew after an attempt that ran at least this long before it

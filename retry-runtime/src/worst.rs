@@ -26,7 +26,8 @@ impl WorstCase {
     /// `reset_after` lets them start anew as often as it takes.
     ///
     /// Delays that errors ask for do not count: each can be as long as the policy's
-    /// `max_retry_after`, and 10 % more.
+    /// `max_retry_after`, and 10 % more. Delays after errors of throttling count as others, although they start
+    /// from `throttled_base`.
     pub const fn total_delay(&self) -> Option<Duration> {
         self.total_delay
     }

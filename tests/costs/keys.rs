@@ -79,6 +79,7 @@ keys! { timeless, Unused, number:
     cap: "cap" [cap = "5s", on(_)];
     jitter: "jitter" [jitter = 0.2, on(_)];
     fast_first: "fast_first" [fast_first, on(_)];
+    throttled_base: "throttled_base" [throttled_base = "2s", on(_)];
     max_retry_after: "max_retry_after" [max_retry_after = "2m", on(_)];
     idempotent: "idempotent" [idempotent = false, on = |_| Verdict::Refused];
     nested: "nested" [nested = "multiply", on(_)];

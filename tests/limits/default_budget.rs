@@ -171,7 +171,10 @@ fn a_retry_that_a_gate_refuses_gives_its_token_back() {
     for _ in 0..10 {
         BREAKER.force_closed();
         let end = refused(&Service::failing(u32::MAX)).expect_err("down");
-        assert_eq!((end.reason(), end.attempts()), (GiveUpReason::BreakerOpen, 1));
+        assert_eq!(
+            (end.reason(), end.attempts()),
+            (GiveUpReason::BreakerOpen, 1)
+        );
     }
 }
 

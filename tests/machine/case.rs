@@ -95,6 +95,10 @@ impl Case {
         if random.percent(30) {
             case.live_long(&mut random);
         }
+        if case.constant.is_none() && random.percent(20) {
+            let least = random.duration(12).as_nanos();
+            case.spec.push(format!("throttled_base = \"{least}ns\""));
+        }
         case
     }
 

@@ -94,6 +94,7 @@ whole_story! { constants! { |world|
     both { max = "unlimited", backoff = "fixed", jitter = "none", deadline = "350ms" }
     both { max_retry_after = "2s", max = 4 }
     both { max_retry_after = "0s", max = 4 }
+    both { throttled_base = "2s", max = 6 }
     both { idempotent = false, max = 5 }
     both { idempotent = false, backoff = "none" }
     both { idempotent = true, nested = "collapse", deadline = "5s", max = 4 }

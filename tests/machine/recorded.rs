@@ -1,5 +1,9 @@
 //! The traces of a fixed set of cases, as they were when they were recorded.
 
+use std::time::Duration;
+
+use reattempt::Verdict;
+
 use crate::case::{Case, End};
 use crate::drivers::{self, Driver};
 use crate::spec;
@@ -37,6 +41,13 @@ const EXPLAINED: &[Explained] = &[
     (
         |_, case| !spec::policy(&case.spec).is_idempotent(),
         "a call that may have run, and must not run twice, ended as `permanent`",
+    ),
+    (
+        |_, case| {
+            let is_throttled = |delay| case.has(End::Error(Verdict::Throttled(delay)));
+            is_throttled(None) || is_throttled(Some(Duration::ZERO))
+        },
+        "the delay after an error of throttling that asks for none is not drawn from less than `throttled_base`",
     ),
 ];
 

@@ -101,6 +101,7 @@ fn with(policy: Policy, written: &String) -> Policy {
             _ => Jitter::Ratio(float()),
         }),
         "fast_first" => policy.fast_first(value == "true"),
+        "throttled_base" => policy.throttled_base(time()),
         "reset_after" => policy.reset_after(time()),
         "deadline" => policy.deadline(time()),
         "timeout" => policy.timeout(time()),

@@ -33,6 +33,7 @@ mod retry_after;
 mod runtimes;
 mod schedule;
 mod support;
+mod throttled;
 mod timeouts;
 mod timers;
 mod trees;

@@ -258,6 +258,13 @@ impl Nanos {
     pub const fn min(self, other: Self) -> Self {
         if other.0 < self.0 { other } else { self }
     }
+
+    /// Returns the larger one.
+    #[must_use]
+    #[inline]
+    pub const fn max(self, other: Self) -> Self {
+        if other.0 > self.0 { other } else { self }
+    }
 }
 
 /// The shorter of two; `Ord::min` is not `const`.

@@ -18,6 +18,7 @@ macro_rules! keys {
             Cap cap Time "\"20s\"" "no delay is longer than this";
             Jitter jitter Jitter "\"full\"" "how each delay is spread";
             FastFirst fast_first Flag "false" "whether the first retry comes at once";
+            ThrottledBase throttled_base Time "\"1s\"" "the least unit of the shape after an error that says that the service is overloaded";
             ResetAfter reset_after Time "none" "an attempt that ran at least this long before it failed starts the count and the delays anew";
             Deadline deadline Time "none" "one limit over all attempts and delays";
             Timeout timeout Time "none" "the limit of one attempt";
@@ -113,7 +114,7 @@ keys!(list);
 
 impl Key {
     /// The keys that make the delays, which a strategy takes the place of.
-    pub const DELAYS: [Self; 7] = [
+    pub const DELAYS: [Self; 8] = [
         Self::Backoff,
         Self::Base,
         Self::First,
@@ -121,6 +122,7 @@ impl Key {
         Self::Cap,
         Self::Jitter,
         Self::FastFirst,
+        Self::ThrottledBase,
     ];
 
     /// Returns the key of this name.

@@ -317,9 +317,14 @@ impl Call {
         let delay = match (env.strategy(self.failures, retry_after), retry_after) {
             (Some(Decision::Stop), _) => return Err(GiveUpReason::Strategy),
             (_, Some(delay)) | (Some(Decision::Retry(delay)), None) => delay,
-            // What comes at once comes once in a call.
-            (None, None) if is_reset => self.draw(&policy.fast_first(false), retry, env),
-            (None, None) => self.draw(policy, retry, env),
+            (None, None) => {
+                let is_throttled = matches!(verdict, Verdict::Throttled(_));
+                if is_reset || is_throttled {
+                    self.draw(&slower(policy, is_reset, is_throttled), retry, env)
+                } else {
+                    self.draw(policy, retry, env)
+                }
+            }
         };
         let random = retry_after.map(|_| env.random());
         let left = env.remaining();
@@ -346,6 +351,18 @@ impl Call {
         self.rest.set(rest);
         delay
     }
+}
+
+/// Returns the policy whose delay follows where the count has started anew, or an error says that the service is overloaded.
+#[cold]
+fn slower(policy: &Policy, is_reset: bool, is_throttled: bool) -> Policy {
+    let mut slower = *policy;
+    // What comes at once comes once in a call.
+    slower.fast_first &= !is_reset;
+    if is_throttled {
+        slower = slower.throttled();
+    }
+    slower
 }
 
 /// Checks a policy of the running program. Returns the nearest policy that is accepted where it would hammer a service.

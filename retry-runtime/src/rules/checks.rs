@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::Key::{
     self, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, MaxRetryAfter,
-    Nested, ResetAfter, Timeout,
+    Nested, ResetAfter, ThrottledBase, Timeout,
 };
 use super::{fixes, total};
 use crate::backoff::Backoff;
@@ -45,6 +45,7 @@ pub(super) const fn too_long(policy: &Policy) -> Broken {
         (Base, policy.base.duration()),
         (First, policy.first.duration()),
         (Cap, policy.cap.duration()),
+        (ThrottledBase, policy.throttled_base),
         (ResetAfter, or_zero(policy.reset_after)),
         (Deadline, or_zero(policy.deadline)),
         (Timeout, or_zero(policy.timeout)),
@@ -188,6 +189,8 @@ pub(super) const fn above_cap(policy: &Policy) -> Broken {
     let first = policy.first.duration();
     let (key, delay) = if policy.has(First) && is_shorter(cap, first) {
         (First, first)
+    } else if policy.has(ThrottledBase) && is_shorter(cap, policy.throttled_base) {
+        (ThrottledBase, policy.throttled_base)
     } else {
         (Base, policy.base.duration())
     };
@@ -323,6 +326,7 @@ pub(super) const fn only_for_retries(policy: &Policy) -> Broken {
         Cap,
         Key::Jitter,
         FastFirst,
+        ThrottledBase,
         ResetAfter,
         MaxRetryAfter,
         Idempotent,
@@ -448,9 +452,9 @@ pub(super) const fn too_many(policy: &Policy) -> Broken {
 /// X8: a key that this shape does not read.
 pub(super) const fn without_effect(policy: &Policy) -> Broken {
     let ignored: &[Key] = match policy.backoff {
-        Backoff::None => &[Base, First, Factor, Cap, Key::Jitter],
+        Backoff::None => &[Base, First, Factor, Cap, ThrottledBase, Key::Jitter],
         Backoff::Decorrelated => &[First, Factor, Key::Jitter],
-        Backoff::Custom(_) => &[Base, First, Factor],
+        Backoff::Custom(_) => &[Base, First, Factor, ThrottledBase],
         Backoff::Fixed | Backoff::Linear | Backoff::Fibonacci => &[Factor],
         Backoff::Exp | Backoff::ExpAboveFirst => &[],
     };

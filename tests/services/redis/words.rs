@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::{ask, assert_failed, connect, line, open, say, until, within};
 
 /// Not to be done twice; `fix` is what has to happen before it can be done.
-#[retry(name = "once", max = 2, base = "1ms", jitter = "none", idempotent = false,
+#[retry(name = "once", max = 2, base = "1ms", throttled_base = "1ms", jitter = "none", idempotent = false,
     before_retry = async |_| say(connection, fix).await)]
 async fn once(connection: &mut MultiplexedConnection, fix: &[&str]) -> RedisResult<i64> {
     connection.incr("orders", 1).await
@@ -80,7 +80,7 @@ async fn turned_away_until_it_is_fixed() {
 #[tokio::test]
 async fn a_script_that_does_not_end() {
     /// A script that is stopped goes on for a moment.
-    #[retry(name = "once", base = "1ms", jitter = "none", idempotent = false,
+    #[retry(name = "once", base = "1ms", throttled_base = "1ms", jitter = "none", idempotent = false,
         before_retry = async |_| {
             say(connection, &["SCRIPT KILL"]).await;
             let stopped = (&mut *script).await;
