@@ -2,7 +2,7 @@
 //! test; after each failure the call looks at one snapshot of its policy.
 
 use core::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
@@ -53,12 +53,12 @@ fn register(site: &'static NamedPolicy) -> Arc<Snapshot> {
     source(site)
 }
 
-/// Nobody has asked for it yet.
-const UNKNOWN: u8 = 0;
-/// Its policy needs nothing before something fails.
-const PLAIN: u8 = 1;
-/// Its policy has a limit, a budget or times, which count from the start of a call.
-const FROM_START: u8 = 2;
+/// Its policy needs nothing before something fails: it has no limit, budget or times, which count from the start of a call.
+const PLAIN: u32 = 1;
+/// Its retries are switched off.
+const DISABLED: u32 = 2;
+/// What is added with each policy that is set.
+const NEXT: u32 = 4;
 
 /// The policy of an attribute or a block with `policy = "name"`: the one in the code, and the one that holds now.
 pub struct NamedPolicy {
@@ -67,9 +67,9 @@ pub struct NamedPolicy {
     inline: Policy,
     /// Whether a `timeout` cuts its attempts off.
     cuts_off: bool,
-    start: AtomicU8,
     now: ArcSwapOption<Snapshot>,
-    enabled: AtomicBool,
+    /// What `now` is; 0 before the first use.
+    state: AtomicU32,
 }
 
 /// A policy as a call sees it from one decision to the next.
@@ -77,6 +77,8 @@ pub struct NamedPolicy {
 pub struct Snapshot {
     policy: Policy,
     label: &'static str,
+    /// The state of its site.
+    state: u32,
 }
 
 impl NamedPolicy {
@@ -87,16 +89,15 @@ impl NamedPolicy {
             named,
             inline,
             cuts_off,
-            start: AtomicU8::new(UNKNOWN),
             now: ArcSwapOption::const_empty(),
-            enabled: AtomicBool::new(true),
+            state: AtomicU32::new(0),
         }
     }
 
     /// Begins a call. Relaxed: a call that begins while the configuration changes may be of either.
     #[inline(always)]
     pub fn call(&'static self) -> Live {
-        if self.start.load(Ordering::Relaxed) == PLAIN {
+        if self.state.load(Ordering::Relaxed) & PLAIN != 0 {
             Live(None)
         } else {
             self.held()
@@ -109,13 +110,17 @@ impl NamedPolicy {
         Live(Some(self.snapshot()))
     }
 
-    /// Returns the policy that holds now, before a decision.
-    #[cold]
-    #[inline(never)]
+    /// Returns the policy that holds now, before a decision: the same, unless another was set. So a call counts one
+    /// reference, not one for each decision.
+    #[inline]
     #[must_use]
     pub fn renew(&'static self, before: Live) -> Live {
-        drop(before);
-        self.held()
+        // Acquire: who sees the number of a policy finds it, or a later one.
+        let state = self.state.load(Ordering::Acquire);
+        match &before.0 {
+            Some(snapshot) if snapshot.state == state => before,
+            _ => self.held(),
+        }
     }
 
     fn snapshot(&'static self) -> Arc<Snapshot> {
@@ -157,23 +162,27 @@ impl NamedPolicy {
     }
 
     /// Returns whether the retries of this operation are switched off.
+    #[inline(always)]
     pub fn is_disabled(&self) -> bool {
-        !self.enabled.load(Ordering::Relaxed)
+        self.state.load(Ordering::Relaxed) & DISABLED != 0
     }
 
     /// Sets another policy, of which running calls learn at their next decision.
     pub fn set(&'static self, policy: Policy, label: &'static str, enabled: bool) -> Arc<Snapshot> {
         // Whoever sets it has checked it.
         let policy = policy.trusted();
-        let snapshot = Arc::new(Snapshot { policy, label });
-        self.enabled.store(enabled, Ordering::Relaxed);
-        let start = if policy.starts_plain() {
-            PLAIN
-        } else {
-            FROM_START
-        };
+        // One at a time sets it, under the lock of all sites.
+        let before = self.state.load(Ordering::Relaxed) & !(PLAIN | DISABLED);
+        let is_plain = if policy.starts_plain() { PLAIN } else { 0 };
+        let is_disabled = if enabled { 0 } else { DISABLED };
+        let state = before.wrapping_add(NEXT) | is_plain | is_disabled;
+        let snapshot = Arc::new(Snapshot {
+            policy,
+            label,
+            state,
+        });
         self.now.store(Some(Arc::clone(&snapshot)));
-        self.start.store(start, Ordering::Relaxed);
+        self.state.store(state, Ordering::Release);
         snapshot
     }
 }

@@ -221,6 +221,8 @@ pub struct Live;
 
 #[cfg(not(feature = "config"))]
 impl Live {
+    pub(crate) const NONE: Self = Self;
+
     /// Returns `true`: nothing counts from the start.
     pub const fn is_idle(&self) -> bool {
         true

@@ -199,9 +199,10 @@ impl Nanos {
         reason = "compared with what it was made of"
     )]
     pub const fn whole(self) -> Option<u64> {
-        let whole = self.0 as u64;
-        if self.0 < Self::EXACT && whole as f64 == self.0 {
-            Some(whole)
+        // Signed: that is one instruction of most processors.
+        let whole = self.0 as i64;
+        if self.0 < Self::EXACT && whole as f64 == self.0 && whole >= 0 {
+            Some(whole as u64)
         } else {
             None
         }

@@ -46,13 +46,13 @@ impl CallStart {
         fail: impl FnOnce(E, GaveUp) -> A,
     ) -> A {
         let (mut failures, mut marks) = (0, self.marks);
+        let mut held = contexts.hold();
         let mut verdict = judge(&error);
         while around::marks() == marks
-            && let Some(delay) = plain_delay(contexts, verdict, failures)
+            && let Some(delay) = plain_delay(C::of(&held), verdict, failures)
         {
             failures = failures.saturating_add(1);
             if !delay.is_zero() {
-                let held = contexts.hold();
                 let context = C::of(&held);
                 sleep(delay, context.timer, caller());
                 if context.may_be_over()
@@ -68,12 +68,13 @@ impl CallStart {
             match split(outcome) {
                 Ok(answer) => {
                     if contexts.may_share() {
-                        default_budget::succeeded(C::of(&contexts.hold()), failures);
+                        default_budget::succeeded(C::of(&held), failures);
                     }
                     return answer;
                 }
                 Err(failed) => error = failed,
             }
+            contexts.renew(&mut held);
             verdict = judge(&error);
         }
         let mut progress = Progress::new(failures, self.times);
@@ -86,8 +87,10 @@ impl CallStart {
             state: Err(error),
             verdict,
         };
-        let decide =
-            &mut move |decide: &mut Decide<'_>| decide(C::of(&contexts.hold()).erased_blocking());
+        let decide = &mut move |decide: &mut Decide<'_>| {
+            contexts.renew(&mut held);
+            decide(C::of(&held).erased_blocking());
+        };
         let end = retry(&mut progress, decide, &mut attempts, caller());
         match (attempts.state, end) {
             (Ok(answer), _) => answer,

@@ -42,11 +42,14 @@ impl<'a, T: 'a, F: FnOnce() -> CallContext<'a, T>> IntoContext<'a, T> for F {
 
 /// What makes the context of each decision of a call, while which nothing else borrows the policy.
 pub trait Contexts<T>: Copy {
-    /// What holds the policy for one decision.
+    /// What holds the policy from one decision to the next.
     type Held;
 
     /// Returns the policy that holds now.
     fn hold(self) -> Self::Held;
+
+    /// Looks whether another one holds by now.
+    fn renew(self, held: &mut Self::Held);
 
     /// Returns the context under it.
     fn of(held: &Self::Held) -> CallContext<'_, T>;
@@ -62,6 +65,9 @@ impl<'c, T: 'c, F: FnOnce() -> CallContext<'c, T> + Copy> Contexts<T> for F {
     fn hold(self) -> Self::Held {
         self()
     }
+
+    #[inline(always)]
+    fn renew(self, _: &mut Self::Held) {}
 
     #[inline(always)]
     fn of(held: &Self::Held) -> CallContext<'_, T> {
@@ -93,6 +99,11 @@ impl<T> Contexts<T> for NamedSite<'_, T> {
     #[inline(always)]
     fn hold(self) -> Self::Held {
         (self, self.0.held())
+    }
+
+    #[inline(always)]
+    fn renew(self, (_, live): &mut Self::Held) {
+        *live = self.0.renew(core::mem::replace(live, Live::NONE));
     }
 
     #[inline(always)]

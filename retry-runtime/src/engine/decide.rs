@@ -3,7 +3,6 @@
 
 use core::time::Duration;
 
-use super::context::Contexts;
 #[cfg(feature = "std")]
 use super::invalid;
 use super::result::{AttemptResult, Ending};
@@ -42,13 +41,11 @@ pub(super) struct Progress {
 ///
 /// It takes no reference to the call, which would then have to lie in memory.
 #[inline(always)]
-pub(super) fn plain_delay<T: Clock, C: Contexts<T>>(
-    contexts: C,
+pub(super) fn plain_delay<T: Clock>(
+    context: CallContext<'_, T>,
     verdict: Verdict,
     failures: u32,
 ) -> Option<Duration> {
-    let held = contexts.hold();
-    let context = C::of(&held);
     let policy = context.operation.policy();
     let is_last = (policy.attempts()).is_some_and(|max| failures >= max.saturating_sub(1));
     if is_last || !policy.is_plain(verdict) || is_watched() || context.is_disabled() {
@@ -56,16 +53,14 @@ pub(super) fn plain_delay<T: Clock, C: Contexts<T>>(
     }
     let delay = policy.sample_delay(failures, None, || context.timer.random());
     let is_quiet = context.until.is_never() && around::is_quiet();
-    let is_plain = is_quiet || is_plain_around(contexts, delay);
+    let is_plain = is_quiet || is_plain_around(context, delay);
     (is_plain && default_budget::pay_plainly(context, failures)).then_some(delay)
 }
 
 /// Returns whether this delay is all that follows a failure inside of a retry, or under a deadline.
 #[cold]
 #[inline(never)]
-fn is_plain_around<T: Clock, C: Contexts<T>>(contexts: C, delay: Duration) -> bool {
-    let held = contexts.hold();
-    let context = C::of(&held).erased();
+fn is_plain_around<T: Clock>(context: CallContext<'_, T>, delay: Duration) -> bool {
     around::is_unmarked() && context.ends_in_time(delay).is_ok()
 }
 

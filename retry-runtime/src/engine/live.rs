@@ -136,7 +136,7 @@ impl<P: Place> LiveCall<P> {
             && failure.is_error()
             && !failure.progressed
             && self.progress.call.is_plain()
-            && let Some(delay) = plain_delay(move || context, verdict, self.failures())
+            && let Some(delay) = plain_delay(context, verdict, self.failures())
         {
             self.progress.call.count_failure();
             return Ok(delay);
