@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::backoff::{self, Backoff};
 use crate::jitter::{Jitter, unit};
-use crate::policy::Policy;
+use crate::policy::{Course, Policy};
 use crate::verdict::Verdict;
 use reattempt_rules::Key;
 use reattempt_rules::duration::Nanos;
@@ -89,17 +89,19 @@ impl Policy {
         previous: Option<Duration>,
         random: impl FnOnce() -> u64,
     ) -> Duration {
-        if self.is_fast(retry) || self.backoff.is_none() {
+        if self.is_fast(retry) {
             return Duration::ZERO;
         }
         match self.backoff {
+            _ if matches!(self.course, Course::Doubled) => drawn(self.doubled(retry), random()),
+            Backoff::None => Duration::ZERO,
             Backoff::Decorrelated => self.decorrelated(previous, random()),
             Backoff::ExpAboveFirst => self.grown(retry, random()),
             Backoff::Custom(shape) => {
                 let delay = Nanos::new(shape.delay(retry));
                 self.floored(self.jittered(delay, self.chance(random)))
             }
-            _ => self.draw_plain(retry, random),
+            _ => self.jittered(self.uncapped(retry), self.chance(random)),
         }
     }
 
@@ -119,14 +121,24 @@ impl Policy {
             Verdict::Refused => true,
             _ => false,
         };
-        is_retried
-            && self.is_trusted()
-            && self.reset_after.is_none()
-            && !self.decided
-            && matches!(
-                self.backoff,
-                Backoff::None | Backoff::Fixed | Backoff::Linear | Backoff::Exp
-            )
+        is_retried && self.is_trusted() && !matches!(self.course, Course::Other)
+    }
+
+    /// Returns what its delays depend on.
+    #[expect(clippy::float_cmp, reason = "of numbers that were written")]
+    pub(crate) const fn find_course(&self) -> Course {
+        let doubles = matches!(self.backoff, Backoff::Exp)
+            && matches!(self.jitter, Jitter::Full)
+            && self.factor == 2.0
+            && self.first.0 == self.base.0
+            && self.base.is_whole()
+            && self.cap.is_whole();
+        match self.backoff {
+            _ if self.reset_after.is_some() || self.decided => Course::Other,
+            Backoff::Exp if doubles => Course::Doubled,
+            Backoff::None | Backoff::Fixed | Backoff::Linear | Backoff::Exp => Course::Shaped,
+            _ => Course::Other,
+        }
     }
 
     /// What a function of the user's own answers is not known before: attempts without end must not hammer. Never above
@@ -140,37 +152,17 @@ impl Policy {
         delay.max(FLOOR.min(self.cap.duration()))
     }
 
-    /// As [`sample_delay`](Self::sample_delay), for shapes that look at the retry's number alone and
-    /// a retry that is not fast.
+    /// Returns the longest delay in nanoseconds of one whose delays double. Whole numbers take a third of the instructions
+    /// that floats do, and give the same delays.
     #[inline(always)]
-    fn draw_plain(&self, retry: u32, random: impl FnOnce() -> u64) -> Duration {
-        if let Some(longest) = self.doubled(retry) {
-            return drawn(longest, random());
-        }
-        self.jittered(self.uncapped(retry), self.chance(random))
-    }
-
-    /// Returns the longest delay in nanoseconds, if the policy is of the usual kind: delays that double, with full
-    /// jitter. Whole numbers take a third of the instructions that floats do, and give the same delays.
-    #[inline(always)]
-    #[expect(clippy::float_cmp, reason = "of numbers that were written")]
-    const fn doubled(&self, retry: u32) -> Option<u64> {
-        let doubles = matches!(self.backoff, Backoff::Exp)
-            && matches!(self.jitter, Jitter::Full)
-            && self.factor == 2.0
-            && self.first.0 == self.base.0;
-        if !doubles {
-            return None;
-        }
-        let (Some(base), Some(cap)) = (self.base.whole(), self.cap.whole()) else {
-            return None;
-        };
+    const fn doubled(&self, retry: u32) -> u64 {
+        let (base, cap) = (self.base.truncated(), self.cap.truncated());
         let longest = if retry < base.leading_zeros() {
             base << retry
         } else {
             u64::MAX
         };
-        Some(if longest < cap { longest } else { cap })
+        if longest < cap { longest } else { cap }
     }
 
     /// In `[0, 1)`; not drawn where nothing depends on it.

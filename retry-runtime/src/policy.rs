@@ -76,6 +76,8 @@ pub struct Policy {
     pub(crate) default_budget: DefaultBudget,
     pub(crate) given: Keys,
     pub(crate) trust: Trust,
+    /// Found anew with each key that is set, so that a failure asks for one byte.
+    pub(crate) course: Course,
 }
 
 /// A backoff of one's own is asked anew for each delay, and leaves nothing half done in a policy.
@@ -105,6 +107,17 @@ pub(crate) enum Trust {
     Built,
     /// It does, or it is followed all the same, whatever values are set.
     Always,
+}
+
+/// What its delays depend on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Course {
+    /// Not on the count and chance alone.
+    Other,
+    /// On these, as the shape says.
+    Shaped,
+    /// On these: they double, with full jitter, and are whole numbers.
+    Doubled,
 }
 
 /// The attempts of a call inside a retry of an outer call, that is in its second or a later
@@ -234,6 +247,7 @@ impl Policy {
             default_budget: DefaultBudget::Shared,
             given: Keys::NONE,
             trust: Trust::Built,
+            course: Course::Doubled,
         }
     }
 
@@ -632,6 +646,7 @@ impl Policy {
         if !HARMLESS.contains(key) && matches!(self.trust, Trust::Built) {
             self.trust = Trust::Unknown;
         }
+        self.course = self.find_course();
         self
     }
 
@@ -676,6 +691,7 @@ impl Policy {
     pub const fn decided(mut self) -> Self {
         self.backoff = Backoff::None;
         self.decided = true;
+        self.course = Course::Other;
         if !self.has(Key::Max) {
             self.max = UNLIMITED;
         }
@@ -792,6 +808,13 @@ impl Default for Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_default_has_the_course_that_its_keys_have() {
+        let policy = Policy::new();
+        assert!(matches!(policy.course, Course::Doubled));
+        assert!(matches!(policy.find_course(), Course::Doubled));
+    }
 
     /// `base` brings the first delay with it, unless that is given; no other key does.
     #[test]

@@ -189,23 +189,26 @@ impl fmt::Debug for Nanos {
 }
 
 impl Nanos {
-    /// Returns them as a whole number, if they are one that a float holds exactly.
-    #[inline(always)]
+    /// Returns whether they are a whole number that a float holds exactly.
     #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
         clippy::cast_precision_loss,
         clippy::float_cmp,
         reason = "compared with what it was made of"
     )]
-    pub const fn whole(self) -> Option<u64> {
+    pub const fn is_whole(self) -> bool {
+        0.0 <= self.0 && self.0 < Self::EXACT && self.truncated() as f64 == self.0
+    }
+
+    /// Returns the whole number below them.
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "no negative number is asked for"
+    )]
+    pub const fn truncated(self) -> u64 {
         // Signed: that is one instruction of most processors.
-        let whole = self.0 as i64;
-        if self.0 < Self::EXACT && whole as f64 == self.0 && whole >= 0 {
-            Some(whole as u64)
-        } else {
-            None
-        }
+        self.0 as i64 as u64
     }
 
     /// What is rounded from here on.
