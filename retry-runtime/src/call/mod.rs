@@ -221,7 +221,7 @@ impl Call {
     /// Returns how many of them make the next attempt a retry: not those that ask again for a value that is not final.
     #[inline(always)]
     pub(crate) fn retries(&self) -> u32 {
-        if self.failures == 0 || self.rest.is_none() {
+        if self.rest.is_none() {
             self.failures
         } else {
             self.failures.saturating_sub(self.rest.get().polls)

@@ -11,7 +11,7 @@ use super::{CallContext, CallStart, Gate, IntoContext, LiveCall, Place, Until};
 use crate::around::{self, RetryScope};
 use crate::call::{Call, GiveUpReason};
 use crate::failure::GaveUp;
-use crate::inside::{AttemptScope, retry_inside};
+use crate::inside::{self, retry_inside};
 use crate::timer::{BlockingTimer, Clock};
 use crate::verdict::Verdict;
 
@@ -183,7 +183,7 @@ fn retry(
         if let Some(end) = ended {
             return end;
         }
-        if retry_inside(&mut progress.call, || attempts.run()) {
+        if retry_inside(Some(&mut progress.call), || attempts.run()) {
             let end = GaveUp::new(GiveUpReason::Attempts, progress.call.failures());
             with_context(&mut |context| progress.recovered(context.clocked()));
             return end;
@@ -238,6 +238,17 @@ impl<P: Place> LiveCall<P> {
             return answer;
         }
         attempt_inside(call, context, body)
+    }
+
+    /// Runs what belongs to a retry, in line.
+    #[inline(always)]
+    pub fn inside_retry<R, T: Clock>(
+        &mut self,
+        context: CallContext<'_, T>,
+        body: impl FnOnce() -> R,
+    ) -> R {
+        let (call, until) = (&mut self.progress.call, context.until.timestamp());
+        inside::attempt_inside(Some(call), until, false, context.timer, body)
     }
 
     /// Decides what follows a failed attempt, which `assess` describes and judges, and waits until the retry may begin.
@@ -312,12 +323,8 @@ fn attempt_inside<'c, R, T: Clock + 'c>(
     body: impl FnOnce() -> R,
 ) -> R {
     let context = context.into_context();
-    if context.until.is_never() {
-        return retry_inside(call, body);
-    }
     let until = context.until.timestamp();
-    let _inside = AttemptScope::new(call, until, false, context.timer);
-    body()
+    inside::attempt_inside(Some(call), until, false, context.timer, body)
 }
 
 /// Where a call stands, for a warning.

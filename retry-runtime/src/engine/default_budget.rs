@@ -45,7 +45,7 @@ mod shared {
     use crate::call::GiveUpReason;
     use crate::engine::CallContext;
     use crate::operation::Operation;
-    use crate::timer::{Clock, Timestamp};
+    use crate::timer::Clock;
 
     /// Pays for a retry of a call that has failed so often before. `false` where that is not all.
     #[inline(always)]
@@ -57,15 +57,16 @@ mod shared {
             None => true,
             Some(budget) => {
                 let capacity = capacity(context.operation);
-                take(budget, capacity, failures == 0, context.timer.shared())
+                take(budget, capacity, failures == 0, context.timer)
             }
         }
     }
 
     /// Out of line, and compiled once.
     #[inline(never)]
-    fn take(budget: &RefundBudget, capacity: u32, is_first: bool, now: Timestamp) -> bool {
-        budget.pay(capacity, is_first, now) == Payment::Paid
+    fn take(budget: &RefundBudget, capacity: u32, is_first: bool, clock: &dyn Clock) -> bool {
+        !is_first && budget.pays_again(capacity)
+            || budget.pay(capacity, is_first, clock.shared()) == Payment::Paid
     }
 
     /// Pays for a retry. Returns whether it was paid: one in the first second of a fault is free, and so are all in tests.

@@ -121,6 +121,42 @@ impl<P: Place> LiveCall<P> {
         self.decide(context.into_context(), gates, failure, verdict, None)
     }
 
+    /// Decides after an error of this verdict by the count and by chance, where that is all.
+    #[inline(always)]
+    pub fn plain_delay<T: Clock>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &impl Gate,
+        verdict: Verdict,
+    ) -> Option<Duration> {
+        if !gates.is_none() || !self.progress.call.is_plain() {
+            return None;
+        }
+        let delay = plain_delay(context, verdict, self.failures())?;
+        self.progress.call.count_failure();
+        Some(delay)
+    }
+
+    /// Decides the same where it is not.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[cold]
+    #[inline(never)]
+    pub fn delay_in_full<T: Clock, E: ?Sized>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        mut failure: Described<'_, E, impl FnOnce(&E) -> ErrorText>,
+        verdict: Verdict,
+    ) -> Result<Duration, GaveUp> {
+        let context = context.erased();
+        failure.with(verdict, |failure| {
+            self.progress.decide(context, gates, failure, None)
+        })
+    }
+
     /// Decides by the count and by chance where that is all, and else as [`Progress::decide`] does.
     #[inline(always)]
     pub(super) fn decide<T: Clock, E: ?Sized>(
@@ -131,14 +167,11 @@ impl<P: Place> LiveCall<P> {
         verdict: Verdict,
         strategy: Option<&mut AskStrategy<'_>>,
     ) -> Result<Duration, GaveUp> {
-        if gates.is_none()
-            && strategy.is_none()
+        if strategy.is_none()
             && failure.is_error()
             && !failure.progressed
-            && self.progress.call.is_plain()
-            && let Some(delay) = plain_delay(context, verdict, self.failures())
+            && let Some(delay) = self.plain_delay(context, gates, verdict)
         {
-            self.progress.call.count_failure();
             return Ok(delay);
         }
         let context = context.erased();
@@ -219,8 +252,9 @@ impl<P: Place> LiveCall<P> {
         Ok(self.retry_of(context, cause, delay))
     }
 
+    /// Returns the retry that follows a failure with this cause, for a hook.
     #[inline(always)]
-    fn retry_of<'a, T, E: ?Sized>(
+    pub fn retry_of<'a, T, E: ?Sized>(
         &self,
         context: CallContext<'_, T>,
         cause: crate::attempt::Cause<'a, E>,
@@ -342,7 +376,7 @@ impl<P: Place> LiveCall<P> {
     /// Makes the future of an attempt that is a retry: all that `attempt` calls is part of it.
     #[inline(always)]
     pub(super) fn begin_again<F>(&mut self, attempt: impl FnOnce() -> F) -> F {
-        retry_inside(&mut self.progress.call, attempt)
+        retry_inside(Some(&mut self.progress.call), attempt)
     }
 
     /// Takes the answer of a call that succeeds on its way out.

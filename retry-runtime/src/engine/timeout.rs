@@ -11,9 +11,9 @@ use pin_project_lite::pin_project;
 use super::context::shorter;
 use super::timed_out::TimedOut;
 use super::{LiveCall, Place, Until};
-use crate::around::{self, DeadlineScope};
+use crate::around;
 use crate::call::Call;
-use crate::inside::{AttemptScope, retry_inside};
+use crate::inside::attempt_inside;
 use crate::timer::{Clock, Timer, Timestamp};
 
 pin_project! {
@@ -129,50 +129,28 @@ impl<S> Limit<S> {
     }
 }
 
-/// What is around the body while it is polled.
-#[expect(dead_code, reason = "put back when it is dropped")]
-enum Inside<'c> {
-    Attempt(AttemptScope<'c>),
-    Hook(DeadlineScope),
-}
-
-/// Runs what belongs to an attempt of `call`, or to none.
-fn inside<'c>(
-    call: &'c mut Option<&mut Call>,
-    until: Until,
-    is_enforced: bool,
-    clock: &impl Clock,
-) -> Inside<'c> {
-    let until = until.timestamp();
-    if let Some(call) = call {
-        return Inside::Attempt(AttemptScope::new(call, until, is_enforced, clock));
-    }
-    let until = around::on_shared_clock(clock, until);
-    Inside::Hook(DeadlineScope::new(until, is_enforced))
-}
-
 impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
     type Output = Result<F::Output, TimedOut>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         // Its own limits let an attempt be cut off. Without any, the deadline around is looked at between two attempts.
-        if let (Some(call), true) = (&mut *this.call, this.limit.until().is_never()) {
-            return retry_inside(call, || this.body.poll(cx)).map(Ok);
-        }
-        let is_retry = this.call.as_ref().is_some_and(|call| call.retries() > 0);
-        if this.limit.is_over_at_start(is_retry, this.timer) {
+        let is_limited = this.call.is_none() || !this.limit.until().is_never();
+        let is_retry = || this.call.as_ref().is_some_and(|call| call.retries() > 0);
+        if is_limited && this.limit.is_over_at_start(is_retry(), this.timer) {
             return Poll::Ready(Err(TimedOut {
                 started: false,
                 is_inherited: true,
                 marks: around::marks(),
             }));
         }
-        {
-            let _inside = inside(this.call, this.limit.until(), true, this.timer);
-            if let Poll::Ready(outcome) = this.body.poll(cx) {
-                return Poll::Ready(Ok(outcome));
-            }
+        let (call, until) = (this.call.as_deref_mut(), this.limit.until().timestamp());
+        let polled = attempt_inside(call, until, true, this.timer, || this.body.poll(cx));
+        if let Poll::Ready(outcome) = polled {
+            return Poll::Ready(Ok(outcome));
+        }
+        if !is_limited {
+            return Poll::Pending;
         }
         this.limit.follow();
         let near = match this.limit {
@@ -241,7 +219,7 @@ impl<T: Timer, F: Future> Future for NotCutOff<'_, T, F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let _inside = AttemptScope::new(this.call, this.until.timestamp(), false, this.timer);
-        this.body.poll(cx).map(Ok)
+        let (call, until) = (Some(&mut **this.call), this.until.timestamp());
+        attempt_inside(call, until, false, this.timer, || this.body.poll(cx)).map(Ok)
     }
 }

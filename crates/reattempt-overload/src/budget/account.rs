@@ -75,6 +75,7 @@ impl Held {
 
 impl Reservation<'_> {
     /// The retry starts, of a call that has paid `before`.
+    #[inline]
     pub(crate) fn spend(mut self, before: Paid) -> Paid {
         let cost = core::mem::replace(&mut self.held, Held::NOTHING).cost();
         match self.budget.kind {

@@ -120,22 +120,31 @@ impl RefundBudget {
                 self.put(gain);
             }
         }
-        let most = capacity.saturating_mul(PRICE);
-        let take = |missing: u32| {
-            let after = missing.saturating_add(PRICE);
-            (after <= most).then_some(after)
-        };
-        // Release: as above. All changes of one word have one order, so that none is lost.
-        let taken = self
-            .missing
-            .fetch_update(Ordering::Release, Ordering::Acquire, take);
-        if taken.is_ok() {
+        if self.take(capacity) {
             Payment::Paid
         } else if passed(self.full_at.load(Ordering::Relaxed), now) < FREE {
             Payment::Free
         } else {
             Payment::Refused
         }
+    }
+
+    /// Asks for a retry of a call that has paid for one before, without a look at the time. Where it returns `false`,
+    /// [`pay`](Self::pay) knows more.
+    pub fn pays_again(&self, capacity: u32) -> bool {
+        !self.is_full() && self.take(capacity)
+    }
+
+    fn take(&self, capacity: u32) -> bool {
+        let most = capacity.saturating_mul(PRICE);
+        let take = |missing: u32| {
+            let after = missing.saturating_add(PRICE);
+            (after <= most).then_some(after)
+        };
+        // Release: who sees it sees when the first was taken. All changes of one word have one order, so that none is lost.
+        self.missing
+            .fetch_update(Ordering::Release, Ordering::Acquire, take)
+            .is_ok()
     }
 
     /// Returns how many whole seconds have passed that have brought nothing yet.

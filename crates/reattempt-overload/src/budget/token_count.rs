@@ -24,6 +24,7 @@ impl TokenCount {
         self.capacity
     }
 
+    #[inline]
     pub(crate) fn balance(&self) -> u32 {
         self.balance.load(Ordering::Relaxed)
     }
@@ -34,6 +35,7 @@ impl TokenCount {
     }
 
     /// Takes `cost`, or nothing where there is less.
+    #[inline]
     pub(crate) fn take(&self, cost: u32) -> bool {
         self.change(|balance| balance.checked_sub(cost)).is_some()
     }

@@ -8,11 +8,11 @@ use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 use retry_runtime::private::driver::{
-    AttemptStart, BudgetGate, CallContext, Gate as _, HAS_KILL_SWITCH, LiveCall, Spanned, Until,
-    attempt_span, spanned,
+    AttemptStart, BudgetGate, CallContext, Gate as _, LiveCall, Spanned, Until, attempt_span,
+    spanned,
 };
 use retry_runtime::timer::Timer;
-use retry_runtime::{GiveUpReason, SharedRetryHook, Verdict};
+use retry_runtime::{Cause, GiveUpReason, SharedRetryHook, Verdict};
 use tower_service::Service;
 
 use super::classifier::JudgeAnswer;
@@ -54,19 +54,50 @@ pin_project! {
             // Until the deadline cancels it, where it does and the attempt has to wait.
             limit: Option<Pin<Box<P>>>,
         },
+        // Before an attempt that may not begin yet.
         Between {
             in_delay: bool,
             // The delay, and then the time that the service has to make room for another attempt.
             #[pin]
-            sleep: Option<P>,
+            sleep: P,
             // The answer before, where the call may end between two attempts.
             last: Option<A>,
         },
+        // Until the service makes room.
+        Ready,
     }
 }
 
-/// An attempt that failed: its answer, and when it began.
-type Failed<A> = (A, Verdict, AttemptStart<1>);
+impl<F, P, A> State<F, P, A> {
+    /// Returns the attempt that runs.
+    #[inline(always)]
+    #[expect(
+        clippy::unreachable,
+        reason = "called in this state, or by whoever polls after the end"
+    )]
+    fn attempt(self: Pin<&mut Self>) -> Attempt<'_, F, P> {
+        match self.project() {
+            Now::Attempt {
+                future,
+                start,
+                limit,
+            } => (future, *start, limit),
+            _ => unreachable!("there is no attempt between two attempts"),
+        }
+    }
+}
+
+/// An attempt that runs, when it began, and its limit.
+type Attempt<'s, F, P> = (
+    Pin<&'s mut Spanned<F>>,
+    AttemptStart<1>,
+    &'s mut Option<Pin<Box<P>>>,
+);
+
+/// The answer of a call, or of an attempt that failed.
+type Polled<S, Req> = (Answer<S, Req>, Option<Verdict>);
+
+type Answer<S, Req> = Result<<S as Service<Req>>::Response, <S as Service<Req>>::Error>;
 
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
 where
@@ -115,19 +146,18 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let failed = match self.state {
-            State::Attempt { .. } => match ready!(self.as_mut().attempt(cx)) {
-                Ok(answer) => return Poll::Ready(answer),
-                Err(failed) => Some(failed),
-            },
-            State::Between { .. } => None,
-        };
+        let mut failed = None;
+        if let State::Attempt { .. } = self.state {
+            match ready!(self.as_mut().attempt(cx)) {
+                (answer, None) => return Poll::Ready(answer),
+                (answer, Some(verdict)) => failed = Some((answer, verdict)),
+            }
+        }
         self.go_on(failed, cx)
     }
 }
 
 // What only a failure needs is kept out of the way of a success.
-#[expect(clippy::type_complexity, reason = "an answer is a result itself")]
 impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
 where
     S: Service<Req>,
@@ -141,67 +171,100 @@ where
     #[inline(never)]
     fn go_on(
         mut self: Pin<&mut Self>,
-        mut failed: Option<Failed<Result<S::Response, S::Error>>>,
+        mut failed: Option<(Answer<S, Req>, Verdict)>,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<S::Response, S::Error>> {
+    ) -> Poll<Answer<S, Req>> {
         loop {
-            if let Some(failed) = failed
-                && let Some(answer) = self.as_mut().failed(failed)
+            if let Some((answer, verdict)) = failed
+                && let Some(answer) = self.as_mut().failed(answer, verdict)
             {
                 return Poll::Ready(answer);
             }
             if let Some(answer) = ready!(self.as_mut().between(cx)) {
                 return Poll::Ready(answer);
             }
-            failed = match ready!(self.as_mut().attempt(cx)) {
-                Ok(answer) => return Poll::Ready(answer),
-                Err(failed) => Some(failed),
+            failed = match ready!(self.as_mut().again(cx)) {
+                (answer, None) => return Poll::Ready(answer),
+                (answer, Some(verdict)) => Some((answer, verdict)),
             };
         }
     }
 
     /// Polls the attempt: its answer is that of the call, or it failed.
     #[inline(always)]
-    #[expect(
-        clippy::unreachable,
-        reason = "called in this state, or by whoever polls after the end"
-    )]
-    fn attempt(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<Result<S::Response, S::Error>, Failed<Result<S::Response, S::Error>>>> {
-        let this = self.project();
-        let Now::Attempt {
-            future,
-            start,
-            limit,
-        } = this.state.project()
-        else {
-            unreachable!("there is no attempt between two attempts")
+    fn attempt(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Polled<S, Req>> {
+        let this = self.as_mut().project();
+        let context = || this.plan.context(*this.until);
+        let (future, ..) = this.state.attempt();
+        let polled = this.call.inside(*this.until, context, || future.poll(cx));
+        self.polled(polled, cx)
+    }
+
+    /// Begins the next attempt as soon as the service has room for it, and polls it.
+    #[inline(always)]
+    #[expect(clippy::unreachable, reason = "a retry is decided on with a request")]
+    fn again(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Polled<S, Req>> {
+        let mut this = self.as_mut().project();
+        let plan = &**this.plan;
+        let context = plan.context(*this.until);
+        let service = this.service;
+        let ready = (this.call).inside_retry(context, || service.poll_ready(cx));
+        if let Err(error) = ready!(ready) {
+            return Poll::Ready((closed(plan, context, this.call, error), None));
+        }
+        let Some(request) = this.request.take() else {
+            unreachable!("without a request there is no retry")
         };
+        *this.request = plan.cloner.clone_request(&request);
+        this.gates.begin(&plan.timer);
+        this.call.retry_begins();
+        let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
+        let span = attempt_span(context, this.call);
+        let polled = this.call.inside_retry(context, || {
+            this.state.set(State::Attempt {
+                future: spanned(span, service.call(request)),
+                start,
+                limit: None,
+            });
+            this.state.as_mut().attempt().0.poll(cx)
+        });
+        self.polled(polled, cx)
+    }
+
+    /// Judges what a poll of the attempt has come to.
+    #[inline(always)]
+    fn polled(
+        self: Pin<&mut Self>,
+        polled: Poll<Result<S::Response, S::Error>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Polled<S, Req>> {
+        let this = self.project();
         let plan = &**this.plan;
         let context = || plan.context(*this.until);
-        let polled = this.call.inside(*this.until, context, || future.poll(cx));
         let Poll::Ready(answer) = polled else {
             let Some(answer) = plan.judge.cut_off() else {
                 return Poll::Pending;
             };
+            let (_, _, limit) = this.state.attempt();
             ready!(passed(context(), &plan.timer, limit, cx));
             let end = this.call.overdue(context(), this.gates);
-            return Poll::Ready(Ok(answer(end)));
+            return Poll::Ready((answer(end), None));
         };
-        Poll::Ready(match plan.judge.judge(&answer) {
-            None => Ok(this.call.succeeded(answer, context, this.gates)),
-            Some(verdict) => Err((answer, verdict, *start)),
-        })
+        let verdict = plan.judge.judge(&answer);
+        let answer = match verdict {
+            None => this.call.succeeded(answer, context, this.gates),
+            Some(_) => answer,
+        };
+        Poll::Ready((answer, verdict))
     }
 
     /// Begins the delay after an attempt that failed, or gives back its answer as that of the call.
     fn failed(
-        self: Pin<&mut Self>,
-        (answer, verdict, start): Failed<Result<S::Response, S::Error>>,
-    ) -> Option<Result<S::Response, S::Error>> {
-        let mut this = self.project();
+        mut self: Pin<&mut Self>,
+        answer: Answer<S, Req>,
+        verdict: Verdict,
+    ) -> Option<Answer<S, Req>> {
+        let mut this = self.as_mut().project();
         let plan = &**this.plan;
         let (verdict, is_idempotent) = match this.request {
             Some(request) => (verdict, plan.judge.is_idempotent(request)),
@@ -215,92 +278,80 @@ where
             &once
         };
         let context = CallContext::of(operation.operation(), *this.until, &plan.timer);
-        let failure = plan.failure(&answer).since(start);
-        let retry = this.call.failed(context, this.gates, failure, verdict);
-        let Ok(retry) = retry else {
+        let delay = match this.call.plain_delay(context, this.gates, verdict) {
+            Some(delay) => Ok(delay),
+            None => {
+                let (_, start, _) = this.state.as_mut().attempt();
+                let failure = plan.failure(&answer).since(start);
+                (this.call).delay_in_full(context, this.gates, failure, verdict)
+            }
+        };
+        let Ok(delay) = delay else {
             return Some(answer);
         };
-        plan.hook.on_retry(&retry);
-        let delay = retry.delay();
+        (plan.hook).on_retry(&this.call.retry_of(context, Cause::Error(&answer), delay));
         // The kill switch or the deadline may end the call between two attempts.
-        let is_kept = HAS_KILL_SWITCH || context.remaining().is_some();
+        let last = context.may_end().then_some(answer);
+        if delay.is_zero() {
+            this.state.set(State::Ready);
+            return last.and_then(|last| self.delayed(last));
+        }
         this.state.set(State::Between {
             in_delay: true,
-            sleep: None,
-            last: is_kept.then_some(answer),
+            sleep: plan.timer.sleep(delay),
+            last,
         });
-        // Only now: where there may be none, its bytes would be copied all the same.
-        if !delay.is_zero()
-            && let Now::Between { mut sleep, .. } = this.state.project()
-        {
-            sleep.set(Some(plan.timer.sleep(delay)));
+        None
+    }
+
+    /// Ends a delay: the call may end here, or at the deadline while the service makes room.
+    fn delayed(self: Pin<&mut Self>, last: Answer<S, Req>) -> Option<Answer<S, Req>> {
+        let mut this = self.project();
+        let plan = &**this.plan;
+        let context = plan.context(*this.until);
+        if this.call.resume(context).is_err() {
+            return Some(last);
+        }
+        // Without one nobody asks for the answer any more, and it may hold the room that the service waits for.
+        if let Some(left) = context.remaining() {
+            this.state.set(State::Between {
+                in_delay: false,
+                sleep: plan.timer.sleep(left),
+                last: Some(last),
+            });
         }
         None
     }
 
-    /// Waits for the delay and for the service, and begins the next attempt, or gives back the
-    /// answer of the call.
-    #[expect(clippy::unreachable, reason = "a retry is decided on with a request")]
-    fn between(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<S::Response, S::Error>>> {
-        let mut this = self.project();
-        let plan = &**this.plan;
-        let context = plan.context(*this.until);
-        let Now::Between {
-            in_delay,
-            mut sleep,
-            last,
-        } = this.state.as_mut().project()
-        else {
-            return Poll::Ready(None);
-        };
-        if *in_delay {
-            if let Some(delay) = sleep.as_mut().as_pin_mut() {
-                ready!(delay.poll(cx));
-            }
-            *in_delay = false;
-            if last.is_some() && this.call.resume(context).is_err() {
-                return Poll::Ready(last.take());
-            }
-            let left = context.remaining();
-            if left.is_none() {
-                // Nobody asks for it any more, and it may hold the room that the service waits for.
-                *last = None;
-            }
-            match left {
-                Some(left) => sleep.set(Some(plan.timer.sleep(left))),
-                None => sleep.set(None),
+    /// Waits for the delay. Returns the answer of a call that ends before the next attempt.
+    fn between(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Answer<S, Req>>> {
+        loop {
+            let this = self.as_mut().project();
+            let Now::Between {
+                in_delay,
+                sleep,
+                last,
+            } = this.state.project()
+            else {
+                return Poll::Ready(None);
+            };
+            let is_over = sleep.poll(cx).is_ready();
+            match (is_over, *in_delay) {
+                (false, true) => return Poll::Pending,
+                (false, false) => return Poll::Ready(None),
+                (true, false) => {
+                    (this.call).ended(this.plan.context(*this.until), GiveUpReason::Deadline);
+                    return Poll::Ready(last.take());
+                }
+                (true, true) => {
+                    let last = last.take();
+                    self.as_mut().project().state.set(State::Ready);
+                    if let Some(answer) = last.and_then(|last| self.as_mut().delayed(last)) {
+                        return Poll::Ready(Some(answer));
+                    }
+                }
             }
         }
-        if last.is_some()
-            && let Some(limit) = sleep.as_pin_mut()
-            && limit.poll(cx).is_ready()
-        {
-            this.call.ended(context, GiveUpReason::Deadline);
-            return Poll::Ready(last.take());
-        }
-        let service = this.service;
-        let ready = (this.call).inside(*this.until, context, || service.poll_ready(cx));
-        if let Err(error) = ready!(ready) {
-            return Poll::Ready(Some(closed(plan, context, this.call, error)));
-        }
-        let Some(request) = this.request.take() else {
-            unreachable!("without a request there is no retry")
-        };
-        *this.request = plan.cloner.clone_request(&request);
-        this.gates.begin(&plan.timer);
-        this.call.retry_begins();
-        let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
-        let future = (this.call).inside(*this.until, context, || service.call(request));
-        let future = spanned(attempt_span(context, this.call), future);
-        this.state.set(State::Attempt {
-            future,
-            start,
-            limit: None,
-        });
-        Poll::Ready(None)
     }
 }
 
