@@ -110,16 +110,14 @@ impl NamedPolicy {
         Live(Some(self.snapshot()))
     }
 
-    /// Returns the policy that holds now, before a decision: the same, unless another was set. So a call counts one
-    /// reference, not one for each decision.
+    /// Looks for the policy that holds now, before a decision: as a rule the same. So a call counts one reference, not one
+    /// for each decision.
     #[inline]
-    #[must_use]
-    pub fn renew(&'static self, before: Live) -> Live {
+    pub fn renew(&'static self, live: &mut Live) {
         // Acquire: who sees the number of a policy finds it, or a later one.
         let state = self.state.load(Ordering::Acquire);
-        match &before.0 {
-            Some(snapshot) if snapshot.state == state => before,
-            _ => self.held(),
+        if (live.0.as_ref()).is_none_or(|snapshot| snapshot.state != state) {
+            *live = self.held();
         }
     }
 
@@ -223,5 +221,64 @@ impl Live {
     #[inline(always)]
     pub(crate) fn label(&self) -> Option<&'static str> {
         self.0.as_ref().map(|snapshot| snapshot.label)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+    use std::thread;
+
+    use super::*;
+
+    /// Running calls look while others are set, and each finds the last one at its next decision.
+    #[test]
+    fn a_running_call_finds_what_was_set() {
+        static SITE: NamedPolicy =
+            NamedPolicy::new(Name::Given("site"), "storage", Policy::new(), false);
+
+        let set = |max| SITE.set(Policy::new().max(max), "storage", true);
+        set(3);
+        let mut live = SITE.call();
+        assert!(live.is_idle());
+        thread::scope(|scope| {
+            scope.spawn(|| (4..=1000).for_each(|max| drop(set(max))));
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let (mut live, mut before) = (Live::NONE, 0);
+                    while before < 1000 {
+                        SITE.renew(&mut live);
+                        let max = live.policy().max;
+                        assert!(max >= before, "{max} after {before}");
+                        before = max;
+                    }
+                });
+            }
+        });
+        SITE.renew(&mut live);
+        assert_eq!(live.policy().max, 1000);
+        assert!(!SITE.is_disabled());
+        SITE.set(
+            Policy::new().deadline(Duration::from_secs(1)),
+            "storage",
+            false,
+        );
+        assert!(SITE.is_disabled() && !SITE.call().is_idle());
+    }
+
+    /// As long as nothing is set, a call keeps the snapshot that it has, and what it no longer has is freed.
+    #[test]
+    fn what_nobody_holds_is_freed() {
+        static SITE: NamedPolicy =
+            NamedPolicy::new(Name::Given("another"), "storage", Policy::new(), false);
+
+        let first = SITE.set(Policy::new(), "storage", true);
+        let mut live = SITE.held();
+        SITE.renew(&mut live);
+        assert_eq!(Arc::strong_count(&first), 3);
+        SITE.set(Policy::new(), "storage", true);
+        assert_eq!(Arc::strong_count(&first), 2);
+        SITE.renew(&mut live);
+        assert_eq!(Arc::strong_count(&first), 1);
     }
 }

@@ -175,14 +175,24 @@ impl Site {
     /// Returns the policy that holds now, before a decision.
     #[inline(always)]
     #[must_use]
-    pub fn renew(&self, before: Live) -> Live {
+    pub fn renew(&self, mut live: Live) -> Live {
+        self.look_again(&mut live);
+        live
+    }
+
+    /// Looks whether another policy holds by now.
+    #[inline(always)]
+    #[cfg_attr(
+        not(feature = "config"),
+        expect(clippy::unused_self, reason = "none has a name")
+    )]
+    pub(crate) fn look_again(&self, live: &mut Live) {
         #[cfg(feature = "config")]
-        return match self.named {
-            Some(named) => named.renew(before),
-            None => before,
-        };
+        if let Some(named) = self.named {
+            named.renew(live);
+        }
         #[cfg(not(feature = "config"))]
-        before
+        let _ = live;
     }
 }
 
@@ -221,8 +231,6 @@ pub struct Live;
 
 #[cfg(not(feature = "config"))]
 impl Live {
-    pub(crate) const NONE: Self = Self;
-
     /// Returns `true`: nothing counts from the start.
     pub const fn is_idle(&self) -> bool {
         true

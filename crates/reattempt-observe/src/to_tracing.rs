@@ -24,6 +24,7 @@ pub(super) fn reads_errors() -> bool {
 }
 
 /// Whether somebody reads anything at all.
+#[inline]
 pub(super) fn is_on() -> bool {
     LevelFilter::current() != LevelFilter::OFF
 }

@@ -9,14 +9,18 @@ use tracing::level_filters::LevelFilter;
 
 type Place = (&'static str, u32, u32);
 
-#[cold]
 pub(super) fn warn_in_async(site: &'static Location<'static>) {
+    // What costs least is asked first: as a rule nobody reads warnings, or the thread may block.
+    if LevelFilter::current() >= LevelFilter::WARN {
+        warn_if_in_async(site);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn warn_if_in_async(site: &'static Location<'static>) {
     static WARNED: Mutex<Option<HashSet<Place>>> = Mutex::new(None);
 
-    // What costs least is asked first: as a rule nobody reads warnings, or the thread may block.
-    if LevelFilter::current() < LevelFilter::WARN {
-        return;
-    }
     if reattempt_core::process::is_virtual() {
         return;
     }

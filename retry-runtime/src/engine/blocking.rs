@@ -48,12 +48,13 @@ impl CallStart {
         let (mut failures, mut marks) = (0, self.marks);
         let mut held = contexts.hold();
         let mut verdict = judge(&error);
-        while around::marks() == marks
-            && let Some(delay) = plain_delay(C::of(&held), verdict, failures)
-        {
+        while around::marks() == marks {
+            let context = C::of(&held);
+            let Some(delay) = plain_delay(context, verdict, failures) else {
+                break;
+            };
             failures = failures.saturating_add(1);
             if !delay.is_zero() {
-                let context = C::of(&held);
                 sleep(delay, context.timer, caller());
                 if context.may_be_over()
                     && let Err(end) = Progress::new(failures, self.times).resume(context.erased())
@@ -68,7 +69,7 @@ impl CallStart {
             match split(outcome) {
                 Ok(answer) => {
                     if contexts.may_share() {
-                        default_budget::succeeded(C::of(&held), failures);
+                        default_budget::succeeded(context, failures);
                     }
                     return answer;
                 }

@@ -103,7 +103,7 @@ impl<T> Contexts<T> for NamedSite<'_, T> {
 
     #[inline(always)]
     fn renew(self, (_, live): &mut Self::Held) {
-        *live = self.0.renew(core::mem::replace(live, Live::NONE));
+        self.0.look_again(live);
     }
 
     #[inline(always)]

@@ -296,3 +296,22 @@ fn tokens_that_come_back_are_neither_overdrawn_nor_lost() {
         );
     });
 }
+
+/// What a later retry takes is never the first that is missing: since when it is, only the clock says.
+#[test]
+fn a_later_retry_does_not_begin_a_fault() {
+    model(2, || {
+        let budget = Arc::new(RefundBudget::new());
+        assert_eq!(budget.pay(4, true, at(0)), Payment::Paid);
+        let acts: [fn(&RefundBudget) -> u64; 2] = [
+            |budget| count(budget.pays_again(4)),
+            |budget| {
+                budget.succeeded(1);
+                0
+            },
+        ];
+        let [paid, _] = together(&budget, acts);
+        let left = if paid == 1 { 3.3 } else { 4.0 };
+        assert!((budget.balance(4) - left).abs() < 0.001, "{paid}");
+    });
+}

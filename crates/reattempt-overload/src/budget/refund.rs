@@ -120,7 +120,7 @@ impl RefundBudget {
                 self.put(gain);
             }
         }
-        if self.take(capacity) {
+        if self.take(capacity, 0) {
             Payment::Paid
         } else if passed(self.full_at.load(Ordering::Relaxed), now) < FREE {
             Payment::Free
@@ -132,14 +132,15 @@ impl RefundBudget {
     /// Asks for a retry of a call that has paid for one before, without a look at the time. Where it returns `false`,
     /// [`pay`](Self::pay) knows more.
     pub fn pays_again(&self, capacity: u32) -> bool {
-        !self.is_full() && self.take(capacity)
+        self.take(capacity, 1)
     }
 
-    fn take(&self, capacity: u32) -> bool {
+    /// Takes a token, if one is there and `least` are missing: the first comes with the time.
+    fn take(&self, capacity: u32, least: u32) -> bool {
         let most = capacity.saturating_mul(PRICE);
         let take = |missing: u32| {
             let after = missing.saturating_add(PRICE);
-            (after <= most).then_some(after)
+            (missing >= least && after <= most).then_some(after)
         };
         // Release: who sees it sees when the first was taken. All changes of one word have one order, so that none is lost.
         self.missing
