@@ -131,11 +131,13 @@ impl RefundBudget {
 
     /// Asks for a retry of a call that has paid for one before, without a look at the time. Where it returns `false`,
     /// [`pay`](Self::pay) knows more.
+    #[inline]
     pub fn pays_again(&self, capacity: u32) -> bool {
         self.take(capacity, 1)
     }
 
     /// Takes a token, if one is there and `least` are missing: the first comes with the time.
+    #[inline]
     fn take(&self, capacity: u32, least: u32) -> bool {
         let most = capacity.saturating_mul(PRICE);
         let take = |missing: u32| {
