@@ -11,7 +11,7 @@ use crate::failure::GaveUp;
 use crate::timer::Clock;
 
 /// Whether this build has a kill switch, which may end any call.
-pub const HAS_KILL_SWITCH: bool = cfg!(feature = "config");
+const HAS_KILL_SWITCH: bool = cfg!(feature = "config");
 
 /// What a call that gives up needs: the error, or the value that was polled last.
 #[derive(Debug)]

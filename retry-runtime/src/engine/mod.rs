@@ -33,7 +33,7 @@ pub use bare::{limited, limited_hook, not_cut_off};
 pub(crate) use context::IntoContext;
 pub use context::{AttemptStart, CallContext, NamedSite, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
-pub use kept::{DropOther, HAS_KILL_SWITCH, Held, Keep, KeepSend, Stopped};
+pub use kept::{DropOther, Held, Keep, KeepSend, Stopped};
 pub(crate) use kept::{Dropped, Kept};
 pub(crate) use live::Place;
 pub use live::{CallStart, LiveCall, in_full, one_call};

@@ -278,13 +278,12 @@ where
             &once
         };
         let context = CallContext::of(operation.operation(), *this.until, &plan.timer);
-        let delay = match this.call.plain_delay(context, this.gates, verdict) {
-            Some(delay) => Ok(delay),
-            None => {
-                let (_, start, _) = this.state.as_mut().attempt();
-                let failure = plan.failure(&answer).since(start);
-                (this.call).delay_in_full(context, this.gates, failure, verdict)
-            }
+        let delay = if let Some(delay) = this.call.plain_delay(context, this.gates, verdict) {
+            Ok(delay)
+        } else {
+            let (_, start, _) = this.state.as_mut().attempt();
+            let failure = plan.failure(&answer).since(start);
+            (this.call).delay_in_full(context, this.gates, failure, verdict)
         };
         let Ok(delay) = delay else {
             return Some(answer);
