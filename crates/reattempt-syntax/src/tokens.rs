@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt as _;
-use syn::{Pat, Path};
+use syn::{Expr, Pat, Path};
 
 /// Tokens as people write them.
 pub fn written(tokens: &TokenStream) -> String {
@@ -42,4 +42,18 @@ pub fn names_errors(pattern: &Pat) -> bool {
 pub fn is_camel_case(name: &Ident) -> bool {
     let name = name.unraw().to_string();
     name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+}
+
+/// Whether a call is that of one of these constructors.
+pub(crate) fn is_of(function: &Expr, constructors: &[&str]) -> bool {
+    matches!(function, Expr::Path(path) if constructors.iter().any(|name| path.path.is_ident(name)))
+}
+
+/// Whether an answer is certainly no success.
+pub(crate) fn is_error(answer: &Expr) -> bool {
+    match answer {
+        Expr::Call(call) => is_of(&call.func, &["Err"]),
+        Expr::Try(tried) => is_error(&tried.expr),
+        _ => false,
+    }
 }

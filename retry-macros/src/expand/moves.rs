@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The compiler finds every move of a closure, but tells a message only that there is one. So the second form
-//! names all parameters that may be moved, and passes if the first has reported something.
+//! names all parameters that may be moved, and passes if the first has reported something. Where it is one parameter, a
+//! twin of the trait has the message for a type without copies.
 
 use proc_macro2::{Group, TokenStream};
 use quote::quote_spanned;
@@ -144,16 +145,49 @@ impl Parts<'_> {
     fn called(&self, moved: &Move) -> TokenStream {
         let (place, message) = (&moved.place, self.message(&[moved], false));
         let krate = self.model.krate_at(moved.span());
-        let check = quote_spanned!(at(moved.span())=> CalledForEachAttempt::check(&|| #krate::__private::ignore(#place)););
+        let subject = quote_spanned!(at(moved.span())=> &|| #krate::__private::ignore(#place));
+        let check =
+            quote_spanned!(at(moved.span())=> CalledForEachAttempt::check(#subject, types););
+        let copies = self.copies(&[moved]);
+        let unique = copies.is_some().then(|| {
+            let message = unimplemented_by(&moves::message_of_unique(moved, self.model.set_by));
+            let check = quote_spanned!(at(moved.span())=> CalledOrUnique::check(#subject, types););
+            ours! {
+                #[diagnostic::do_not_recommend]
+                impl<R, F: ::core::ops::FnOnce() -> R> CalledForEachAttempt<#krate::__private::Unique, R> for F {}
+                #message
+                trait CalledOrUnique<T, R> {
+                    fn check(&self, _: ::core::marker::PhantomData<T>) {}
+                }
+                #[diagnostic::do_not_recommend]
+                impl<R, F: ::core::ops::FnOnce() -> R> CalledOrUnique<#krate::__private::Kept, R> for F {}
+                #[diagnostic::do_not_recommend]
+                impl<R, F: ::core::ops::FnMut() -> R> CalledOrUnique<#krate::__private::Unique, R> for F {}
+                #check
+            }
+        });
+        let copies = copies.unwrap_or_else(|| ours!(#krate::__private::Kept));
         ours! {
+            let types = #krate::__private::type_of(|| #copies);
             #message
-            trait CalledForEachAttempt<R> {
-                fn check(&self) {}
+            trait CalledForEachAttempt<T, R> {
+                fn check(&self, _: ::core::marker::PhantomData<T>) {}
             }
             #[diagnostic::do_not_recommend]
-            impl<R, F: ::core::ops::FnMut() -> R> CalledForEachAttempt<R> for F {}
+            impl<R, F: ::core::ops::FnMut() -> R> CalledForEachAttempt<#krate::__private::Kept, R> for F {}
             #check
+            #unique
         }
+    }
+
+    /// Whether the only one of these parameters has copies, where its type tells.
+    fn copies(&self, moved: &[&Move]) -> Option<TokenStream> {
+        let krate = &self.krate;
+        let [Move { name, way, .. }] = moved else {
+            return None;
+        };
+        matches!(way, Way::Clone | Way::Receiver)
+            .then(|| ours!(#krate::__private::Moved(&#name).or_its_copies().by_copies()))
     }
 
     /// Whether the compiler can be asked of the closure of an attempt: it counts what moves in dead code too.
@@ -175,21 +209,24 @@ impl Parts<'_> {
         };
         let names: Vec<_> = names.iter().collect();
         let message = self.message(&names, true);
-        let all = moves
-            .certain
-            .iter()
-            .rev()
-            .fold(ours!(#krate::__private::Kept), |all, moved| {
-                let kept = self.is_kept(&moved.place);
-                ours!(#kept.and(#all))
-            });
+        let copies = self.copies(&names);
+        let last = copies
+            .clone()
+            .unwrap_or_else(|| ours!(#krate::__private::Kept));
+        let all = moves.certain.iter().rev().fold(last, |all, moved| {
+            let kept = self.is_kept(&moved.place);
+            ours!(#kept.and(#all))
+        });
         let span = names
             .first()
             .map_or_else(|| closure.span(), |moved| moved.span());
         let body = quote_spanned!(at(span)=> RunsAgain::body(body, types));
+        let unique = copies
+            .and(names.first())
+            .map(|moved| self.runs_again_or_unique(moved));
         ours! {{
             let types = {
-                use #krate::__private::{MovedValue as _, ReborrowedValue as _};
+                use #krate::__private::{MovedUnique as _, MovedValue as _, ReborrowedValue as _};
                 #krate::__private::type_of(|| #all)
             };
             let body = #closure;
@@ -210,9 +247,52 @@ impl Parts<'_> {
                         || loop {}
                     }
                 }
+                #unique
                 #body
             }
         }}
+    }
+
+    /// The same for a parameter that has no copies, with the message for it.
+    fn runs_again_or_unique(&self, moved: &Move) -> TokenStream {
+        let krate = &self.krate;
+        let message = unimplemented_by(&moves::message_of_unique(moved, self.model.set_by));
+        let body = quote_spanned!(at(moved.span())=> RunsAgainOrUnique::body(body, types));
+        ours! {
+            #[diagnostic::do_not_recommend]
+            impl<R, F: ::core::ops::FnMut() -> R> RunsAgain<#krate::__private::Unique, R> for F {
+                fn body(self, _: ::core::marker::PhantomData<#krate::__private::Unique>) -> impl ::core::ops::FnMut() -> R {
+                    self
+                }
+            }
+            #message
+            trait RunsAgainOrUnique<T, R> {
+                type Body;
+                fn body(self, types: ::core::marker::PhantomData<T>) -> Self::Body;
+            }
+            #[diagnostic::do_not_recommend]
+            impl<R, F: ::core::ops::FnMut() -> R> RunsAgainOrUnique<#krate::__private::Unique, R> for F {
+                type Body = Self;
+                fn body(self, _: ::core::marker::PhantomData<#krate::__private::Unique>) -> Self {
+                    self
+                }
+            }
+            #[diagnostic::do_not_recommend]
+            impl<R, F: ::core::ops::FnOnce() -> R> RunsAgainOrUnique<#krate::__private::Kept, R> for F {
+                type Body = Self;
+                fn body(self, _: ::core::marker::PhantomData<#krate::__private::Kept>) -> Self {
+                    self
+                }
+            }
+            #[diagnostic::do_not_recommend]
+            impl<R, F: ::core::ops::FnOnce() -> R> RunsAgainOrUnique<#krate::__private::Lacked, R> for F {
+                type Body = Self;
+                fn body(self, _: ::core::marker::PhantomData<#krate::__private::Lacked>) -> Self {
+                    self
+                }
+            }
+            let body = #body;
+        }
     }
 
     /// The closure of an attempt, which changes nothing that its answer may borrow: else the borrow would leave it.

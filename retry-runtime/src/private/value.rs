@@ -162,6 +162,12 @@ impl Kept {
 }
 
 impl Lacked {
+    /// Returns `Kept`: copies are what the next attempt can have.
+    #[inline(always)]
+    pub fn by_copies(self) -> Kept {
+        Kept
+    }
+
     /// Returns what is known of copies.
     #[inline(always)]
     pub fn or<C>(self, copies: C) -> C {
@@ -183,6 +189,13 @@ impl Lacked {
 }
 
 impl Unique {
+    /// Returns this.
+    #[inline(always)]
+    #[must_use]
+    pub fn by_copies(self) -> Self {
+        self
+    }
+
     /// Returns `Kept`: an error about this parameter has been reported.
     #[inline(always)]
     pub fn or_report<N>(self, _: N) -> Kept {

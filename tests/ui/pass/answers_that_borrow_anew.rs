@@ -135,6 +135,43 @@ impl<'a, R> Shared<'a, R> {
     }
 }
 
+/// Its names are borrowed, and what is read is not.
+struct Archive<R> {
+    reader: R,
+    names: Vec<String>,
+}
+
+struct Header<'a> {
+    name: &'a str,
+    size: usize,
+}
+
+struct Names<'a, R> {
+    archive: &'a Archive<R>,
+}
+
+impl<R: Read> Archive<R> {
+    #[retry]
+    fn header(&mut self, password: Option<&[u8]>) -> Result<Header<'_>, Error> {
+        let size = read(&mut self.reader)? + password.map_or(0, <[u8]>::len);
+        Ok(Header {
+            name: &self.names[0],
+            size,
+        })
+    }
+
+    #[retry]
+    fn names(&mut self) -> Result<Names<'_, R>, Error> {
+        Ok(Names { archive: self })
+    }
+}
+
+/// What its bound lets it hold is borrowed by `&`.
+#[retry]
+fn by_a_bound<'a, T: From<&'a str>>(name: &'a mut String) -> Result<T, Error> {
+    Ok(T::from(name))
+}
+
 #[retry]
 fn read<R: Read>(reader: &mut R) -> Result<usize, Error> {
     let mut bytes = Vec::new();
@@ -187,6 +224,13 @@ async fn main() -> Result<(), Error> {
     assert_eq!(outer.of_another(&[1])?, [1]);
     assert_eq!(Shared::of_self(&mut 3)?.inner, &3);
     assert_eq!(read(&mut std::io::empty())?, 0);
+    let (reader, names) = (std::io::empty(), vec!["a".to_owned()]);
+    let mut archive = Archive { reader, names };
+    let header = archive.header(None)?;
+    assert_eq!((header.name, header.size), ("a", 0));
+    assert_eq!(archive.names()?.archive.names, ["a"]);
+    let name: Box<str> = by_a_bound(&mut "a".to_owned())?;
+    assert_eq!(&*name, "a");
     shared(std::fs::File::open(std::env::current_exe()?)?)?;
     assert_eq!((&outer).sequence()?.calls, 6);
     Ok(())

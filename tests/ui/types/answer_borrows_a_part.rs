@@ -32,6 +32,10 @@ fn part<R>(inner: &mut R) -> Result<Part<'_, R>, Error> {
     Ok(Part { inner })
 }
 
+fn count(name: impl AsRef<str>) -> u32 {
+    u32::from(name.as_ref().is_empty())
+}
+
 enum Writer {
     Open(Inner),
     Closed,
@@ -96,6 +100,12 @@ impl Outer {
     }
 
     #[retry]
+    fn beside_what_is_lent<T: AsRef<str>>(&mut self, name: T) -> Result<&str, Error> {
+        let index = count(&name);
+        self.inner.next(index)
+    }
+
+    #[retry]
     fn by_a_function(&mut self) -> Result<Part<'_, Inner>, Error> {
         part(&mut self.inner)
     }
@@ -117,6 +127,7 @@ fn main() {
     let _ = outer.of_a_type_that_the_answer_gives();
     let _ = outer.later(1);
     let _ = outer.beside_an_owned_value(String::new());
+    let _ = outer.beside_what_is_lent("");
     let _ = outer.by_a_function().map(|it| it.inner.reads);
     let _ = Part::of_self(&mut outer);
     let _ = by_a_function_of_the_body(&mut outer);

@@ -28,6 +28,22 @@ fn in_ok<'a>(scratch: &'a mut Vec<u8>) -> Result<&'a str, String> {
     Ok(parse(scratch)?)
 }
 
+trait Of<'a>: Sized {
+    fn of(text: &'a [u8]) -> Result<Self, String>;
+}
+
+#[retry(max = 3, on(_))]
+fn by_a_bound<'a, T: Of<'a>>(scratch: &'a mut Vec<u8>) -> Result<T, String> {
+    scratch.push(b' ');
+    T::of(&scratch[..])
+}
+
+impl<'a> Of<'a> for &'a [u8] {
+    fn of(text: &'a [u8]) -> Result<Self, String> {
+        Ok(text)
+    }
+}
+
 fn parse(scratch: &mut Vec<u8>) -> Result<&str, String> {
     scratch.push(b' ');
     std::str::from_utf8(scratch).map_err(|_| String::new())
@@ -38,4 +54,5 @@ fn main() {
     let _ = Reader(0).read(&mut scratch);
     let _ = by_a_function(&mut scratch);
     let _ = in_ok(&mut scratch);
+    let _: Result<&[u8], _> = by_a_bound(&mut scratch);
 }

@@ -10,12 +10,16 @@ use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{
-    Block, CapturedParam, FnArg, Lifetime, Pat, ReceiverKind, Signature, Type, TypeParamBound,
+    Block, CapturedParam, FnArg, GenericArgument, Lifetime, Pat, PathArguments, ReceiverKind,
+    Signature, Stmt, Type, TypeParamBound,
 };
 
 use self::walk::{Bound, Found, How, Walk};
 use crate::item::{has_word, names};
+use crate::moves::bounds_of;
+use crate::tokens::is_error;
 
+mod flow;
 mod walk;
 
 /// What a body does with a parameter that its answer may borrow.
@@ -27,6 +31,8 @@ pub struct Escape {
     pub place: TokenStream,
     /// What says that the borrow is a unique one.
     pub proof: Proof,
+    /// Whether an attempt may fail in a statement before it.
+    pub follows_failure: bool,
 }
 
 /// What says that a borrow is a unique one.
@@ -50,14 +56,15 @@ pub fn find(
     asynchronous: bool,
 ) -> Option<Escape> {
     let held = Held::by(answer, signature);
-    let mut borrowed = borrowed_parameters(signature, &held);
+    let sources = borrowed_parameters(signature, &held);
     // What is compiled only sometimes may not be what answers.
-    if borrowed.is_empty() || has_word(body, "cfg") {
+    if sources.is_empty() || has_word(body, "cfg") {
         return None;
     }
     let statements = Block::parse_within.parse2(body.clone()).ok()?;
     let bound = Bound::by(&statements);
-    borrowed.retain(|it| !bound.has(&it.name));
+    let is_hidden = |it: &Borrowed| bound.has(&it.name);
+    let (hidden, borrowed): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_hidden);
     let mut walk = Walk::new(&borrowed, &bound, &statements, &held);
     walk.is_opaque = is_opaque(answer);
     walk.may_be_owned = has_word(&answer.to_token_stream(), "Cow");
@@ -65,21 +72,7 @@ pub fn find(
     for statement in &statements {
         walk.visit_stmt(statement);
     }
-    let Walk {
-        mut found, success, ..
-    } = walk;
-    let certain = found.iter().find(|it| matches!(it.how, How::Uniquely));
-    if let Some(found) = certain {
-        return Some(found.proven_by(Proof::Certain));
-    }
-    // A `&mut` in the answer comes from this parameter, even where no expression shows it, unless it has no lifetime.
-    let may_be_free = has_word(body, "unsafe") || has_word(body, "leak");
-    if let (Some(source), Some(place)) = (held.only_source(&borrowed), success)
-        && names(body, &source.name)
-        && !may_be_free
-    {
-        found.push(Found::in_answer(source, place));
-    }
+    let (found, successes) = (walk.found, walk.successes);
     let asked = Asked {
         signature,
         borrowed: &borrowed,
@@ -87,7 +80,19 @@ pub fn find(
         body,
         asynchronous,
     };
-    found.iter().find_map(|it| asked.of(it))
+    let escape = asked.of_all(found, &held, successes.last()).or_else(|| {
+        let mut sources = borrowed.iter().chain(&hidden);
+        sources.find_map(|source| {
+            let place = flow::place(signature, answer, source, &statements, &successes)?;
+            Some(Found::in_answer(source, place).proven_by(Proof::Certain))
+        })
+    })?;
+    let place = escape.place.to_string();
+    let is_before = |it: &&Stmt| !it.to_token_stream().to_string().contains(&place);
+    Some(Escape {
+        follows_failure: statements.iter().take_while(is_before).any(may_fail),
+        ..escape
+    })
 }
 
 /// The type of an answer in which the compiler chooses the lifetimes.
@@ -129,6 +134,27 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    fn of_all(
+        &self,
+        mut found: Vec<Found>,
+        held: &Held,
+        success: Option<&TokenStream>,
+    ) -> Option<Escape> {
+        let certain = found.iter().find(|it| matches!(it.how, How::Uniquely));
+        if let Some(found) = certain {
+            return Some(found.proven_by(Proof::Certain));
+        }
+        // A `&mut` in the answer comes from this parameter, even where no expression shows it, unless it has no lifetime.
+        let may_be_free = has_word(self.body, "unsafe") || has_word(self.body, "leak");
+        if let (Some(source), Some(place)) = (held.only_source(self.borrowed), success)
+            && names(self.body, &source.name)
+            && !may_be_free
+        {
+            found.push(Found::in_answer(source, place.clone()));
+        }
+        found.iter().find_map(|it| self.of(it))
+    }
+
     fn of(&self, found: &Found) -> Option<Escape> {
         if found.how == How::ByType {
             return Some(found.proven_by(Proof::Receiver));
@@ -145,7 +171,7 @@ impl Asked<'_> {
             return Some(found.proven_by(proof));
         }
         // Another parameter that is changed would answer for this one.
-        let is_alone = is_alone(self.signature, found, self.borrowed)
+        let is_alone = is_alone(self.signature, found, self.borrowed, self.body)
             && (found.is_scratch() || are_one(&found.name, self.body));
         if is_alone && !self.asynchronous {
             return Some(found.proven_by(Proof::Body));
@@ -197,6 +223,8 @@ struct Held {
     is_self: bool,
     /// Whether it is a type that a trait gives, such as `Self::Compound`.
     is_of_trait: bool,
+    /// Those that only the bound of a type parameter names: `T: Deserialize<'a>`.
+    by_bound: Vec<Ident>,
     /// The lifetimes of the function.
     own: Vec<Ident>,
 }
@@ -210,10 +238,27 @@ impl Held {
             unique: Vec::new(),
             is_self: false,
             is_of_trait: false,
+            by_bound: Vec::new(),
             own: own.map(|it| it.lifetime.ident.clone()).collect(),
         };
         held.visit_type(answer);
+        if held.named.is_empty() && !held.is_elided {
+            held.by_bounds(answer, signature);
+        }
         held
+    }
+
+    /// Finds the lifetimes that a type parameter in the answer may hold.
+    fn by_bounds(&mut self, answer: &Type, signature: &Signature) {
+        let answer = answer.to_token_stream();
+        for param in signature.generics.type_params() {
+            let bounds = bounds_of(signature, &param.ident).unwrap_or_default();
+            if names(&answer, &param.ident) {
+                let own = self.own.iter().filter(|it| names(&bounds, it));
+                self.by_bound.extend(own.cloned());
+            }
+        }
+        self.named.extend_from_slice(&self.by_bound);
     }
 
     fn is_unique(&self) -> bool {
@@ -226,10 +271,12 @@ impl Held {
         })
     }
 
-    /// The only parameter that a `&mut` in the answer can come from.
+    /// The only parameter that a `&mut` in the answer, or what a bound lets it hold, can come from.
     fn only_source<'b>(&self, borrowed: &'b [Borrowed]) -> Option<&'b Borrowed> {
-        let [lifetime] = &*self.unique else {
-            return None;
+        let lifetime = match &*self.unique {
+            [lifetime] => lifetime.as_ref(),
+            [] => Some(self.by_bound.first()?),
+            _ => return None,
         };
         let mut sources = borrowed.iter().filter(|it| match lifetime {
             Some(named) => it.lifetime.as_ref() == Some(named),
@@ -399,7 +446,12 @@ fn fields(mut tokens: &[TokenTree]) -> Vec<String> {
 }
 
 /// Whether nothing but its parameter, and those that are borrowed beside it, can be what an attempt changes.
-fn is_alone(signature: &Signature, found: &Found, borrowed: &[Borrowed]) -> bool {
+fn is_alone(
+    signature: &Signature,
+    found: &Found,
+    borrowed: &[Borrowed],
+    body: &TokenStream,
+) -> bool {
     signature.inputs.iter().all(|input| {
         let other = match input {
             FnArg::Receiver(receiver) => Ident::new("self", receiver.self_token.span),
@@ -409,7 +461,21 @@ fn is_alone(signature: &Signature, found: &Found, borrowed: &[Borrowed]) -> bool
             },
         };
         let is_beside = borrowed.iter().any(|it| it.name == other) && names(&found.place, &other);
-        other == found.name || is_beside || is_shared(input)
+        other == found.name || is_beside || is_shared(input) || is_lent(&other, body)
+    })
+}
+
+/// Whether each use of a parameter is a `&` in front of it.
+fn is_lent(name: &Ident, tokens: &TokenStream) -> bool {
+    let mut is_sign = false;
+    tokens.clone().into_iter().all(|token| {
+        let is_behind_sign = is_sign;
+        is_sign = matches!(&token, TokenTree::Punct(sign) if sign.as_char() == '&');
+        match &token {
+            TokenTree::Group(group) => is_lent(name, &group.stream()),
+            TokenTree::Ident(found) => found != name || is_behind_sign,
+            _ => true,
+        }
     })
 }
 
@@ -422,17 +488,45 @@ fn is_shared(input: &FnArg) -> bool {
         },
         FnArg::Typed(typed) => match (&*typed.pat, &*typed.ty) {
             (Pat::Ident(name), ty) if name.mutability.is_none() => match ty {
-                Type::Reference(it) => it.mutability.is_none(),
-                Type::Path(path) => {
-                    let last = path.path.segments.last();
-                    last.is_some_and(|last| last.arguments.is_empty())
-                        && path.path.get_ident().is_some_and(is_plain)
-                }
-                _ => false,
+                Type::Path(path) => match path.path.segments.last() {
+                    Some(last) if last.ident == "Option" => is_only_read(&last.arguments),
+                    Some(_) => path.path.get_ident().is_some_and(is_plain),
+                    None => false,
+                },
+                ty => is_shared_reference(ty),
             },
             _ => false,
         },
     }
+}
+
+fn is_shared_reference(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(it) if it.mutability.is_none())
+}
+
+/// Whether what an `Option` holds is read through a reference.
+fn is_only_read(arguments: &PathArguments) -> bool {
+    let PathArguments::AngleBracketed(arguments) = arguments else {
+        return false;
+    };
+    let mut all = arguments.args.iter();
+    all.all(|it| matches!(it, GenericArgument::Type(ty) if is_shared_reference(ty)))
+}
+
+/// Whether an attempt may fail in a statement.
+fn may_fail(statement: &Stmt) -> bool {
+    struct Fails(bool);
+    impl<'ast> Visit<'ast> for Fails {
+        fn visit_expr_try(&mut self, _: &'ast syn::ExprTry) {
+            self.0 = true;
+        }
+        fn visit_expr_return(&mut self, returned: &'ast syn::ExprReturn) {
+            self.0 |= returned.expr.as_deref().is_some_and(is_error);
+        }
+    }
+    let mut fails = Fails(false);
+    fails.visit_stmt(statement);
+    fails.0
 }
 
 fn is_plain(name: &Ident) -> bool {
@@ -455,8 +549,13 @@ impl Escape {
         if matches!(self.proof, Proof::Receiver) {
             return "the answer holds `self`, which is a `&mut`, and the next attempt needs it; leave the method without retries by `#[retry(never)]`, or retry a part of the body with `retry_block!`".to_owned();
         }
+        let block = if self.follows_failure {
+            "retry only what stands before the borrow with `retry_block!`, "
+        } else {
+            ""
+        };
         format!(
-            "the answer borrows `{name}` by `&mut`, and the next attempt needs the same borrow; return an owned value, or retry a part of the body with `retry_block!` and borrow behind it"
+            "the answer borrows `{name}` by `&mut`, and the next attempt needs the same borrow; {block}return an owned value, or retry in a caller that does, with `#[retry(never)]` here"
         )
     }
 }

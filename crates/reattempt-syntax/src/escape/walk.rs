@@ -8,7 +8,7 @@ use syn::{Expr, ExprReturn, Item, Local, Pat, Stmt, Token};
 
 use super::{Borrowed, Escape, Held, Proof};
 use crate::item::names;
-use crate::tokens::is_camel_case;
+use crate::tokens::{is_camel_case, is_error, is_of};
 
 /// The names that a body binds: they may hide a parameter.
 pub(super) struct Bound(Vec<Ident>);
@@ -20,6 +20,13 @@ impl Bound {
             bound.visit_stmt(statement);
         }
         bound
+    }
+
+    /// The names that a pattern binds.
+    pub(super) fn in_pattern(pattern: &Pat) -> Vec<Ident> {
+        let mut bound = Self(Vec::new());
+        bound.visit_pat(pattern);
+        bound.0
     }
 
     fn all_in(&mut self, tokens: TokenStream) {
@@ -125,6 +132,7 @@ impl Found {
             name: self.name.clone(),
             place: self.place.clone(),
             proof,
+            follows_failure: false,
         }
     }
 }
@@ -143,8 +151,8 @@ pub(super) struct Walk<'a> {
     /// The answer around this place.
     answer: Option<TokenStream>,
     pub(super) found: Vec<Found>,
-    /// An answer that may be a success.
-    pub(super) success: Option<TokenStream>,
+    /// The answers that may be successes.
+    pub(super) successes: Vec<TokenStream>,
 }
 
 impl<'ast> Visit<'ast> for Walk<'_> {
@@ -180,7 +188,7 @@ impl<'a> Walk<'a> {
             may_be_owned: false,
             answer: None,
             found: Vec::new(),
-            success: None,
+            successes: Vec::new(),
         }
     }
 
@@ -208,9 +216,9 @@ impl<'a> Walk<'a> {
             }
             Expr::Paren(paren) => self.answer(&paren.expr),
             Expr::Macro(_) => {}
-            Expr::Call(call) if is_of(&call.func, &["Err"]) => {}
+            _ if is_error(expr) => {}
             _ => {
-                self.success = Some(expr.to_token_stream());
+                self.successes.push(expr.to_token_stream());
                 let mut leaves = Leaves(false);
                 leaves.visit_expr(expr);
                 self.answer = (!leaves.0).then(|| expr.to_token_stream());
@@ -419,9 +427,4 @@ fn plain(local: &Local) -> Option<(&Ident, &Expr)> {
         Pat::Ident(name) if name.by_ref.is_none() => Some((&name.ident, &*init.expr)),
         _ => None,
     }
-}
-
-/// Whether a call is that of one of these constructors.
-fn is_of(function: &Expr, constructors: &[&str]) -> bool {
-    matches!(function, Expr::Path(path) if constructors.iter().any(|name| path.path.is_ident(name)))
 }

@@ -11,30 +11,30 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
             parameters.push((name, &it.way));
         }
     }
-    let (quoted, them) = match &*parameters {
-        [(one, _)] => (format!("`{one}`"), "it"),
+    let quoted = match &*parameters {
+        [(one, _)] => format!("`{one}`"),
         all => {
             let all = all.iter().map(|(name, _)| format!("`{name}`")).collect();
             let some = if some { "some of " } else { "" };
-            (format!("{some}{}", listed(all, "and")), "them")
+            format!("{some}{}", listed(all, "and"))
         }
     };
+    let them = pronoun(parameters.len());
     // Before a move at once there is nothing to retry.
-    let block = moved.iter().any(|it| it.follows_failure).then_some(BLOCK);
+    let block = moved.iter().all(|it| it.follows_failure).then_some(BLOCK);
     let advice = advice(&parameters, cloned, set_by, block);
     format!("the body moves {quoted}, and the next attempt needs {them}; {advice}")
 }
 
-/// What is said of a parameter that is moved, and whose type is not `Clone`.
+/// What is said of a parameter that is moved, and whose type is not `Clone`: its parts may not be either.
 pub fn message_of_unique(moved: &Move, set_by: SetBy) -> String {
     let name = &moved.name;
-    let is_receiver = moved.way == Way::Receiver;
-    let copy = format!("implement `Clone` for its type and write `clone({name})` in the attribute");
     let ways = [
-        Some(copy),
-        (!is_receiver).then(|| format!("borrow `{name}`")),
         moved.follows_failure.then(|| BLOCK.to_owned()),
-        (is_receiver && set_by != SetBy::Function).then(|| never().to_owned()),
+        Some(without(set_by, 1)),
+        Some(format!(
+            "implement `Clone` for its type and write `clone({name})` in the attribute"
+        )),
     ];
     let ways: Vec<_> = ways.into_iter().flatten().collect();
     format!(
@@ -57,6 +57,7 @@ fn advice(
         _ => None,
     };
     let copy = copied(parameters, cloned);
+    let without = without(set_by, parameters.len());
     let block = block.map(ToOwned::to_owned);
     let or_block =
         |way: String| -> Vec<String> { [Some(way), block.clone()].into_iter().flatten().collect() };
@@ -64,30 +65,27 @@ fn advice(
         let borrowed = only.map_or_else(|| "them".to_owned(), |(name, _)| format!("`{name}`"));
         return alternatives(&[copy, format!("borrow {borrowed}")]);
     }
-    if let Some((_, Way::Receiver)) = only {
-        let mut ways = or_block(format!("{copy} if the type is `Clone`"));
-        if set_by != SetBy::Function {
-            ways.push(never().to_owned());
-        }
-        return alternatives(&ways);
-    }
     if changes && set_by == SetBy::Trait {
         let types = only.map_or_else(
             || "their types".to_owned(),
             |(name, _)| format!("the type of `{name}`"),
         );
-        let mut ways: Vec<_> = block.into_iter().collect();
-        ways.push(never().to_owned());
+        let ways: Vec<_> = block.into_iter().chain([without]).collect();
         return format!("the trait sets {types}: {}", alternatives(&ways));
     }
     let way = listed(steps(parameters, copy), "and");
     if changes && set_by == SetBy::Unknown {
         return match block {
             Some(block) => format!("{block}, or, where no trait sets the signature, {way}"),
-            None => format!("{way}; where a trait sets the signature, {}", never()),
+            None => format!("{way}; where a trait sets the signature, {without}"),
         };
     }
-    alternatives(&or_block(way))
+    let mut ways = or_block(way);
+    // Callers may lack the bound, and a type copies.
+    if changes || parameters.iter().any(|(_, way)| **way == Way::Receiver) {
+        ways.push(without);
+    }
+    alternatives(&ways)
 }
 
 /// What has to be done, all of it.
@@ -139,8 +137,21 @@ fn copied(parameters: &[(String, &Way)], cloned: &[String]) -> String {
     format!("write `clone({})` in the attribute", names.join(", "))
 }
 
-fn never() -> &'static str {
-    "leave the method without retries by `#[retry(never)]`"
+/// What compiles whatever the types are.
+fn without(set_by: SetBy, parameters: usize) -> String {
+    match set_by {
+        SetBy::Function => format!(
+            "retry in a caller that makes {} anew, with `#[retry(never)]` here",
+            pronoun(parameters)
+        ),
+        SetBy::Trait | SetBy::Unknown => {
+            "leave the method without retries by `#[retry(never)]`".to_owned()
+        }
+    }
+}
+
+const fn pronoun(parameters: usize) -> &'static str {
+    if parameters == 1 { "it" } else { "them" }
 }
 
 fn listed(mut all: Vec<String>, word: &str) -> String {

@@ -12,10 +12,11 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
-use syn::{Block, FnArg, GenericParam, Pat, ReceiverKind, Signature, Type, WherePredicate};
+use syn::{Block, FnArg, Pat, ReceiverKind, Signature, Type, WherePredicate};
 
 pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
+pub(crate) use self::ways::reads_in_place;
 pub use self::ways::{SetBy, Way};
 use crate::item::{has_word, names};
 
@@ -138,20 +139,24 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
 
 /// The bounds of a generic parameter, or of an `impl Trait`.
 fn bounds(signature: &Signature, ty: &Type) -> Option<TokenStream> {
-    let name = match ty {
-        Type::ImplTrait(bounds) => return Some(bounds.bounds.to_token_stream()),
-        Type::Path(path) => path.path.get_ident()?,
-        _ => return None,
-    };
-    let mut params = signature.generics.params.iter();
-    let mut found = params.find_map(|param| match param {
-        GenericParam::Type(param) if param.ident == *name => Some(param.bounds.to_token_stream()),
+    match ty {
+        Type::ImplTrait(bounds) => Some(bounds.bounds.to_token_stream()),
+        Type::Path(path) => bounds_of(signature, path.path.get_ident()?),
         _ => None,
-    })?;
+    }
+}
+
+/// The bounds of a generic parameter.
+pub(crate) fn bounds_of(signature: &Signature, name: &Ident) -> Option<TokenStream> {
+    let mut params = signature.generics.type_params();
+    let mut found = params
+        .find(|param| param.ident == *name)?
+        .bounds
+        .to_token_stream();
     let predicates = signature.generics.where_clause.iter();
     for predicate in predicates.flat_map(|clause| &clause.predicates) {
         if let WherePredicate::Type(predicate) = predicate
-            && predicate.bounded_ty == *ty
+            && matches!(&predicate.bounded_ty, Type::Path(ty) if ty.path.is_ident(name))
         {
             predicate.bounds.to_tokens(&mut found);
         }

@@ -10,6 +10,7 @@ use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 use super::words::{BORROWS, ENDS, LOGS, may_take, takes};
 use super::{By, Move, Moves, Owned, Way, begins_with_condition, has_condition};
 use crate::item::names;
+use crate::tokens::is_error;
 
 /// A walk. A name that is bound anew anywhere is no longer looked for.
 pub(super) struct Walk<'o> {
@@ -20,9 +21,17 @@ pub(super) struct Walk<'o> {
     has_conditions: bool,
     /// Whether this place is.
     is_conditional: bool,
-    /// Whether something before this place may end the attempt.
-    may_have_failed: bool,
+    /// How the attempt may have ended before this place.
+    ended: Ended,
     moves: Moves,
+}
+
+/// How an attempt may have ended. What stands before a success is no whole by itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Ended {
+    Nowhere,
+    InFailure,
+    InSuccess,
 }
 
 impl<'o> Walk<'o> {
@@ -32,7 +41,7 @@ impl<'o> Walk<'o> {
             moved_into: 0,
             has_conditions: has_condition(body),
             is_conditional: false,
-            may_have_failed: false,
+            ended: Ended::Nowhere,
             moves: Moves::default(),
         }
     }
@@ -137,13 +146,15 @@ impl<'o> Walk<'o> {
     }
 
     fn found_at(&self, owned: &Owned, place: TokenStream, by: By) -> Move {
+        let mut earlier = self.moves.certain.iter().chain(&self.moves.possible);
+        let is_first = earlier.all(|it| it.name != owned.name || it.follows_failure);
         Move {
             name: owned.name.clone(),
             place,
             by,
             is_unique: owned.is_unique(),
             way: owned.way.clone(),
-            follows_failure: self.may_have_failed,
+            follows_failure: is_first && self.ended == Ended::InFailure,
         }
     }
 
@@ -353,6 +364,10 @@ impl<'o> Walk<'o> {
         }
     }
 
+    fn may_end(&mut self, ended: Ended) {
+        self.ended = self.ended.max(ended);
+    }
+
     fn moved_into(&mut self, is_move: bool, inside: impl FnOnce(&mut Self)) {
         let before = self.moved_into;
         if is_move {
@@ -409,16 +424,21 @@ impl<'ast> Visit<'ast> for Walk<'_> {
             }
             Expr::Return(answer) => {
                 self.optional(answer.expr.as_deref());
-                self.may_have_failed = true;
+                let is_error = answer.expr.as_deref().is_some_and(is_error);
+                self.may_end(if is_error {
+                    Ended::InFailure
+                } else {
+                    Ended::InSuccess
+                });
             }
             Expr::Break(answer) => self.optional(answer.expr.as_deref()),
             Expr::Try(tried) => {
                 self.value(&tried.expr);
-                self.may_have_failed = true;
+                self.may_end(Ended::InFailure);
             }
             Expr::Await(awaited) => {
                 self.value(&awaited.base);
-                self.may_have_failed = true;
+                self.may_end(Ended::InFailure);
             }
             Expr::Range(range) => {
                 self.optional(range.start.as_deref());
@@ -471,7 +491,9 @@ impl<'ast> Visit<'ast> for Walk<'_> {
 
     fn visit_macro(&mut self, call: &'ast Macro) {
         let name = name_of(call);
-        self.may_have_failed |= matches!(&*name, "bail" | "ensure" | "try_join");
+        if matches!(&*name, "bail" | "ensure" | "try_join") {
+            self.may_end(Ended::InFailure);
+        }
         let takes = matches!(&*name, "dbg" | "vec");
         let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone());
         let arguments = match arguments {

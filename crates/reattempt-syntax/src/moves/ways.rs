@@ -7,7 +7,8 @@ use syn::{
     GenericArgument, Ident, PathArguments, Signature, Token, Type, TypeParamBound, WherePredicate,
 };
 
-use crate::item::{has_word, is_one_letter};
+use super::bounds;
+use crate::item::{has_word, is_one_letter, names};
 
 /// Who can change the signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,10 +100,10 @@ impl Way {
         if has("FnMut") {
             return Self::Reference("&mut ");
         }
-        if has("Fn") {
+        if has("Fn") || is_passed_on(signature, ty, &found) {
             return Self::Reference("&");
         }
-        if IN_PLACE.iter().any(|name| has(name)) {
+        if reads_in_place(signature, ty) {
             return Self::InPlace;
         }
         if is_impl {
@@ -231,6 +232,33 @@ const IN_PLACE: &[&str] = &[
     "AsyncSeek",
     "AsyncBufRead",
 ];
+
+/// Whether a generic parameter reads or writes, by its bounds.
+pub(crate) fn reads_in_place(signature: &Signature, ty: &Type) -> bool {
+    let found = names_of_bounds(signature, ty).unwrap_or_default();
+    found
+        .iter()
+        .any(|it| IN_PLACE.iter().any(|name| it == name))
+}
+
+/// Traits that a reference has if its value has them.
+const OF_REFERENCES: &[&str] = &["AsRef", "Debug", "Display", "Serialize", "ToSocketAddrs"];
+
+/// Whether a reference does as well: all that is known of the type holds for one, and the answer does not name it.
+fn is_passed_on(signature: &Signature, ty: &Type, found: &[Ident]) -> bool {
+    let all = bounds(signature, ty).to_token_stream();
+    let has_lifetime = all
+        .into_iter()
+        .any(|it| matches!(it, TokenTree::Punct(it) if it.as_char() == '\''));
+    let output = signature.output.to_token_stream();
+    let is_in_answer = matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|it| names(&output, it)));
+    !found.is_empty()
+        && found
+            .iter()
+            .all(|it| OF_REFERENCES.iter().any(|name| it == name))
+        && !has_lifetime
+        && !is_in_answer
+}
 
 /// Whether a method names a type that only a trait gives it: `Self::Value`, or `D::Error` in its answer.
 fn names_type_of_trait(signature: &Signature) -> bool {

@@ -54,8 +54,20 @@ pub(super) fn may_take(method: &str) -> bool {
 /// Whether a method usually takes a value, and is never generic over what it returns.
 pub(super) fn takes(method: &str) -> bool {
     const NAMES: &[&str] = &[
-        "boxed", "build", "bytes", "close", "commit", "finish", "join", "persist", "rollback",
-        "send", "shutdown", "text",
+        "boxed",
+        "build",
+        "bytes",
+        "close",
+        "commit",
+        "compat",
+        "compat_write",
+        "finish",
+        "join",
+        "persist",
+        "rollback",
+        "send",
+        "shutdown",
+        "text",
     ];
     const GENERIC: &[&str] = &[
         "into_active_model",

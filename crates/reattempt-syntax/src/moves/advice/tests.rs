@@ -19,6 +19,7 @@ fn said(signature: &str, set_by: SetBy) -> String {
 #[test]
 fn the_signature_decides_the_fix() {
     let block = "retry only what stands before the move with `retry_block!`";
+    let caller = "retry in a caller that makes it anew, with `#[retry(never)]` here";
     let copy = "write `clone(id, x)` in the attribute";
     for (signature, advice) in [
         ("fn f(x: Url)", format!("{copy}, or borrow `x`")),
@@ -33,24 +34,24 @@ fn the_signature_decides_the_fix() {
         ),
         (
             "fn f<T: Send>(x: T)",
-            format!("add `T: Clone` and {copy}, or {block}"),
+            format!("add `T: Clone` and {copy}, {block}, or {caller}"),
         ),
         // A bound of something else.
         (
             "fn f<T: Of<Clone>>(x: T)",
-            format!("add `T: Clone` and {copy}, or {block}"),
+            format!("add `T: Clone` and {copy}, {block}, or {caller}"),
         ),
         (
             "fn f<T: Of>(x: T::Url)",
-            format!("add `T::Url: Clone` and {copy}, or {block}"),
+            format!("add `T::Url: Clone` and {copy}, {block}, or {caller}"),
         ),
         (
             "fn f(x: <Web as Of>::Url)",
-            format!("add `<Web as Of>::Url: Clone` and {copy}, or {block}"),
+            format!("add `<Web as Of>::Url: Clone` and {copy}, {block}, or {caller}"),
         ),
         (
             "fn f(x: impl Send)",
-            format!("add `+ Clone` to the type of `x` and {copy}, or {block}"),
+            format!("add `+ Clone` to the type of `x` and {copy}, {block}, or {caller}"),
         ),
         (
             "fn f(x: impl FnOnce() + Clone)",
@@ -58,33 +59,51 @@ fn the_signature_decides_the_fix() {
         ),
         (
             "fn f(x: impl FnOnce())",
-            format!("replace `impl FnOnce(..)` by `impl FnMut(..)` and write `mut x`, or {block}"),
+            format!(
+                "replace `impl FnOnce(..)` by `impl FnMut(..)` and write `mut x`, {block}, or {caller}"
+            ),
         ),
         (
             "fn f<F>(x: F) where F: FnOnce()",
-            format!("replace `F: FnOnce(..)` by `F: FnMut(..)` and write `mut x`, or {block}"),
+            format!(
+                "replace `F: FnOnce(..)` by `F: FnMut(..)` and write `mut x`, {block}, or {caller}"
+            ),
         ),
         (
             "fn f(x: impl Fn())",
             format!("write `&x` in the body, or {block}"),
         ),
         (
+            "fn f<P: AsRef<Path>>(x: P)",
+            format!("write `&x` in the body, or {block}"),
+        ),
+        (
+            "fn f<P: AsRef<Path>>(x: P) -> Result<P, Error>",
+            format!("add `P: Clone` and {copy}, {block}, or {caller}"),
+        ),
+        (
+            "fn f(x: impl Display + 'static)",
+            format!("add `+ Clone` to the type of `x` and {copy}, {block}, or {caller}"),
+        ),
+        (
             "fn f(x: Box<dyn Send>)",
-            format!("take `x` by `&mut`, or {block}"),
+            format!("take `x` by `&mut`, {block}, or {caller}"),
         ),
         ("fn f(x: Arc<dyn Send>)", format!("{copy}, or borrow `x`")),
         (
             "fn f(self)",
-            format!("write `clone(id, self)` in the attribute if the type is `Clone`, or {block}"),
+            format!("write `clone(id, self)` in the attribute, {block}, or {caller}"),
         ),
         (
             "fn f<T>(x: T, y: Url)",
-            format!("add `T: Clone` and write `clone(id, x, y)` in the attribute, or {block}"),
+            format!(
+                "add `T: Clone` and write `clone(id, x, y)` in the attribute, {block}, or retry in a caller that makes them anew, with `#[retry(never)]` here"
+            ),
         ),
         (
             "fn f(x: impl FnOnce(), y: Url)",
             format!(
-                "replace `impl FnOnce(..)` by `impl FnMut(..)`, write `mut x` and write `clone(id, y)` in the attribute, or {block}"
+                "replace `impl FnOnce(..)` by `impl FnMut(..)`, write `mut x` and write `clone(id, y)` in the attribute, {block}, or retry in a caller that makes them anew, with `#[retry(never)]` here"
             ),
         ),
     ] {
@@ -165,6 +184,12 @@ fn a_block_is_named_where_something_fails_before_the_move() {
         ("ready()?; send(x)", true),
         ("if it.is_over() { return Err(Over); } send(x)", true),
         ("ready().await; send(x)", true),
+        // It has left before, and what stands before may be all.
+        ("keep(x.part); ready()?; send(x)", false),
+        (
+            "if it.is_over() { return Ok(()); } ready()?; send(x)",
+            false,
+        ),
     ] {
         let signature: Signature = syn::parse_str("fn f<T>(x: T)").expect("a signature");
         let owned = owned(&signature, None);
