@@ -239,6 +239,34 @@ fn a_dirty_tree_is_refused() {
     assert!(said.contains("--allow-dirty"), "{said}");
 }
 
+/// A borrow in the body, where the message writes one, and what goes on where it stopped.
+#[test]
+fn a_moved_parameter_is_borrowed_where_that_is_enough() {
+    let code = "use reattempt::retry;
+use std::fs::File;
+use std::io::{Read, Result};
+use std::path::Path;
+#[retry(max = 2, on(_))]
+pub fn open<P: AsRef<Path>>(path: P) -> Result<File> { File::open(path) }
+#[retry(max = 2, on(_))]
+pub fn read(reader: impl Read) -> Result<String> { std::io::read_to_string(reader) }
+#[retry(max = 2, on(_))]
+pub fn again(reader: &mut impl Read) -> Result<String> { std::io::read_to_string(reader) }
+";
+    let folder = project("fix-lent", code);
+    let (status, said) = fix(&folder, &["--write", "--allow-dirty"]);
+    assert_eq!(status, Some(0), "{said}");
+    let fixed = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+    for lent in [
+        "File::open(&path)",
+        "(mut reader: impl Read)",
+        "(&mut reader)",
+        "(&mut *reader)",
+    ] {
+        assert!(fixed.contains(lent), "{said}\n{fixed}");
+    }
+}
+
 /// What is moved is cloned where the message says only that: not before a bound, and not twice.
 #[test]
 fn a_moved_parameter_is_cloned_if_nothing_else_changes() {

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::Error;
+use std::io::{Error, Read};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 
@@ -36,6 +36,17 @@ fn through<P: AsRef<Path>>(path: P) -> Result<P, Error> {
     Ok(path)
 }
 
+#[retry]
+fn read<R: Read>(reader: R) -> Result<String, Error> {
+    std::io::read_to_string(reader)
+}
+
+/// It leaves with the answer.
+#[retry]
+fn back<R: Read>(reader: R) -> Result<R, Error> {
+    Ok(reader)
+}
+
 fn print(_: impl Display) -> Result<(), Error> {
     Ok(())
 }
@@ -50,4 +61,6 @@ fn main() {
     let _ = say("");
     let _ = write("");
     let _ = through("");
+    let _ = read(std::io::empty());
+    let _ = back(std::io::empty());
 }

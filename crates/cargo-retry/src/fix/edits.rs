@@ -1,11 +1,13 @@
 //! The fix that a message names, as changes of the file.
 
+mod moved;
+
 use std::ops::Range;
 
 use proc_macro2::TokenStream;
 use syn::spanned::Spanned as _;
 use syn::visit::Visit;
-use syn::{FnArg, ItemFn, Pat, ReturnType, Signature, Stmt, Type};
+use syn::{FnArg, ItemFn, ReturnType, Signature, Stmt, Type};
 
 use super::Edit;
 use super::compiler::Fault;
@@ -49,7 +51,7 @@ impl Place<'_> {
     /// What the words of the message do not say in code.
     fn by_rule(&self) -> Option<Vec<Edit>> {
         match self.fault.rule.as_str() {
-            "moved" | "S6" => self.cloned(),
+            "moved" | "S6" => self.cloned().or_else(|| self.lent()),
             "R2" | "R17" | "R9" | "D2" => Some(vec![self.token(&self.literal()?)?]),
             "R15" => self.renamed(),
             "R10" | "X10" => self.setting(),
@@ -372,47 +374,6 @@ impl Place<'_> {
         let mut names = attributes.iter().filter_map(|it| it.path().segments.last());
         let found = names.by_ref().filter(|it| it.ident == name).nth(number)?;
         tokens::keys(&self.tokens, found.ident.span().byte_range().start)
-    }
-
-    /// `clone(x)` for a parameter that the body moves, where nothing else has to change first.
-    fn cloned(&self) -> Option<Vec<Edit>> {
-        let function = self.function()?;
-        let moved = match self.fault.rule.as_str() {
-            "S6" => {
-                let (_, behind) = self.fault.message.split_once("; write `clone(")?;
-                let (names, _) = behind.split_once(')')?;
-                names.split(", ").map(str::to_owned).collect()
-            }
-            _ => vec![tokens::token(&self.tokens, self.at)?.to_string()],
-        };
-        let is_parameter = |moved: &String| {
-            function.signature.inputs.iter().any(|it| match it {
-                FnArg::Typed(it) => {
-                    matches!(&*it.pat, Pat::Ident(name) if name.ident == moved.as_str())
-                }
-                FnArg::Receiver(_) => false,
-            })
-        };
-        if !moved.iter().all(is_parameter) {
-            return None;
-        }
-        let keys = self.attribute("retry", 0)?;
-        if let Some(known) = keys.items.iter().find(|it| it.key == "clone") {
-            let cloned = self.source(known.all.clone()).to_owned();
-            let is_cloned = |name: &String| {
-                let mut words = cloned.split(|it: char| !it.is_alphanumeric() && it != '_');
-                words.any(|word| word == name)
-            };
-            let more: Vec<_> = moved.iter().filter(|it| !is_cloned(it)).cloned().collect();
-            let end = known.all.end.saturating_sub(1);
-            return (!more.is_empty()).then(|| vec![(end..end, format!(", {}", more.join(", ")))]);
-        }
-        let place = Place {
-            keys: Some(keys),
-            tokens: self.tokens.clone(),
-            ..*self
-        };
-        place.item(&format!("clone({})", moved.join(", ")))
     }
 
     /// The return type can say how the call ended: `RetryError<E>`.

@@ -19,8 +19,8 @@ use compiler::Fault;
 /// Applies the fix that an error of this library names
 ///
 /// Compiles the workspace with `cargo check`, and prints what it would change; `--write` changes the files, and compiles
-/// again until nothing is left to fix. Knows the rules of the error index, and `clone(x)` for a parameter that the body
-/// moves. A fix makes the code compile. Whether it is what you meant, only you know: look at the diff.
+/// again until nothing is left to fix. Knows the rules of the error index, and `clone(x)` or `&x` for a parameter that the
+/// body moves. A fix makes the code compile. Whether it is what you meant, only you know: look at the diff.
 ///
 /// Exit status: 0 if no error of this library is left, 1 if one is, 2 if nothing could be done.
 #[derive(Debug, clap::Args)]

@@ -111,9 +111,15 @@ fn step(name: &str, way: &Way) -> Option<String> {
         Way::Reference(sign) => Some(format!(
             "declare `mut {name}` and write `{sign}{name}` in the body"
         )),
-        Way::InPlace => Some(format!(
-            "declare `mut {name}` and write `&mut {name}` in the body, which goes on where the failed attempt stopped"
-        )),
+        Way::InPlace | Way::InPlaceCalled => {
+            let borrow = match way {
+                Way::InPlaceCalled => format!("(&mut {name})"),
+                _ => format!("&mut {name}"),
+            };
+            Some(format!(
+                "declare `mut {name}` and write `{borrow}` in the body, which goes on where the failed attempt stopped"
+            ))
+        }
         Way::Reborrowed => Some(format!("write `&mut *{name}` in the body")),
         Way::Inside => Some(format!(
             "declare `mut {name}` and write `{name}.as_deref_mut()` in the body"

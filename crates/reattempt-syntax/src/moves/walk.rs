@@ -185,6 +185,11 @@ impl<'o> Walk<'o> {
         let is_into = method == "into" && call.args.is_empty() && is_own;
         if is_into || !is_field && owned.is_taken_by(&method) {
             self.moved(owned, receiver);
+            let taken = self.moves.certain.last_mut();
+            if let Some(taken) = taken.filter(|it| it.name == owned.name && it.way == Way::InPlace)
+            {
+                taken.way = Way::InPlaceCalled;
+            }
         } else if owned.name == "self" || may_take(&method) {
             // Methods beside this one are named as their author likes.
             let takes = takes(&method) || owned.way == Way::Pinned && may_take(&method);

@@ -69,6 +69,8 @@ pub enum Way {
     Pinned,
     /// A mutable reference in the body: what reads or writes goes on where it stopped.
     InPlace,
+    /// The same in front of a method, which takes the reference.
+    InPlaceCalled,
     /// A reference as its type: a box of a trait has no copies.
     Borrowed,
     /// What `self` needs.
@@ -103,7 +105,7 @@ impl Way {
         if has("Fn") || is_passed_on(signature, ty, &found) {
             return Self::Reference("&");
         }
-        if reads_in_place(signature, ty) {
+        if reads_in_place(signature, ty) && !is_in_answer(signature, ty) {
             return Self::InPlace;
         }
         if is_impl {
@@ -181,7 +183,7 @@ impl Way {
         if is_bare && !bounds_in_where(signature, ty).any(|name| name == "Clone") {
             return Self::Bound(name);
         }
-        if IN_PLACE_TYPES.contains(&&*name) {
+        if IN_PLACE_TYPES.contains(&&*name) && !is_in_answer(signature, ty) {
             return Self::InPlace;
         }
         // `Options<T>`, which most types are not without `T: Clone`.
@@ -250,14 +252,21 @@ fn is_passed_on(signature: &Signature, ty: &Type, found: &[Ident]) -> bool {
     let has_lifetime = all
         .into_iter()
         .any(|it| matches!(it, TokenTree::Punct(it) if it.as_char() == '\''));
-    let output = signature.output.to_token_stream();
-    let is_in_answer = matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|it| names(&output, it)));
     !found.is_empty()
         && found
             .iter()
             .all(|it| OF_REFERENCES.iter().any(|name| it == name))
         && !has_lifetime
-        && !is_in_answer
+        && !is_in_answer(signature, ty)
+}
+
+/// Whether the answer names the type, and may be the value.
+fn is_in_answer(signature: &Signature, ty: &Type) -> bool {
+    let name = match ty {
+        Type::Path(path) => path.path.segments.last(),
+        _ => None,
+    };
+    name.is_some_and(|last| names(&signature.output.to_token_stream(), &last.ident))
 }
 
 /// Whether a method names a type that only a trait gives it: `Self::Value`, or `D::Error` in its answer.
