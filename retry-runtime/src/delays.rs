@@ -110,7 +110,7 @@ impl Policy {
         let least = Nanos::new(self.throttled_base);
         self.base = self.base.max(least);
         self.first = self.first.max(least);
-        self
+        self.on_course()
     }
 
     /// Returns whether the count and chance alone decide what follows an error of this verdict.
@@ -122,6 +122,12 @@ impl Policy {
             _ => false,
         };
         is_retried && self.is_trusted() && !matches!(self.course, Course::Other)
+    }
+
+    /// Returns it with the course of the values that it has now.
+    pub(crate) const fn on_course(mut self) -> Self {
+        self.course = self.find_course();
+        self
     }
 
     /// Returns what its delays depend on.

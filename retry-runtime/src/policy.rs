@@ -646,8 +646,7 @@ impl Policy {
         if !HARMLESS.contains(key) && matches!(self.trust, Trust::Built) {
             self.trust = Trust::Unknown;
         }
-        self.course = self.find_course();
-        self
+        self.on_course()
     }
 
     /// Returns whether a call need not check it.

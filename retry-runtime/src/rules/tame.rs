@@ -108,6 +108,7 @@ pub(super) fn pauses(policy: Policy) -> Policy {
         cap: Nanos(policy.cap.0.max(shortest.0)),
         ..policy
     }
+    .on_course()
 }
 
 /// X6: a pause, or a number of attempts.
