@@ -6,6 +6,11 @@ mod breaker;
 mod budget;
 mod bulkhead;
 mod throttle;
+#[allow(
+    unreachable_pub,
+    unexpected_cfgs,
+    reason = "the core exports it, and has a test of its own"
+)]
 #[path = "../../../crates/reattempt-core/src/watch.rs"]
 mod watch;
 mod watched;
