@@ -83,7 +83,7 @@ fn the_attribute_has_the_key() {
     fn call(left: &mut u32) -> Result<(), RetryError<&'static str>> {
         *left -= 1;
         if *left > 0 {
-            Err("busy")?
+            return Err("busy");
         }
         Ok(())
     }
