@@ -107,7 +107,12 @@ impl Policy {
 
     /// Returns the policy as it holds after an error of throttling.
     pub(crate) const fn throttled(mut self) -> Self {
-        let least = Nanos::new(self.throttled_base);
+        let most = match self.backoff {
+            // These draw from above their unit: of one at the cap nothing would be drawn.
+            Backoff::Decorrelated | Backoff::ExpAboveFirst => Nanos(self.cap.0 / 3.0),
+            _ => self.cap,
+        };
+        let least = Nanos::new(self.throttled_base).min(most);
         self.base = self.base.max(least);
         self.first = self.first.max(least);
         self.on_course()

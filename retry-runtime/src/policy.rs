@@ -407,7 +407,8 @@ impl Policy {
         self.sets(Key::Jitter)
     }
 
-    /// Sets whether the first retry is immediate; the other delays keep their numbers.
+    /// Sets whether the first retry is immediate, unless the service says that it is overloaded; the other delays keep
+    /// their numbers.
     ///
     /// # Default
     ///
@@ -420,13 +421,13 @@ impl Policy {
     /// Sets the least unit of the shape after an error that says that the service is overloaded, and not after how long it
     /// may be called again ([`Verdict::Throttled`] without a delay): `base` and `first` are at least this long then.
     ///
-    /// A shape of your own has no unit, and `cap` holds.
+    /// A shape of your own has no unit, `cap` holds, and `fast_first` does not: the service has asked for time.
     ///
     /// [`Verdict::Throttled`]: crate::Verdict::Throttled
     ///
     /// # Units and ranges
     ///
-    /// Not above `cap`. A value below `base` changes nothing.
+    /// One that is set is not above `cap`. A value below `base` and `first` changes nothing.
     ///
     /// # Default
     ///

@@ -49,7 +49,7 @@ fn each_shape_with_a_unit_takes_it() {
         (exact().first(ms(5_000)), [5_000, 7_000, 11_000]),
         (exact().base(ms(3_000)), [3_000, 6_000, 12_000]),
         (exact().cap(ms(2_500)), [2_000, 2_500, 2_500]),
-        (exact().fast_first(true), [0, 4_000, 8_000]),
+        (exact().fast_first(true), [2_000, 4_000, 8_000]),
         (shape(Backoff::Fixed), [2_000, 2_000, 2_000]),
         (shape(Backoff::Linear), [2_000, 4_000, 6_000]),
         (shape(Backoff::Fibonacci), [2_000, 2_000, 4_000]),
@@ -66,6 +66,26 @@ fn each_shape_with_a_unit_takes_it() {
     }
     let decorrelated = longer(exact().backoff(Backoff::Decorrelated));
     assert!(decorrelated.iter().all(|delay| *delay >= ms(2_000)));
+}
+
+/// Shapes that draw from above their unit draw below the cap, and the next delay does not grow from one of throttling.
+#[test]
+fn what_is_drawn_stays_spread() {
+    let seed = RandomState::new().hash_one(0);
+    println!("seed {seed}");
+    let _seed = testing::seed(seed);
+    for shape in [Backoff::Decorrelated, Backoff::ExpAboveFirst] {
+        let drawn = delays(
+            Policy::new().max(16).cap(ms(500)).backoff(shape),
+            &[BUSY; 15],
+        );
+        assert!(
+            drawn.iter().any(|delay| *delay != drawn[0]),
+            "{shape:?} {drawn:?}"
+        );
+    }
+    let waited = delays(Policy::new().backoff(Backoff::Decorrelated), &[BUSY, LOST]);
+    assert!(waited[1] <= ms(300), "{waited:?}");
 }
 
 /// What the service says goes first.

@@ -267,6 +267,21 @@ pub fn again(reader: &mut impl Read) -> Result<String> { std::io::read_to_string
     }
 }
 
+/// `Encoder { &mut writer, level: 3 }` is no code.
+#[test]
+fn a_field_in_short_is_left_alone() {
+    let code = "use reattempt::retry;
+use std::io::{Result, Write};
+pub struct Encoder<W> { pub writer: W, pub level: u8 }
+#[retry(max = 2, on(_))]
+pub fn short<W: Write>(writer: W) -> Result<u8> { Ok(Encoder { writer, level: 3 }.level) }
+";
+    let folder = project("fix-short", code);
+    let (_, said) = fix(&folder, &["--write", "--allow-dirty"]);
+    let left = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
+    assert_eq!(left, code, "{said}");
+}
+
 /// What is moved is cloned where the message says only that: not before a bound, and not twice.
 #[test]
 fn a_moved_parameter_is_cloned_if_nothing_else_changes() {

@@ -320,9 +320,9 @@ impl Call {
             (None, None) => {
                 let is_throttled = matches!(verdict, Verdict::Throttled(_));
                 if is_reset || is_throttled {
-                    self.draw(&slower(policy, is_reset, is_throttled), retry, env)
+                    self.draw(&slower(policy, is_throttled), retry, env, !is_throttled)
                 } else {
-                    self.draw(policy, retry, env)
+                    self.draw(policy, retry, env, true)
                 }
             }
         };
@@ -339,30 +339,42 @@ impl Call {
         Ok(delay)
     }
 
+    /// Draws a delay. `is_usual` says that the next one may grow from it.
     #[inline(always)]
-    fn draw(&mut self, policy: &Policy, retry: u32, env: &impl CallEnv) -> Duration {
+    fn draw(
+        &mut self,
+        policy: &Policy,
+        retry: u32,
+        env: &impl CallEnv,
+        is_usual: bool,
+    ) -> Duration {
         if !policy.looks_back() {
             return policy.sample_delay(retry, None, || env.random());
         }
         let mut rest = self.rest.get();
         let previous = Duration::from_nanos(rest.previous);
         let delay = policy.sample_delay(retry, Some(previous), || env.random());
-        rest.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
-        self.rest.set(rest);
+        if is_usual {
+            rest.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+            self.rest.set(rest);
+        }
         delay
     }
 }
 
 /// Returns the policy whose delay follows where the count has started anew, or an error says that the service is overloaded.
 #[cold]
-fn slower(policy: &Policy, is_reset: bool, is_throttled: bool) -> Policy {
-    let mut slower = *policy;
-    // What comes at once comes once in a call.
-    slower.fast_first &= !is_reset;
+fn slower(policy: &Policy, is_throttled: bool) -> Policy {
+    // What comes at once comes once in a call, and not to a service that is overloaded.
+    let slower = Policy {
+        fast_first: false,
+        ..*policy
+    };
     if is_throttled {
-        slower = slower.throttled();
+        slower.throttled()
+    } else {
+        slower
     }
-    slower
 }
 
 /// Checks a policy of the running program. Returns the nearest policy that is accepted where it would hammer a service.

@@ -196,7 +196,8 @@ impl Progress {
         self.end(report, context, ending, GiveUpReason::Deadline, attempts)
     }
 
-    /// Ends the call between two attempts, or before the first. The retry that is not begun gives its token back.
+    /// Ends the call between two attempts, or before the first. The retry that is not begun gives its token back, if no
+    /// retry of the call was free.
     #[cold]
     #[inline(never)]
     pub(super) fn ended(&mut self, context: Context<'_>, reason: GiveUpReason) -> GaveUp {

@@ -120,7 +120,8 @@ pub(super) fn ends(policy: Policy) -> Policy {
         Some(_) => Policy {
             reset_after: None,
             ..policy
-        },
+        }
+        .on_course(),
         None => policy.max(MANY),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{Error, Read};
+use std::marker::PhantomData;
 
 use reattempt::retry;
 
@@ -150,6 +151,12 @@ struct Names<'a, R> {
     archive: &'a Archive<R>,
 }
 
+struct Counted<'a, R> {
+    name: &'a str,
+    size: usize,
+    reads: PhantomData<R>,
+}
+
 impl<R: Read> Archive<R> {
     #[retry]
     fn header(&mut self, password: Option<&[u8]>) -> Result<Header<'_>, Error> {
@@ -157,6 +164,16 @@ impl<R: Read> Archive<R> {
         Ok(Header {
             name: &self.names[0],
             size,
+        })
+    }
+
+    #[retry]
+    fn counted(&mut self) -> Result<Counted<'_, R>, Error> {
+        let size = read(&mut self.reader)?;
+        Ok(Counted {
+            name: &self.names[0],
+            size,
+            reads: PhantomData,
         })
     }
 
@@ -228,6 +245,9 @@ async fn main() -> Result<(), Error> {
     let mut archive = Archive { reader, names };
     let header = archive.header(None)?;
     assert_eq!((header.name, header.size), ("a", 0));
+    let counted = archive.counted()?;
+    let PhantomData = counted.reads;
+    assert_eq!((counted.name, counted.size), ("a", 0));
     assert_eq!(archive.names()?.archive.names, ["a"]);
     let name: Box<str> = by_a_bound(&mut "a".to_owned())?;
     assert_eq!(&*name, "a");

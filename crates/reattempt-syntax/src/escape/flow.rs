@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::visit::{self, Visit};
-use syn::{FnArg, GenericArgument, Pat, PathArguments, Signature, Stmt, Type};
+use syn::{Expr, FnArg, GenericArgument, Pat, PathArguments, Signature, Stmt, Type};
 
 use super::Borrowed;
 use crate::item::{has_word, is_one_letter, names};
@@ -33,12 +33,13 @@ pub(super) fn place(
         source: &source.name,
         any_use: is_read,
         names: Vec::new(),
+        perhaps: Vec::new(),
         first: None,
     };
     for statement in statements {
         flow.passes(statement);
     }
-    let success = successes.iter().find(|it| flow.is_in(it))?;
+    let success = successes.iter().find(|it| flow.answers(it))?;
     Some(flow.first.unwrap_or_else(|| success.clone()))
 }
 
@@ -88,6 +89,8 @@ struct Flow<'s> {
     /// Whether any use of the source is one.
     any_use: bool,
     names: Vec<Ident>,
+    /// What calls that may fail have made of one: a value, such as a number of bytes, if the answer borrows by itself.
+    perhaps: Vec<Ident>,
     /// What the first of them is.
     first: Option<TokenStream>,
 }
@@ -99,15 +102,31 @@ impl Flow<'_> {
         };
         let Some(init) = &local.init else { return };
         let value = init.expr.to_token_stream();
-        let is_borrow = self.is_in(&value);
+        let is_made_of_it = self.is_in(&value);
+        let may_be_value = matches!(*init.expr, Expr::Try(_) | Expr::Binary(_));
+        let is_perhaps = is_made_of_it && may_be_value || self.is_perhaps(&value);
         let mut bound = super::Bound::in_pattern(&local.pat);
         self.names.retain(|it| !bound.contains(it));
+        self.perhaps.retain(|it| !bound.contains(it));
         // A variable of its name is no longer the source.
         self.any_use &= !bound.contains(self.source);
-        if is_borrow {
+        if is_made_of_it || is_perhaps {
             self.first.get_or_insert(value);
-            self.names.append(&mut bound);
+            let into = if is_perhaps {
+                &mut self.perhaps
+            } else {
+                &mut self.names
+            };
+            into.append(&mut bound);
         }
+    }
+
+    fn answers(&self, success: &TokenStream) -> bool {
+        self.is_in(success) || self.is_perhaps(success) && !names(success, self.source)
+    }
+
+    fn is_perhaps(&self, tokens: &TokenStream) -> bool {
+        self.perhaps.iter().any(|name| names(tokens, name))
     }
 
     fn is_in(&self, tokens: &TokenStream) -> bool {

@@ -260,13 +260,17 @@ fn is_passed_on(signature: &Signature, ty: &Type, found: &[Ident]) -> bool {
         && !is_in_answer(signature, ty)
 }
 
-/// Whether the answer names the type, and may be the value.
+/// Whether the answer names the type, or hides its own, and may be the value.
 fn is_in_answer(signature: &Signature, ty: &Type) -> bool {
+    let answer = signature.output.to_token_stream();
+    if has_word(&answer, "impl") || has_word(&answer, "dyn") {
+        return true;
+    }
     let name = match ty {
         Type::Path(path) => path.path.segments.last(),
         _ => None,
     };
-    name.is_some_and(|last| names(&signature.output.to_token_stream(), &last.ident))
+    name.is_some_and(|last| names(&answer, &last.ident))
 }
 
 /// Whether a method names a type that only a trait gives it: `Self::Value`, or `D::Error` in its answer.

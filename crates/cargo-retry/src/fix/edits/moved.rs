@@ -1,5 +1,7 @@
 //! What gives the next attempt a parameter that the body moves.
 
+use std::ops::Range;
+
 use syn::{FnArg, Pat, PatIdent};
 
 use super::{Edit, Function, Place, tokens};
@@ -52,7 +54,11 @@ impl Place<'_> {
         if !code.contains(&name) || is_one.starts_with(" and ") {
             return None;
         }
-        let mut edits = vec![self.token(code)?];
+        let (place, code) = self.token(code)?;
+        if !self.may_be_borrowed(&place) {
+            return None;
+        }
+        let mut edits = vec![(place, code)];
         let function = self.function()?;
         let parameter = parameter(&function, &name)?;
         if is_changed && parameter.mutability.is_none() {
@@ -60,6 +66,18 @@ impl Place<'_> {
             edits.push((start..start, "mut ".to_owned()));
         }
         Some(edits)
+    }
+}
+
+impl Place<'_> {
+    /// Whether a borrow can stand in the place of a name: not that of a field in short, `Encoder { writer, level: 3 }`, and
+    /// not behind a `&`, which has not helped.
+    fn may_be_borrowed(&self, name: &Range<usize>) -> bool {
+        let before = self.source(0..name.start).trim_end();
+        let after = self.source(name.end..self.text.len()).trim_start();
+        let is_listed = before.ends_with(['{', ',']) && after.starts_with([',', '}']);
+        let is_field = is_listed && tokens::is_in_braces(&self.tokens, self.at);
+        !before.ends_with('&') && !before.ends_with("&mut") && !is_field
     }
 }
 
