@@ -105,16 +105,17 @@ impl Policy {
         }
     }
 
-    /// Returns the policy as it holds after an error of throttling.
-    pub(crate) const fn throttled(mut self) -> Self {
+    /// Returns the policy as it holds after an error of throttling, where nothing comes at once.
+    pub(crate) const fn under_throttling(mut self) -> Self {
         let most = match self.backoff {
-            // These draw from above their unit: of one at the cap nothing would be drawn.
+            // Their least delay is the unit: at the cap, all would be as long as the cap.
             Backoff::Decorrelated | Backoff::ExpAboveFirst => Nanos(self.cap.0 / 3.0),
             _ => self.cap,
         };
         let least = Nanos::new(self.throttled_base).min(most);
         self.base = self.base.max(least);
         self.first = self.first.max(least);
+        self.fast_first = false;
         self.on_course()
     }
 

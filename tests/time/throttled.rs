@@ -68,7 +68,7 @@ fn each_shape_with_a_unit_takes_it() {
     assert!(decorrelated.iter().all(|delay| *delay >= ms(2_000)));
 }
 
-/// Shapes that draw from above their unit draw below the cap, and the next delay does not grow from one of throttling.
+/// Shapes whose least delay is their unit stay spread below the cap. The next delay does not grow from one of throttling.
 #[test]
 fn what_is_drawn_stays_spread() {
     let seed = RandomState::new().hash_one(0);

@@ -253,17 +253,17 @@ pub fn read(reader: impl Read) -> Result<String> { std::io::read_to_string(reade
 #[retry(max = 2, on(_))]
 pub fn again(reader: &mut impl Read) -> Result<String> { std::io::read_to_string(reader) }
 ";
-    let folder = project("fix-lent", code);
+    let folder = project("fix-borrowed", code);
     let (status, said) = fix(&folder, &["--write", "--allow-dirty"]);
     assert_eq!(status, Some(0), "{said}");
     let fixed = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
-    for lent in [
+    for borrowed in [
         "File::open(&path)",
         "(mut reader: impl Read)",
         "(&mut reader)",
         "(&mut *reader)",
     ] {
-        assert!(fixed.contains(lent), "{said}\n{fixed}");
+        assert!(fixed.contains(borrowed), "{said}\n{fixed}");
     }
 }
 

@@ -45,6 +45,9 @@
 pub mod chained;
 #[cfg(feature = "std")]
 mod clients;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub mod counted;
 mod failure;
 #[cfg(feature = "http")]
 pub mod http;

@@ -21,8 +21,6 @@ pub mod breaker;
 #[cfg(feature = "observers")]
 mod call;
 #[cfg(feature = "observers")]
-mod counted;
-#[cfg(feature = "observers")]
 mod event;
 #[cfg(feature = "observers")]
 mod observer;
@@ -38,8 +36,6 @@ mod shield;
 pub mod stats;
 #[cfg(all(test, any(feature = "tracing", feature = "metrics", feature = "stats")))]
 mod support;
-#[cfg(feature = "observers")]
-mod sync;
 mod telemetry;
 #[cfg(any(feature = "tracing", feature = "stats"))]
 mod time;

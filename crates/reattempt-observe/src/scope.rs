@@ -9,9 +9,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use pin_project_lite::pin_project;
+use reattempt_core::counted::Counted;
 use reattempt_core::watch;
 
-use super::counted::Counted;
 use super::event::Event;
 use super::observer::Observer;
 
@@ -106,7 +106,7 @@ impl Scope {
     #[must_use = "a scope does nothing until something runs in it"]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         let above = self.observers.take();
-        let counted = Counted::new();
+        let counted = Counted::one();
         self.observers = Some(Arc::new(Link {
             observer,
             above,

@@ -317,14 +317,12 @@ impl Call {
         let delay = match (env.strategy(self.failures, retry_after), retry_after) {
             (Some(Decision::Stop), _) => return Err(GiveUpReason::Strategy),
             (_, Some(delay)) | (Some(Decision::Retry(delay)), None) => delay,
-            (None, None) => {
-                let is_throttled = matches!(verdict, Verdict::Throttled(_));
-                if is_reset || is_throttled {
-                    self.draw(&slower(policy, is_throttled), retry, env, !is_throttled)
-                } else {
-                    self.draw(policy, retry, env, true)
-                }
+            (None, None) if matches!(verdict, Verdict::Throttled(_)) => {
+                self.draw_under_throttling(policy, retry, env)
             }
+            // What comes at once comes once in a call.
+            (None, None) if is_reset => self.draw(&policy.fast_first(false), retry, env),
+            (None, None) => self.draw(policy, retry, env),
         };
         let random = retry_after.map(|_| env.random());
         let left = env.remaining();
@@ -339,41 +337,29 @@ impl Call {
         Ok(delay)
     }
 
-    /// Draws a delay. `is_usual` says that the next one may grow from it.
     #[inline(always)]
-    fn draw(
-        &mut self,
-        policy: &Policy,
-        retry: u32,
-        env: &impl CallEnv,
-        is_usual: bool,
-    ) -> Duration {
+    fn draw(&mut self, policy: &Policy, retry: u32, env: &impl CallEnv) -> Duration {
         if !policy.looks_back() {
             return policy.sample_delay(retry, None, || env.random());
         }
+        let delay = policy.sample_delay(retry, Some(self.previous()), || env.random());
         let mut rest = self.rest.get();
-        let previous = Duration::from_nanos(rest.previous);
-        let delay = policy.sample_delay(retry, Some(previous), || env.random());
-        if is_usual {
-            rest.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
-            self.rest.set(rest);
-        }
+        rest.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
+        self.rest.set(rest);
         delay
     }
-}
 
-/// Returns the policy whose delay follows where the count has started anew, or an error says that the service is overloaded.
-#[cold]
-fn slower(policy: &Policy, is_throttled: bool) -> Policy {
-    // What comes at once comes once in a call, and not to a service that is overloaded.
-    let slower = Policy {
-        fast_first: false,
-        ..*policy
-    };
-    if is_throttled {
-        slower.throttled()
-    } else {
-        slower
+    /// Draws the delay after an error of throttling. The next one does not grow from it.
+    #[cold]
+    #[inline(never)]
+    fn draw_under_throttling(&self, policy: &Policy, retry: u32, env: &impl CallEnv) -> Duration {
+        let previous = Some(self.previous());
+        (policy.under_throttling()).sample_delay(retry, previous, || env.random())
+    }
+
+    /// Returns the delay that a decorrelated one grows from.
+    fn previous(&self) -> Duration {
+        Duration::from_nanos(self.rest.get().previous)
     }
 }
 

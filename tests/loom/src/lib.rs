@@ -21,8 +21,6 @@ mod sync {
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
     pub(crate) use std::sync::PoisonError;
 
-    pub(crate) use crate::watch;
-
     /// loom's atomics are made when the model runs.
     macro_rules! constant {
         ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {

@@ -4,7 +4,8 @@ use loom::thread;
 
 use crate::watch;
 
-#[path = "../../../crates/reattempt-observe/src/counted.rs"]
+#[allow(unreachable_pub, reason = "the core exports it")]
+#[path = "../../../crates/reattempt-core/src/counted.rs"]
 mod counted;
 
 use counted::Counted;
@@ -14,7 +15,7 @@ use counted::Counted;
 fn the_bit_of_the_scopes_goes_with_the_last_observer() {
     loom::model(|| {
         let observe = || {
-            let _counted = Counted::new();
+            let _counted = Counted::one();
             watch::bits() & watch::SCOPE != 0
         };
         let other = thread::spawn(observe);

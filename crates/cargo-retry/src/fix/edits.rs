@@ -51,7 +51,7 @@ impl Place<'_> {
     /// What the words of the message do not say in code.
     fn by_rule(&self) -> Option<Vec<Edit>> {
         match self.fault.rule.as_str() {
-            "moved" | "S6" => self.cloned().or_else(|| self.lent()),
+            "moved" | "S6" => self.cloned().or_else(|| self.by_borrow()),
             "R2" | "R17" | "R9" | "D2" => Some(vec![self.token(&self.literal()?)?]),
             "R15" => self.renamed(),
             "R10" | "X10" => self.setting(),

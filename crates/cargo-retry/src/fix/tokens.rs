@@ -143,21 +143,12 @@ pub(super) fn token(tokens: &TokenStream, at: usize) -> Option<TokenTree> {
     })
 }
 
-/// Whether the innermost group around `at` is one of braces.
-pub(super) fn is_in_braces(tokens: &TokenStream, at: usize) -> bool {
-    let around = tokens.clone().into_iter().find_map(|it| match it {
-        TokenTree::Group(group) if range(&group.clone().into()).contains(&at) => Some(group),
-        _ => None,
-    });
-    around.is_some_and(|group| {
-        let inner = group.stream();
-        let is_deeper = inner.clone().into_iter().any(
-            |it| matches!(&it, TokenTree::Group(_) if range(&it).contains(&at) && range(&it).start != at),
-        );
-        if is_deeper {
-            is_in_braces(&inner, at)
-        } else {
-            group.delimiter() == Delimiter::Brace
+/// The delimiter of the innermost group around `at`.
+pub(super) fn delimiter(tokens: &TokenStream, at: usize) -> Option<Delimiter> {
+    tokens.clone().into_iter().find_map(|it| match &it {
+        TokenTree::Group(group) if range(&it).contains(&at) && range(&it).start != at => {
+            delimiter(&group.stream(), at).or(Some(group.delimiter()))
         }
+        _ => None,
     })
 }

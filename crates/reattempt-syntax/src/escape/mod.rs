@@ -461,18 +461,18 @@ fn is_alone(
             },
         };
         let is_beside = borrowed.iter().any(|it| it.name == other) && names(&found.place, &other);
-        other == found.name || is_beside || is_shared(input) || is_lent(&other, body)
+        other == found.name || is_beside || is_shared(input) || is_only_borrowed(&other, body)
     })
 }
 
 /// Whether each use of a parameter is a `&` in front of it.
-fn is_lent(name: &Ident, tokens: &TokenStream) -> bool {
+fn is_only_borrowed(name: &Ident, tokens: &TokenStream) -> bool {
     let mut is_sign = false;
     tokens.clone().into_iter().all(|token| {
         let is_behind_sign = is_sign;
         is_sign = matches!(&token, TokenTree::Punct(sign) if sign.as_char() == '&');
         match &token {
-            TokenTree::Group(group) => is_lent(name, &group.stream()),
+            TokenTree::Group(group) => is_only_borrowed(name, &group.stream()),
             TokenTree::Ident(found) => found != name || is_behind_sign,
             _ => true,
         }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use proc_macro2::Delimiter;
 use syn::{FnArg, Pat, PatIdent};
 
 use super::{Edit, Function, Place, tokens};
@@ -41,7 +42,7 @@ impl Place<'_> {
     }
 
     /// `&x` in the body, or another borrow that the message writes, for the one parameter that is moved there.
-    pub(super) fn lent(&self) -> Option<Vec<Edit>> {
+    pub(super) fn by_borrow(&self) -> Option<Vec<Edit>> {
         let name = tokens::token(&self.tokens, self.at)?.to_string();
         let (_, advice) = self.fault.message.split_once("; ")?;
         let declared = format!("declare `mut {name}` and ");
@@ -67,16 +68,15 @@ impl Place<'_> {
         }
         Some(edits)
     }
-}
 
-impl Place<'_> {
     /// Whether a borrow can stand in the place of a name: not that of a field in short, `Encoder { writer, level: 3 }`, and
     /// not behind a `&`, which has not helped.
     fn may_be_borrowed(&self, name: &Range<usize>) -> bool {
         let before = self.source(0..name.start).trim_end();
         let after = self.source(name.end..self.text.len()).trim_start();
         let is_listed = before.ends_with(['{', ',']) && after.starts_with([',', '}']);
-        let is_field = is_listed && tokens::is_in_braces(&self.tokens, self.at);
+        let is_in_braces = tokens::delimiter(&self.tokens, self.at) == Some(Delimiter::Brace);
+        let is_field = is_listed && is_in_braces;
         !before.ends_with('&') && !before.ends_with("&mut") && !is_field
     }
 }

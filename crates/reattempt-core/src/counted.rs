@@ -1,15 +1,18 @@
 //! Each observer of a scope is counted while it lives: the bit of the scopes goes with the last one.
 
-use crate::sync::{Mutex, PoisonError, shared, watch};
+use crate::sync::{Mutex, PoisonError, shared};
+use crate::watch;
 
 // How many there are in the scopes of all threads: most programs have none, and each failure asks.
 shared!(COUNT: Mutex<usize> = Mutex::new(0));
 
 /// One of them.
-pub(crate) struct Counted;
+#[derive(Debug)]
+pub struct Counted;
 
 impl Counted {
-    pub(crate) fn new() -> Self {
+    /// Counts one more, until it is dropped.
+    pub fn one() -> Self {
         let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
         *count = count.saturating_add(1);
         watch::set(watch::SCOPE);
