@@ -9,7 +9,7 @@ ALLOWED = {
     (name, "0.9")
     for name in ("sqlx", "sqlx-core", "sqlx-macros", "sqlx-macros-core", "sqlx-mysql", "sqlx-postgres", "sqlx-sqlite")
 }
-OURS = {"cargo-retry", "reattempt", "reattempt-config", "reattempt-core", "reattempt-http", "reattempt-observe", "reattempt-overload", "reattempt-parse", "reattempt-restate", "reattempt-rules", "reattempt-stats-page", "reattempt-storm", "reattempt-supervisor", "reattempt-supervisor-macros", "reattempt-syntax", "reattempt-testing", "retry-macros", "retry-runtime"}
+OURS = {"cargo-retry", "reattempt", "reattempt-config", "reattempt-core", "reattempt-http", "reattempt-observe", "reattempt-overload", "reattempt-restate", "reattempt-policy", "reattempt-stats-page", "reattempt-storm", "reattempt-supervisor", "reattempt-supervisor-macros", "reattempt-syntax", "reattempt-testing", "retry-macros", "retry-runtime"}
 
 
 def numbers(version):

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use reattempt_parse::Word;
+use reattempt_policy::written::Word;
 use retry_runtime::duration::{Human, LONGEST, ParseDurationError, parse};
 
 #[derive(Debug, Arbitrary)]

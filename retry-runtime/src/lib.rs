@@ -19,21 +19,16 @@
     )
 )]
 
+mod around;
 mod attempt;
-mod backoff;
 mod call;
 #[cfg(feature = "std")]
 pub mod deadline;
-mod delays;
-pub use reattempt_rules::duration;
-mod around;
 mod engine;
-mod explain;
 #[cfg(feature = "std")]
 mod hedge;
 mod history;
 mod inside;
-mod jitter;
 mod name;
 #[cfg(feature = "config")]
 mod named;
@@ -42,7 +37,6 @@ pub mod nesting;
 mod operation;
 mod outcome;
 mod policy;
-pub mod rules;
 mod run;
 pub mod strategy;
 #[cfg(feature = "config")]
@@ -50,7 +44,6 @@ mod switch;
 
 pub mod timer;
 mod verified;
-mod worst;
 
 // Floor 0, by the names that the modules here import.
 mod failure {
@@ -64,17 +57,12 @@ mod verdict {
 pub mod private;
 
 pub use attempt::{Attempt, Cause, Retry};
-pub use backoff::{Backoff, BackoffFn};
 pub use call::{Call, CallEnv, Decision};
-pub use explain::Explanation;
 #[cfg(feature = "std")]
 pub use hedge::{Hedge, HedgeRunner, Latencies};
-pub use jitter::Jitter;
 pub use operation::Operation;
 pub use outcome::{Outcome, ReportLimit};
-#[doc(hidden)]
-pub use policy::KeyValue;
-pub use policy::{Nested, Policy};
+pub use policy::Policy;
 pub use reattempt_core::{
     Absent, Classify, GaveUp, GiveUpReason, IdempotencyKey, IntoVerdict, RetryError, Verdict,
 };
@@ -82,13 +70,17 @@ pub use reattempt_core::{
 pub use reattempt_observe as observe;
 #[cfg(feature = "stats")]
 pub use reattempt_observe::stats::{Stats, stats};
-pub use reattempt_observe::{Level, Telemetry};
 #[cfg(feature = "keyed")]
 pub use reattempt_overload::Keyed;
 #[cfg(feature = "std")]
 pub use reattempt_overload::{
     Breaker, Budget, Bulkhead, Throttle, breaker, budget, bulkhead, throttle,
 };
+pub use reattempt_policy::{
+    Backoff, BackoffFn, Explanation, Jitter, Level, Nested, Telemetry, WorstCase, duration, rules,
+};
+#[doc(hidden)]
+pub use reattempt_policy::{KeyValue, Values};
 pub use run::{
     AsyncAttemptFn, AttemptFn, AttemptFuture, Classifier, NoLimits, RetryHook, Runner, Setup,
     SharedRetryHook, WithLimits,
@@ -97,4 +89,3 @@ pub use run::{
 pub use run::{ByClassify, ByStrategy, Hook, HookOf, On, Parts, Shown};
 pub use strategy::{FailedAttempt, Strategy};
 pub use verified::{IntoVerified, Verified};
-pub use worst::WorstCase;

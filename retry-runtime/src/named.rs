@@ -150,7 +150,7 @@ impl NamedPolicy {
 
     /// Returns whether its policy has a `timeout` that is not applied.
     pub fn ignores_timeout(&self) -> bool {
-        let has_timeout = |snapshot: Arc<Snapshot>| snapshot.policy.timeout.is_some();
+        let has_timeout = |snapshot: Arc<Snapshot>| snapshot.policy.values.timeout.is_some();
         !self.cuts_off && self.known().is_some_and(has_timeout)
     }
 
@@ -248,7 +248,7 @@ mod tests {
                     let (mut live, mut before) = (Live::NONE, 0);
                     while before < 1000 {
                         SITE.renew(&mut live);
-                        let max = live.policy().max;
+                        let max = live.policy().values.max;
                         assert!(max >= before, "{max} after {before}");
                         before = max;
                     }
@@ -256,7 +256,7 @@ mod tests {
             }
         });
         SITE.renew(&mut live);
-        assert_eq!(live.policy().max, 1000);
+        assert_eq!(live.policy().values.max, 1000);
         assert!(!SITE.is_disabled());
         SITE.set(
             Policy::new().deadline(Duration::from_secs(1)),

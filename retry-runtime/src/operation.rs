@@ -324,10 +324,10 @@ impl<'a> Operation<'a> {
         if let Some(label) = self.label {
             return label;
         }
-        if self.policy.decided {
+        if self.policy.values.decided {
             return "strategy";
         }
-        self.policy.backoff.as_str()
+        self.policy.values.backoff.as_str()
     }
 
     /// Returns the budget that its calls share because the policy names none.

@@ -1,29 +1,18 @@
-//! A policy: how often, how long between, until when. Plain data, checked by
-//! [`rules`](crate::rules), driven by [`Call`](crate::Call).
-#![warn(clippy::arithmetic_side_effects)]
+//! A policy: its values, the budget that its calls share, and whether it has been checked.
 
-use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::time::Duration;
+#[cfg(feature = "std")]
+use std::cell::RefCell;
 
-use crate::backoff::Backoff;
+use reattempt_policy::{
+    Backoff, Course, Explanation, HARMLESS, Jitter, KeyValue, Nested, Telemetry, UNLIMITED, Values,
+    WorstCase,
+};
+
 #[cfg(feature = "std")]
 use crate::budget::Budget;
-use crate::jitter::Jitter;
-use reattempt_observe::Telemetry;
-use reattempt_rules::duration::Nanos;
-use reattempt_rules::{Key, Keys};
-
-/// The keys that no unsafe rule reads: a policy that is trusted stays trusted with another value of them.
-pub(crate) const HARMLESS: Keys = Keys::of(&[Key::Idempotent, Key::Nested, Key::Telemetry]);
-
-/// The keys that may concern a call before anything fails.
-const FROM_START: Keys = Keys::of(&[
-    Key::Timeout,
-    Key::Deadline,
-    Key::ResetAfter,
-    Key::Budget,
-    Key::Telemetry,
-]);
+use crate::verdict::Verdict;
+use reattempt_policy::rules::{Broken, Key, Keys, Violation};
 
 /// A retry policy: the number of attempts, the delays between them, and their limits.
 ///
@@ -53,36 +42,11 @@ const FROM_START: Keys = Keys::of(&[
 #[derive(Debug, Clone, Copy)]
 #[must_use = "a policy does nothing until something runs under it"]
 pub struct Policy {
-    pub(crate) max: u32,
-    pub(crate) backoff: Backoff,
-    pub(crate) base: Nanos,
-    /// `base`, unless the user gave another.
-    pub(crate) first: Nanos,
-    pub(crate) factor: f64,
-    pub(crate) cap: Nanos,
-    pub(crate) jitter: Jitter,
-    pub(crate) fast_first: bool,
-    pub(crate) throttled_base: Duration,
-    pub(crate) reset_after: Option<Duration>,
-    pub(crate) deadline: Option<Duration>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) max_retry_after: Duration,
-    pub(crate) idempotent: bool,
-    pub(crate) nested: Nested,
-    pub(crate) telemetry: Telemetry,
-    /// Whether a strategy decides how often and how long to wait.
-    pub(crate) decided: bool,
+    pub(crate) values: Values,
     pub(crate) budget: Option<&'static Budget>,
-    pub(crate) default_budget: DefaultBudget,
-    pub(crate) given: Keys,
-    pub(crate) trust: Trust,
-    /// Found anew with each key that is set, so that a failure asks for one byte.
-    pub(crate) course: Course,
+    default_budget: DefaultBudget,
+    trust: Trust,
 }
-
-/// A backoff of one's own is asked anew for each delay, and leaves nothing half done in a policy.
-impl RefUnwindSafe for Policy {}
-impl UnwindSafe for Policy {}
 
 /// Without `std` no policy has one.
 #[cfg(not(feature = "std"))]
@@ -91,7 +55,7 @@ pub(crate) enum Budget {}
 
 /// What limits the retries of an operation whose policy names no budget.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum DefaultBudget {
+enum DefaultBudget {
     /// One that its calls share.
     Shared,
     /// Nothing: `budget = "none"`.
@@ -100,7 +64,7 @@ pub(crate) enum DefaultBudget {
 
 /// Whether a policy is known to keep to the unsafe rules.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Trust {
+enum Trust {
     /// Nobody has asked.
     Unknown,
     /// It does, as it is.
@@ -109,145 +73,14 @@ pub(crate) enum Trust {
     Always,
 }
 
-/// What its delays depend on.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Course {
-    /// Not on the count and chance alone.
-    Other,
-    /// On these, as the shape says.
-    Shaped,
-    /// On these: they double, with full jitter, and are whole numbers.
-    Doubled,
-}
-
-/// The attempts of a call inside a retry of an outer call, that is in its second or a later
-/// attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Nested {
-    /// It makes one attempt and leaves the decision to the outer call
-    /// ([`GiveUpReason::Nested`](crate::GiveUpReason::Nested)), if it has used up its retries
-    /// there: k layers of n attempts make n + (k - 1)(n - 1) calls of the innermost function, not
-    /// n^k.
-    #[default]
-    Collapse,
-    /// It makes all its attempts, each time.
-    Multiply,
-}
-
-/// The value of a key, as a file or a literal has it.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
-pub enum KeyValue {
-    /// `u32::MAX` is no limit.
-    Attempts(u32),
-    Backoff(Backoff),
-    Time(Duration),
-    Factor(f64),
-    Jitter(Jitter),
-    Flag(bool),
-    Nested(Nested),
-    /// A budget that only the caller has.
-    Budget,
-    Telemetry(Telemetry),
-}
-
-macro_rules! pattern {
-    (Budget $value:ident) => {
-        KeyValue::Budget
-    };
-    ($kind:ident $value:ident) => {
-        KeyValue::$kind($value)
-    };
-}
-
-#[cfg(feature = "std")]
-macro_rules! same {
-    ($policy:ident, $other:ident, $name:ident, Backoff) => {
-        core::mem::discriminant(&$policy.$name) == core::mem::discriminant(&$other.$name)
-    };
-    ($policy:ident, $other:ident, $name:ident, Budget) => {
-        $policy.$name.is_some() == $other.$name.is_some()
-    };
-    ($policy:ident, $other:ident, $name:ident, Factor) => {
-        $policy.$name.to_bits() == $other.$name.to_bits()
-    };
-    ($policy:ident, $other:ident, $name:ident, $kind:ident) => {
-        $policy.$name == $other.$name
-    };
-}
-
-macro_rules! set {
-    ($policy:ident, $name:ident, Budget, $value:ident) => {
-        $policy.budgeted()
-    };
-    ($policy:ident, $name:ident, $kind:ident, $value:ident) => {
-        $policy.$name($value)
-    };
-}
-
-macro_rules! list {
-    ($($key:ident $name:ident $kind:ident $default:literal $meaning:literal;)*) => {
-        impl Policy {
-            /// Returns this policy with `key` set; `None` for a value of another kind.
-            #[doc(hidden)]
-            pub const fn assign(self, key: Key, value: KeyValue) -> Option<Self> {
-                Some(match (key, value) {
-                    $((Key::$key, pattern!($kind value)) => set!(self, $name, $kind, value),)*
-                    _ => return None,
-                })
-            }
-
-            const fn with_key_of(mut self, key: Key, layer: &Self) -> Self {
-                match key {
-                    $(Key::$key => self.$name = layer.$name,)*
-                    _ => {}
-                }
-                self.sets(key)
-            }
-
-            /// Returns whether the rules find the same in both.
-            #[cfg(feature = "std")]
-            pub(crate) fn is_same(&self, other: &Self) -> bool {
-                $(same!(self, other, $name, $kind))&&*
-                    && self.decided == other.decided
-                    && self.given == other.given
-            }
-        }
-    };
-}
-
-reattempt_rules::keys!(list);
-
-/// `max` of a policy without a limit.
-const UNLIMITED: u32 = u32::MAX;
-
 impl Policy {
     /// Returns the default policy.
     pub const fn new() -> Self {
         Self {
-            max: 3,
-            backoff: Backoff::Exp,
-            base: Nanos::new(Duration::from_millis(100)),
-            first: Nanos::new(Duration::from_millis(100)),
-            factor: 2.0,
-            cap: Nanos::new(Duration::from_secs(20)),
-            jitter: Jitter::Full,
-            fast_first: false,
-            throttled_base: Duration::from_secs(1),
-            reset_after: None,
-            deadline: None,
-            timeout: None,
-            max_retry_after: Duration::from_secs(60),
-            idempotent: true,
-            nested: Nested::Collapse,
-            telemetry: Telemetry::new(),
-            decided: false,
+            values: Values::new(),
             budget: None,
             default_budget: DefaultBudget::Shared,
-            given: Keys::NONE,
             trust: Trust::Built,
-            course: Course::Doubled,
         }
     }
 
@@ -324,9 +157,8 @@ impl Policy {
     ///
     /// 3.
     #[doc(alias("max_attempts", "max_retries", "retries", "with_max_times"))]
-    pub const fn max(mut self, attempts: u32) -> Self {
-        self.max = attempts;
-        self.sets(Key::Max)
+    pub const fn max(self, attempts: u32) -> Self {
+        self.with(Key::Max, KeyValue::Attempts(attempts))
     }
 
     /// Removes the limit of attempts: `max = "unlimited"`.
@@ -341,9 +173,8 @@ impl Policy {
     ///
     /// [`Backoff::Exp`].
     #[doc(alias("exponential", "wait"))]
-    pub const fn backoff(mut self, shape: Backoff) -> Self {
-        self.backoff = shape;
-        self.sets(Key::Backoff)
+    pub const fn backoff(self, shape: Backoff) -> Self {
+        self.with(Key::Backoff, KeyValue::Backoff(shape))
     }
 
     /// Sets the unit of the shape.
@@ -352,12 +183,8 @@ impl Policy {
     ///
     /// 100 ms.
     #[doc(alias("delay", "initial_interval", "min_delay", "with_min_delay"))]
-    pub const fn base(mut self, base: Duration) -> Self {
-        self.base = Nanos::new(base);
-        if !self.has(Key::First) {
-            self.first = self.base;
-        }
-        self.sets(Key::Base)
+    pub const fn base(self, base: Duration) -> Self {
+        self.with(Key::Base, KeyValue::Time(base))
     }
 
     /// Sets the delay before the first retry.
@@ -365,9 +192,8 @@ impl Policy {
     /// # Default
     ///
     /// `base`.
-    pub const fn first(mut self, first: Duration) -> Self {
-        self.first = Nanos::new(first);
-        self.sets(Key::First)
+    pub const fn first(self, first: Duration) -> Self {
+        self.with(Key::First, KeyValue::Time(first))
     }
 
     /// Sets the growth of [`Backoff::Exp`] from one delay to the next.
@@ -380,9 +206,8 @@ impl Policy {
     ///
     /// 2.0.
     #[doc(alias("multiplier", "with_factor"))]
-    pub const fn factor(mut self, factor: f64) -> Self {
-        self.factor = factor;
-        self.sets(Key::Factor)
+    pub const fn factor(self, factor: f64) -> Self {
+        self.with(Key::Factor, KeyValue::Factor(factor))
     }
 
     /// Sets the longest computed delay, jitter included.
@@ -391,9 +216,8 @@ impl Policy {
     ///
     /// 20 s.
     #[doc(alias("max_delay", "max_interval", "with_max_delay"))]
-    pub const fn cap(mut self, cap: Duration) -> Self {
-        self.cap = Nanos::new(cap);
-        self.sets(Key::Cap)
+    pub const fn cap(self, cap: Duration) -> Self {
+        self.with(Key::Cap, KeyValue::Time(cap))
     }
 
     /// Sets how each delay is spread at random.
@@ -402,9 +226,8 @@ impl Policy {
     ///
     /// [`Jitter::Full`].
     #[doc(alias("with_jitter"))]
-    pub const fn jitter(mut self, jitter: Jitter) -> Self {
-        self.jitter = jitter;
-        self.sets(Key::Jitter)
+    pub const fn jitter(self, jitter: Jitter) -> Self {
+        self.with(Key::Jitter, KeyValue::Jitter(jitter))
     }
 
     /// Sets whether the first retry is immediate, unless the service says that it is overloaded; the other delays keep
@@ -413,9 +236,8 @@ impl Policy {
     /// # Default
     ///
     /// Off.
-    pub const fn fast_first(mut self, on: bool) -> Self {
-        self.fast_first = on;
-        self.sets(Key::FastFirst)
+    pub const fn fast_first(self, on: bool) -> Self {
+        self.with(Key::FastFirst, KeyValue::Flag(on))
     }
 
     /// Sets the least unit of the shape after an error that says that the service is overloaded, and not after how long it
@@ -436,9 +258,8 @@ impl Policy {
     /// # Source
     ///
     /// The standard mode of the AWS SDKs: 50 ms after a transient error, 1 s after one of throttling.
-    pub const fn throttled_base(mut self, least: Duration) -> Self {
-        self.throttled_base = least;
-        self.sets(Key::ThrottledBase)
+    pub const fn throttled_base(self, least: Duration) -> Self {
+        self.with(Key::ThrottledBase, KeyValue::Time(least))
     }
 
     /// Starts the count and the delays anew after an attempt that ran at least this long before it
@@ -470,9 +291,8 @@ impl Policy {
     ///
     /// assert_eq!(SESSION.worst_case().attempts(), None);
     /// ```
-    pub const fn reset_after(mut self, healthy: Duration) -> Self {
-        self.reset_after = Some(healthy);
-        self.sets(Key::ResetAfter)
+    pub const fn reset_after(self, healthy: Duration) -> Self {
+        self.with(Key::ResetAfter, KeyValue::Time(healthy))
     }
 
     /// Limits all attempts and delays together.
@@ -484,9 +304,8 @@ impl Policy {
     ///
     /// None.
     #[doc(alias("max_elapsed_time", "total_timeout", "with_total_delay"))]
-    pub const fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = Some(deadline);
-        self.sets(Key::Deadline)
+    pub const fn deadline(self, deadline: Duration) -> Self {
+        self.with(Key::Deadline, KeyValue::Time(deadline))
     }
 
     /// Limits one attempt, in async functions.
@@ -504,9 +323,8 @@ impl Policy {
     ///
     /// None.
     #[doc(alias("attempt_timeout"))]
-    pub const fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self.sets(Key::Timeout)
+    pub const fn timeout(self, timeout: Duration) -> Self {
+        self.with(Key::Timeout, KeyValue::Time(timeout))
     }
 
     /// Sets the longest delay that a call waits for when the error asks for one
@@ -517,9 +335,8 @@ impl Policy {
     /// # Default
     ///
     /// 1 minute.
-    pub const fn max_retry_after(mut self, max_retry_after: Duration) -> Self {
-        self.max_retry_after = max_retry_after;
-        self.sets(Key::MaxRetryAfter)
+    pub const fn max_retry_after(self, max_retry_after: Duration) -> Self {
+        self.with(Key::MaxRetryAfter, KeyValue::Time(max_retry_after))
     }
 
     /// Sets whether the operation may run twice.
@@ -533,9 +350,8 @@ impl Policy {
     /// # Default
     ///
     /// `true`.
-    pub const fn idempotent(mut self, idempotent: bool) -> Self {
-        self.idempotent = idempotent;
-        self.sets(Key::Idempotent)
+    pub const fn idempotent(self, idempotent: bool) -> Self {
+        self.with(Key::Idempotent, KeyValue::Flag(idempotent))
     }
 
     /// Sets the attempts of a call inside a retry of an outer call.
@@ -543,9 +359,8 @@ impl Policy {
     /// # Default
     ///
     /// [`Nested::Collapse`].
-    pub const fn nested(mut self, nested: Nested) -> Self {
-        self.nested = nested;
-        self.sets(Key::Nested)
+    pub const fn nested(self, nested: Nested) -> Self {
+        self.with(Key::Nested, KeyValue::Nested(nested))
     }
 
     /// Sets which events of the calls are reported, and at which levels.
@@ -553,9 +368,8 @@ impl Policy {
     /// # Default
     ///
     /// [`Telemetry::new`].
-    pub const fn telemetry(mut self, telemetry: Telemetry) -> Self {
-        self.telemetry = telemetry;
-        self.sets(Key::Telemetry)
+    pub const fn telemetry(self, telemetry: Telemetry) -> Self {
+        self.with(Key::Telemetry, KeyValue::Telemetry(telemetry))
     }
 
     /// Sets the budget that limits the retries of all calls that share it. An empty budget ends a
@@ -597,7 +411,7 @@ impl Policy {
     /// ```
     pub const fn without_budget(mut self) -> Self {
         self.budget = None;
-        self.given = self.given.without(Key::Budget);
+        self.values = self.values.without_budget();
         self.default_budget = DefaultBudget::None;
         // Some rules permit more to a policy with a budget.
         if matches!(self.trust, Trust::Built) {
@@ -625,41 +439,49 @@ impl Policy {
     /// assert_eq!(slower.delay(1), Duration::from_secs(3));
     /// ```
     pub const fn merged_with(mut self, layer: &Self) -> Self {
-        let mut rest: &[Key] = &Key::ALL;
-        while let [key, tail @ ..] = rest {
-            if layer.has(*key) {
-                if matches!(key, Key::Base) && !self.has(Key::First) {
-                    self.first = layer.base;
-                }
-                self = self.with_key_of(*key, layer);
-            }
-            rest = tail;
+        self.values = self.values.merged_with(&layer.values);
+        if layer.is_budgeted() {
+            self.budget = layer.budget;
         }
         if matches!(layer.default_budget, DefaultBudget::None) {
             self = self.without_budget();
         }
-        self
+        self.distrusted(layer.values.given)
     }
 
-    /// Remembers that `key` was given, whose value may break an unsafe rule.
-    const fn sets(mut self, key: Key) -> Self {
-        self.given = self.given.with(key);
-        if !HARMLESS.contains(key) && matches!(self.trust, Trust::Built) {
+    /// Returns it with the value of a key, which is of its kind.
+    const fn with(self, key: Key, value: KeyValue) -> Self {
+        match self.assign(key, value) {
+            Some(policy) => policy,
+            None => self,
+        }
+    }
+
+    /// Returns this policy with `key` set; `None` for a value of another kind.
+    #[doc(hidden)]
+    pub const fn assign(mut self, key: Key, value: KeyValue) -> Option<Self> {
+        match self.values.assign(key, value) {
+            Some(values) => self.values = values,
+            None => return None,
+        }
+        Some(match key {
+            Key::Budget => self.budgeted(),
+            _ => self.distrusted(Keys::NONE.with(key)),
+        })
+    }
+
+    /// Takes its mark away where one of these keys may break an unsafe rule.
+    const fn distrusted(mut self, keys: Keys) -> Self {
+        if !keys.is_within(HARMLESS) && matches!(self.trust, Trust::Built) {
             self.trust = Trust::Unknown;
         }
-        self.on_course()
+        self
     }
 
     /// Returns whether a call need not check it.
     #[inline(always)]
     pub(crate) const fn is_trusted(&self) -> bool {
         !matches!(self.trust, Trust::Unknown)
-    }
-
-    /// Marks it as one that has been checked.
-    pub(crate) const fn built(mut self) -> Self {
-        self.trust = Trust::Built;
-        self
     }
 
     /// Returns this policy as one that no call checks, also with further values: for values that
@@ -680,7 +502,7 @@ impl Policy {
     #[doc(hidden)]
     pub const fn budgeted(mut self) -> Self {
         // It breaks no unsafe rule, so it takes no mark away: a budget permits more.
-        self.given = self.given.with(Key::Budget);
+        self.values = self.values.budgeted();
         self.default_budget = DefaultBudget::Shared;
         self
     }
@@ -689,61 +511,58 @@ impl Policy {
     /// is set.
     #[doc(hidden)]
     pub const fn decided(mut self) -> Self {
-        self.backoff = Backoff::None;
-        self.decided = true;
-        self.course = Course::Other;
-        if !self.has(Key::Max) {
-            self.max = UNLIMITED;
-        }
+        self.values = self.values.decided();
         self
     }
 
     /// Returns whether a budget that it names limits the retries.
     pub const fn is_budgeted(&self) -> bool {
-        self.has(Key::Budget)
+        self.values.is_budgeted()
     }
 
     /// Returns whether an operation under it has a budget by default: it names none, and its attempts come to an end.
     #[doc(hidden)]
     #[inline(always)]
     pub const fn has_default_budget(&self) -> bool {
-        matches!(self.default_budget, DefaultBudget::Shared)
-            && !self.has(Key::Budget)
-            && self.max != UNLIMITED
-            && self.reset_after.is_none()
-            && !self.decided
+        matches!(self.default_budget, DefaultBudget::Shared) && self.values.has_default_budget()
     }
 
     /// Returns the number of attempts in total; `None` without a limit.
     pub const fn attempts(&self) -> Option<u32> {
-        match self.max {
-            UNLIMITED => None,
-            0 => Some(1),
-            max => Some(max),
-        }
+        self.values.attempts()
     }
 
     /// Returns whether the policy has a `deadline` or a `timeout`.
     #[doc(hidden)]
     pub const fn has_limit(&self) -> bool {
-        self.deadline.is_some() || self.timeout.is_some()
+        self.values.deadline.is_some() || self.values.timeout.is_some()
     }
 
     /// Returns how many starts of an attempt a call keeps, to know how long it ran: one, with
     /// `reset_after`.
     #[doc(hidden)]
     pub const fn kept_starts(&self) -> usize {
-        match self.reset_after {
+        match self.values.reset_after {
             Some(_) => 1,
             None => 0,
         }
     }
 
-    /// Returns `deadline`, `timeout` and `max_retry_after`, for code that explains or simulates a
-    /// policy.
+    /// Returns the policy of these values, which nobody has checked.
     #[doc(hidden)]
-    pub const fn limits(&self) -> (Option<Duration>, Option<Duration>, Duration) {
-        (self.deadline, self.timeout, self.max_retry_after)
+    pub const fn of(values: Values) -> Self {
+        Self {
+            values,
+            trust: Trust::Unknown,
+            ..Self::new()
+        }
+    }
+
+    /// Returns its values, for code that explains or simulates a policy.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn values(&self) -> &Values {
+        &self.values
     }
 
     /// Returns the budget of the policy, for code that simulates it.
@@ -755,40 +574,251 @@ impl Policy {
 
     /// Returns whether the operation may run twice.
     pub const fn is_idempotent(&self) -> bool {
-        self.idempotent
+        self.values.idempotent
     }
 
     /// Returns what a call under this policy does inside a retry of an outer call.
     pub const fn nesting(&self) -> Nested {
-        self.nested
+        self.values.nested
     }
 
     /// Returns the shape of the delays.
     pub const fn shape(&self) -> Backoff {
-        self.backoff
+        self.values.backoff
     }
 
     /// Returns whether a call has nothing to do with it before anything fails: one load and a test.
     #[doc(hidden)]
     #[inline(always)]
     pub const fn starts_plain(&self) -> bool {
-        !self.given.intersects(FROM_START)
+        self.values.starts_plain()
     }
 
     /// Returns it as the policy of a file: a file can forbid that an operation runs twice, but not permit it. Where the code
     /// says nothing, the request decides.
     #[doc(hidden)]
     pub const fn of_file(mut self) -> Self {
-        if self.idempotent {
-            self.given = self.given.without(Key::Idempotent);
+        if self.values.idempotent {
+            self.values.given = self.values.given.without(Key::Idempotent);
         }
         self
+    }
+
+    /// Returns whether the count and chance alone decide what follows an error of this verdict.
+    #[inline(always)]
+    pub(crate) const fn is_plain(&self, verdict: Verdict) -> bool {
+        let is_retried = match verdict {
+            Verdict::Transient => self.values.idempotent,
+            Verdict::Refused => true,
+            _ => false,
+        };
+        is_retried && self.is_trusted() && !matches!(self.values.course, Course::Other)
+    }
+
+    /// Returns what a call keeps to in place of this policy, if it breaks an unsafe rule.
+    pub(crate) fn broken(&self) -> Option<Broken> {
+        let broken = known(&self.values);
+        broken.map(|broken| Broken {
+            // A shape cannot be compared, and no rule changes it.
+            tamed: (broken.tamed).map(|tamed| Values {
+                backoff: self.values.backoff,
+                ..tamed
+            }),
+            ..broken
+        })
+    }
+
+    /// Returns the first rule that this policy breaks, as far as that is known without the values of `unknown`.
+    pub(crate) const fn known_violation(&self, unknown: &[Key]) -> Option<Violation> {
+        self.values.known_violation(unknown)
+    }
+
+    /// Returns every rule this policy breaks, in the order of the rules.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::Policy;
+    ///
+    /// let policy = Policy::new().max(0).factor(f64::NAN);
+    /// let ids: Vec<_> = policy.violations().map(|v| v.rule().as_str()).collect();
+    /// assert_eq!(ids, ["R1", "R4"]);
+    /// ```
+    pub fn violations(&self) -> impl Iterator<Item = Violation> {
+        self.values.violations()
+    }
+
+    /// Returns the first rule this policy breaks.
+    pub const fn violation(&self) -> Option<Violation> {
+        self.values.known_violation(&[])
+    }
+
+    /// Returns this policy, marked as one that keeps to the rules: a call under it does not check them again. For policies
+    /// made of values that only the running program knows.
+    ///
+    /// Rules about policies that are only [pointless](Severity::Pointless) are not among them; [`validate`](Self::validate)
+    /// returns those. A method that sets a value takes the mark away, but for a budget.
+    ///
+    /// # Errors
+    ///
+    /// The first unsafe rule that it breaks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::Policy;
+    ///
+    /// let policy = Policy::new().max(4).build()?;
+    /// let refused = Policy::new().max(0).build().unwrap_err();
+    ///
+    /// assert_eq!(policy.attempts(), Some(4));
+    /// assert_eq!(refused.rule().as_str(), "R1");
+    /// # Ok::<(), reattempt::policy::rules::Violation>(())
+    /// ```
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a policy is checked once"
+    )]
+    pub const fn build(mut self) -> Result<Self, Violation> {
+        match self.values.unsafe_violation() {
+            None => {
+                self.trust = Trust::Built;
+                Ok(self)
+            }
+            Some(violation) => Err(violation),
+        }
+    }
+
+    /// Returns the [pointless](Severity::Pointless) rules that this policy breaks: warnings. A call runs under it as it is
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// The first unsafe rule that it breaks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::Policy;
+    ///
+    /// let policy = Policy::new().max(1).factor(3.0);
+    /// let warnings: Vec<_> = policy.validate()?.map(|warning| warning.rule().as_str()).collect();
+    ///
+    /// assert_eq!(warnings, ["X5"]);
+    /// # Ok::<(), reattempt::policy::rules::Violation>(())
+    /// ```
+    #[expect(
+        clippy::result_large_err,
+        reason = "the message has its numbers in it; a policy is checked once"
+    )]
+    pub fn validate(&self) -> Result<impl Iterator<Item = Violation>, Violation> {
+        match self.values.unsafe_violation() {
+            None => Ok(self.violations()),
+            Some(violation) => Err(violation),
+        }
+    }
+
+    /// Returns this policy, or a compile error where it is evaluated as a constant.
+    ///
+    /// # Panics
+    ///
+    /// With the words of the first rule that it breaks, and its address. For run-time values
+    /// there is [`build`](Self::build).
+    ///
+    /// # Examples
+    ///
+    /// ```compile_fail
+    /// # use reattempt::Policy;
+    /// const POLICY: Policy = Policy::new().max(0).checked();
+    /// ```
+    #[track_caller]
+    pub const fn checked(mut self) -> Self {
+        if let Some(violation) = self.violation() {
+            violation.refuse();
+        }
+        self.trust = Trust::Built;
+        self
+    }
+
+    /// Returns the delay before retry number `retry` (from 0), capped, before jitter.
+    ///
+    /// Decorrelated delays depend on chance alone, and those of a custom shape
+    /// are known when it is asked: of these it is the longest possible.
+    ///
+    /// # Units and ranges
+    ///
+    /// Saturates; never panics, for any `retry`.
+    pub const fn delay(&self, retry: u32) -> Duration {
+        self.values.delay(retry)
+    }
+
+    /// Returns the shortest and the longest delay that retry number `retry` can have.
+    ///
+    /// Of a custom shape that is nothing and the cap.
+    pub const fn delay_bounds(&self, retry: u32) -> (Duration, Duration) {
+        self.values.delay_bounds(retry)
+    }
+
+    /// Returns the delay before retry number `retry`, jittered with 64 random bits, which are asked
+    /// for only when they are needed.
+    ///
+    /// `previous` is the delay before this one; only decorrelated delays look
+    /// at it, and start from `base` when it is `None`.
+    ///
+    /// # Units and ranges
+    ///
+    /// At most `cap`, for every input.
+    #[inline(always)]
+    pub fn sample_delay(
+        &self,
+        retry: u32,
+        previous: Option<Duration>,
+        random: impl FnOnce() -> u64,
+    ) -> Duration {
+        self.values.sample_delay(retry, previous, random)
+    }
+
+    /// Returns the most that one call under this policy can cost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::Policy;
+    /// use std::time::Duration;
+    ///
+    /// const POLICY: Policy = Policy::new().max(4);
+    /// const _: () = assert!(POLICY.worst_case().total_delay().unwrap().as_secs() < 1);
+    ///
+    /// let worst = POLICY.worst_case();
+    /// assert_eq!(worst.attempts(), Some(4));
+    /// assert_eq!(worst.total_delay(), Some(Duration::from_millis(700)));
+    /// ```
+    pub const fn worst_case(&self) -> WorstCase {
+        self.values.worst_case()
+    }
+
+    /// What this policy means, in words.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{Jitter, Policy};
+    ///
+    /// let policy = Policy::new().max(5).jitter(Jitter::Ratio(0.2));
+    /// assert_eq!(
+    ///     policy.explain().to_string(),
+    ///     "Up to 5 attempts; delays of about 100 ms, 200 ms, 400 ms, 800 ms, \
+    ///      each +/-20 %; at most 1.8 s of waiting."
+    /// );
+    /// ```
+    pub const fn explain(&self) -> Explanation<'_> {
+        self.values.explain()
     }
 
     /// Returns whether the user set `key`, for the rules about several values.
     #[doc(hidden)]
     pub const fn has(&self, key: Key) -> bool {
-        self.given.contains(key)
+        self.values.has(key)
     }
 }
 
@@ -805,26 +835,92 @@ impl Default for Policy {
     }
 }
 
+#[cfg(feature = "std")]
+std::thread_local! {
+    /// The values that this thread has checked last, and what they break: most often they are the next ones, too.
+    static LAST: RefCell<Option<(Values, Option<Broken>)>> = const { RefCell::new(None) };
+}
+
+#[cfg(feature = "std")]
+fn known(values: &Values) -> Option<Broken> {
+    let known = LAST.try_with(|last| match last.try_borrow().as_deref() {
+        Ok(Some((checked, broken))) if checked.is_same(values) => Some(broken.clone()),
+        _ => None,
+    });
+    if let Ok(Some(broken)) = known {
+        return broken;
+    }
+    let broken = values.broken();
+    let _kept = LAST.try_with(|last| {
+        if let Ok(mut last) = last.try_borrow_mut() {
+            *last = Some((*values, broken.clone()));
+        }
+    });
+    broken
+}
+
+#[cfg(not(feature = "std"))]
+fn known(values: &Values) -> Option<Broken> {
+    values.broken()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What has been checked is not checked again, and what is like it but for one value is.
     #[test]
-    fn the_default_has_the_course_that_its_keys_have() {
-        let policy = Policy::new();
-        assert!(matches!(policy.course, Course::Doubled));
-        assert!(matches!(policy.find_course(), Course::Doubled));
+    fn a_value_that_changes_is_checked() {
+        let sound = Policy::new();
+        for broken in [
+            sound.max(0),
+            sound.factor(f64::NAN),
+            sound.base(Duration::ZERO).max(21),
+            sound.deadline(Duration::ZERO),
+            sound.timeout(Duration::ZERO),
+            sound.backoff(Backoff::None).max(4),
+            sound.reset_after(Duration::ZERO),
+            sound.max_retry_after(Duration::from_secs(90_000)),
+        ] {
+            assert!(sound.broken().is_none());
+            let is_kept = LAST.with_borrow(|last| match last {
+                Some((values, None)) => values.is_same(&sound.values),
+                _ => false,
+            });
+            assert!(is_kept);
+            assert!(broken.broken().is_some(), "{broken:?}");
+            assert!(broken.broken().is_some(), "{broken:?}");
+        }
     }
 
-    /// `base` brings the first delay with it, unless that is given; no other key does.
+    /// What a call keeps to has the shape of its own policy.
     #[test]
-    fn a_layer_brings_first_with_its_base() {
-        let [one, two, three] = [1, 2, 3].map(Duration::from_secs);
-        let below = Policy::new().base(one);
-        let layer = Policy::new().base(three);
-        let first = |below: Policy, layer: &Policy| below.merged_with(layer).delay(0);
-        assert_eq!(first(below, &Policy::new().max(5)), one);
-        assert_eq!(first(below, &layer), three);
-        assert_eq!(first(below.first(two), &layer), two);
+    fn what_is_known_of_one_policy_does_not_become_another() {
+        fn one(_: u32) -> Duration {
+            Duration::from_secs(1)
+        }
+        fn two(_: u32) -> Duration {
+            Duration::from_secs(2)
+        }
+        let without_cap = Policy::new().cap(Duration::ZERO);
+        for (shape, delay) in [(Backoff::Custom(&one), 1), (Backoff::Custom(&two), 2)] {
+            let broken = without_cap.backoff(shape).broken();
+            match broken.and_then(|broken| broken.tamed).map(|it| it.backoff) {
+                Some(Backoff::Custom(kept)) => assert_eq!(kept.delay(0).as_secs(), delay),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// A value takes the mark of a policy away that was built; a budget does not.
+    #[test]
+    fn what_is_built_is_trusted_until_a_value_is_set() {
+        static SHARED: Budget = Budget::per_success(0.1);
+        let built = Policy::new().build().expect("the default is accepted");
+        assert!(built.is_trusted());
+        assert!(!built.max(4).is_trusted());
+        assert!(!built.base(Duration::from_secs(1)).is_trusted());
+        assert!(built.budget(&SHARED).is_trusted());
+        assert!(built.budget(&SHARED).broken().is_none());
     }
 }

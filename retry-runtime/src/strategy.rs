@@ -7,8 +7,8 @@ use core::time::Duration;
 use crate::attempt::Cause;
 use crate::call::CallEnv;
 pub use crate::call::Decision;
-use crate::jitter::unit;
 use crate::operation::Operation;
+use reattempt_policy::unit;
 
 /// A decision of your own after each failure, with a state for each call.
 ///

@@ -26,12 +26,12 @@ features_of() {
 # What everybody compiles who adds the crate, and without the attribute six packages beside those of tokio and rand. One
 # more has to be decided here, and `docs/guide/src/costs.md` says how many there are.
 step_dependencies() {
-    local runners='reattempt reattempt-core reattempt-observe reattempt-overload reattempt-rules retry-runtime'
+    local runners='reattempt reattempt-core reattempt-observe reattempt-overload reattempt-policy retry-runtime'
     diff <(tr ' ' '\n' <<< "$runners") <(tree -p reattempt --no-default-features --features std,tokio | sed "/$others/d")
     local expected='cfg-if darling darling_core darling_macro getrandom ident_case libc pin-project-lite proc-macro2 quote rand rand_core
-        reattempt reattempt-core reattempt-observe reattempt-overload reattempt-parse reattempt-rules reattempt-syntax retry-macros retry-runtime strsim syn tokio unicode-ident'
+        reattempt reattempt-core reattempt-observe reattempt-overload reattempt-policy reattempt-syntax retry-macros retry-runtime strsim syn tokio unicode-ident'
     diff <(tr -s ' \n' '\n' <<< "$expected") <(tree -p reattempt)
-    diff <(printf '%s\n' reattempt-core reattempt-observe reattempt-rules retry-runtime) <(tree -p retry-runtime --no-default-features)
+    diff <(printf '%s\n' reattempt-core reattempt-observe reattempt-policy retry-runtime) <(tree -p retry-runtime --no-default-features)
     diff <(echo reattempt-core) <(tree -p reattempt-core --no-default-features)
     # Every lock file goes with its manifest.
     local lock

@@ -118,7 +118,7 @@ fn policies_that_people_write() {
     for (policy, expected) in table {
         let broken = policy.violations().next().map(|it| it.rule().as_str());
         assert_eq!(broken, expected, "{policy:?}");
-        let limit = policy.limits().0.unwrap_or(day * 365);
+        let limit = policy.values().deadline.unwrap_or(day * 365);
         let (most, attempts) = counted(&policy, limit, |retry, _| policy.delay_bounds(retry).1);
         let is_much = most > 100 || attempts > 10_000;
         assert_eq!(
@@ -140,9 +140,12 @@ fn judged(seed: u64, count: u64) {
     let (mut below, mut above) = (0, 0);
     for _ in 0..count {
         let (policy, limit) = drawn(&mut random);
-        let refused = Rule::TooMuch.check(&policy);
+        let refused = Rule::TooMuch.check(policy.values());
         let others = [Rule::Endless, Rule::TooMany];
-        if others.iter().any(|rule| rule.check(&policy).is_some()) {
+        if others
+            .iter()
+            .any(|rule| rule.check(policy.values()).is_some())
+        {
             continue;
         }
         let seed = random.bits();

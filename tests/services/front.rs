@@ -271,7 +271,7 @@ fn the_default_policy() {
     }
     let worst = policy.worst_case();
     assert_eq!(worst.total_delay(), Some(Duration::from_millis(300)));
-    assert!(matches!(policy.limits(), (None, None, _)));
+    assert!(!policy.has_limit());
     assert!(policy.has_default_budget());
 }
 

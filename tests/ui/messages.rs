@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 
 /// A message of the compiler: its first line, the others below it, and where it points.
 pub(crate) struct Message {

@@ -4,7 +4,7 @@
 
 mod messages;
 
-use retry_runtime::rules::Rule;
+use reattempt_policy::rules::Rule;
 
 const OURS: [&str; 3] = ["parse", "rules", "function"];
 

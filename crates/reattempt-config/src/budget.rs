@@ -8,8 +8,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use figment::value::Value;
 
 use super::reader::{Reader, read};
-use reattempt_parse::{self as parse, ParseError, Share, Whole, Word};
-use reattempt_rules::budget as rules;
+use reattempt_policy::rules::budget as rules;
+use reattempt_policy::written::{self as parse, ParseError, Share, Whole, Word};
 use retry_runtime::budget::Budget;
 use retry_runtime::rules::{RuleId, Violation};
 

@@ -4,7 +4,7 @@ use core::fmt;
 use std::error::Error;
 
 use super::span::Place;
-use reattempt_rules::{INDEX, RuleId};
+use reattempt_policy::{INDEX, RuleId};
 
 /// One mistake in a configuration.
 ///

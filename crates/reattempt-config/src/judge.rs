@@ -11,9 +11,10 @@ use super::read::Drafts;
 use super::reader::Reader;
 use super::span;
 use super::{DEFAULT, OPERATIONS, POLICIES, POLICY};
-use reattempt_parse::{listed, nearest};
+use reattempt_policy::written::{listed, nearest};
+use reattempt_policy::{Backoff, Jitter, KeyValue, Values};
+use retry_runtime::Policy;
 use retry_runtime::rules::{Key, Keys, Kind, Rule, RuleId, Violation};
-use retry_runtime::{Backoff, Jitter, KeyValue, Policy};
 
 impl Reader<'_> {
     /// X15: names of policies that are not there.
@@ -63,7 +64,7 @@ impl Reader<'_> {
     pub(super) fn judge(&mut self, drafts: &Drafts) {
         for draft in drafts.policies.values() {
             let known = Policy::new().merged_with(&draft.policy);
-            for (rule, violation) in broken(&known, draft.wrong) {
+            for (rule, violation) in broken(known.values(), draft.wrong) {
                 self.violation(rule, &violation, draft, None);
             }
         }
@@ -80,7 +81,7 @@ impl Reader<'_> {
     /// An operation whose policy is not of this file: the code may give what its own keys leave open, so that only rules
     /// are asked that look at nothing else.
     fn alone(&mut self, draft: &Draft) {
-        for (rule, violation) in broken(&draft.policy, draft.wrong) {
+        for (rule, violation) in broken(draft.policy.values(), draft.wrong) {
             let reads = rule.keys();
             let mut read = Key::ALL.into_iter().filter(|key| reads.contains(*key));
             if read.all(|key| draft.policy.has(key)) {
@@ -99,8 +100,8 @@ impl Reader<'_> {
                 wrong = wrong.with(key);
             }
         }
-        for (rule, violation) in broken(&both, wrong) {
-            if rule.check(&below).as_ref() != Some(&violation) {
+        for (rule, violation) in broken(both.values(), wrong) {
+            if rule.check(below.values()).as_ref() != Some(&violation) {
                 self.violation(rule, &violation, draft, Some(policy));
             }
         }
@@ -153,36 +154,36 @@ impl Reader<'_> {
 }
 
 /// What a policy breaks, whatever the keys are set to whose values are no good.
-fn broken(policy: &Policy, wrong: Keys) -> impl Iterator<Item = (Rule, Violation)> {
+fn broken(values: &Values, wrong: Keys) -> impl Iterator<Item = (Rule, Violation)> {
     Rule::ALL.iter().filter_map(move |rule| {
         let reads = rule.keys();
         let unknown = Key::ALL
             .into_iter()
             .filter(|key| reads.contains(*key) && wrong.contains(*key));
-        let violation = anyway(*rule, policy, &unknown.collect::<Vec<_>>())?;
+        let violation = anyway(*rule, values, &unknown.collect::<Vec<_>>())?;
         Some((*rule, violation))
     })
 }
 
 /// The violation that stays the same for each value of the `unknown` keys, and without them.
-fn anyway(rule: Rule, policy: &Policy, unknown: &[Key]) -> Option<Violation> {
-    let violation = rule.check(policy)?;
+fn anyway(rule: Rule, values: &Values, unknown: &[Key]) -> Option<Violation> {
+    let violation = rule.check(values)?;
     let Some((key, rest)) = unknown.split_first() else {
         return Some(violation);
     };
     // A value that leaves the other keys without an effect is not what will be written.
-    let is_used = |policy: &Policy| {
+    let is_used = |values: &Values| {
         let rules = [Rule::OnlyForRetries, Rule::WithoutEffect];
         rules
             .into_iter()
-            .all(|it| it == rule || it.check(policy).is_none())
+            .all(|it| it == rule || it.check(values).is_none())
     };
-    let policies = samples(key.kind())
+    let others = samples(key.kind())
         .iter()
-        .filter_map(|it| policy.assign(*key, *it));
-    policies
+        .filter_map(|it| values.assign(*key, *it));
+    others
         .filter(is_used)
-        .all(|policy| anyway(rule, &policy, rest).as_ref() == Some(&violation))
+        .all(|values| anyway(rule, &values, rest).as_ref() == Some(&violation))
         .then_some(violation)
 }
 

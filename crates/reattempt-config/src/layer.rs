@@ -6,7 +6,7 @@ use super::budget::{Settings, Written};
 use super::reader::{Reader, read};
 use super::span::{self, Path};
 use super::{ENABLED, POLICY, variable};
-use reattempt_parse::{self as parse, Attempts, CODE, OWN_BACKOFF};
+use reattempt_policy::written::{self as parse, Attempts, CODE, OWN_BACKOFF};
 use retry_runtime::rules::{Key, Keys, Kind, RuleId};
 use retry_runtime::{Backoff, KeyValue, Policy};
 

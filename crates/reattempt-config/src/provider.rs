@@ -8,7 +8,7 @@ use super::diagnostic::Diagnostic;
 use super::span::Place;
 use super::variable::{self, LEVEL, PREFIX};
 use super::{DEFAULT, ENABLED, TOP};
-use reattempt_parse::nearest;
+use reattempt_policy::written::nearest;
 use retry_runtime::rules::RuleId;
 
 /// A text of TOML under its own name.

@@ -11,7 +11,7 @@ use super::layer::Draft;
 use super::reader::Reader;
 use super::span::{self, Place};
 use super::{Config, DEFAULT, ENABLED, Listed, OPERATIONS, POLICIES, POLICY, TOP};
-use reattempt_parse::{Name, Word as _, nearest, unknown};
+use reattempt_policy::written::{Name, Word as _, nearest, unknown};
 use retry_runtime::rules::{Key, RuleId};
 
 /// The keys of an operation that are none of a policy.

@@ -1,7 +1,7 @@
 //! Reads values and tables, and collects what is wrong with them.
 
 use figment::value::{Dict, Num, Tag, Value};
-use reattempt_parse::{ParseError, Whole, Word, Written};
+use reattempt_policy::written::{ParseError, Whole, Word, Written};
 use retry_runtime::rules::RuleId;
 
 use super::diagnostic::Diagnostic;

@@ -35,7 +35,7 @@ pub(super) fn resolve(
     let broken = Rule::ALL
         .iter()
         .filter(|rule| !rule.id().is_about_effects())
-        .find_map(|rule| rule.check(&resolved.policy));
+        .find_map(|rule| rule.check(resolved.policy.values()));
     match broken {
         None => Ok(Resolution {
             policy: resolved.policy,

@@ -6,7 +6,7 @@ use super::budget::BUDGET;
 use super::span::quoted;
 use super::telemetry::TELEMETRY as SETTINGS;
 use super::{DEFAULT, ENABLED, OPERATIONS, POLICIES, POLICY};
-use reattempt_parse::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
+use reattempt_policy::written::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
 use retry_runtime::rules::{Key, Kind};
 
 /// Returns the JSON schema (draft 2020-12) of the file, for editors. It lies in the repository as

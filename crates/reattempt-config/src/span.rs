@@ -63,7 +63,7 @@ pub(super) fn quoted(text: &str) -> String {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
             // What turns or hides the text around it is not printed as it is.
-            c if c.is_control() || c != ' ' && reattempt_parse::is_unseen(c) => {
+            c if c.is_control() || c != ' ' && reattempt_policy::written::is_unseen(c) => {
                 // Writing to a `String` does not fail.
                 _ = write!(quoted, "\\u{:04x}", u32::from(c));
             }

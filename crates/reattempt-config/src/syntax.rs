@@ -5,8 +5,8 @@ use toml_edit::TomlError;
 use super::diagnostic::Diagnostic;
 use super::span::{Place, shown};
 use super::{OPERATIONS, POLICIES};
-use reattempt_parse::nearest;
-use retry_runtime::rules::{Key, RuleId};
+use reattempt_policy::rules::{Key, RuleId};
+use reattempt_policy::written::nearest;
 
 /// What is not TOML: toml says what it expected, which is the fix.
 pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Diagnostic {

@@ -3,7 +3,7 @@
 use figment::value::Value;
 
 use super::reader::{Reader, read};
-use reattempt_parse as parse;
+use reattempt_policy::written as parse;
 use retry_runtime::rules::RuleId;
 use retry_runtime::{Level, Telemetry};
 

@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 #[cfg(feature = "tower")]
-use reattempt_rules::Text;
+use reattempt_policy::Text;
 use retry_runtime::private::DefaultBudget;
 use retry_runtime::private::driver::{Operation, Site};
 #[cfg(feature = "tower")]
@@ -51,9 +51,9 @@ impl ClientOperation {
     )]
     pub(crate) fn without_timeout(self) -> Result<Self, Violation> {
         const TEXT: &str = "`timeout` of the policy can end a request, and the error of the client cannot report that; give the client a time-out, or put a layer of `tower::timeout` inside";
-        match self.policy.limits() {
-            (_, Some(_), _) => Err(Text::new().push(TEXT).breaks(RuleId::S5)),
-            (_, None, _) => Ok(self),
+        match self.policy.values().timeout {
+            Some(_) => Err(Text::new().push(TEXT).breaks(RuleId::S5)),
+            None => Ok(self),
         }
     }
 

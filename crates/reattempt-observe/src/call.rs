@@ -10,8 +10,8 @@ use reattempt_core::GiveUpReason;
 
 use crate::breaker::Change;
 use crate::event::{CallInfo, ErrorText, Event};
-use crate::telemetry::Telemetry;
 use crate::{report, scope};
+use reattempt_policy::Telemetry;
 
 /// The call that an event is about, as whoever makes it knows it.
 #[derive(Debug, Clone, Copy)]

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use reattempt_core::GiveUpReason;
-use reattempt_rules::{Consequence, Violation};
+use reattempt_policy::{Consequence, Violation};
 
 use crate::breaker::Change;
 use crate::said::said;
-use crate::telemetry::Telemetry;
+use reattempt_policy::Telemetry;
 
 /// An event of a call, a breaker or the configuration.
 ///

@@ -36,7 +36,6 @@ mod shield;
 pub mod stats;
 #[cfg(all(test, any(feature = "tracing", feature = "metrics", feature = "stats")))]
 mod support;
-mod telemetry;
 #[cfg(any(feature = "tracing", feature = "stats"))]
 mod time;
 #[cfg(feature = "metrics")]
@@ -57,6 +56,7 @@ pub use event::ErrorText;
 pub use event::{CallInfo, Event};
 #[cfg(feature = "observers")]
 pub use observer::Observer;
+pub use reattempt_policy::{Level, Telemetry};
 #[cfg(feature = "observers")]
 pub use report::{ObserverHandle, add};
 #[cfg(feature = "observers")]
@@ -74,7 +74,6 @@ pub use scope::{
 pub use shield::shielded;
 #[cfg(feature = "stats")]
 pub use stats::stats;
-pub use telemetry::{Level, Telemetry};
 #[cfg(feature = "metrics")]
 pub use to_metrics::describe_metrics;
 #[cfg(feature = "tracing")]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use reattempt_core::watch;
-use reattempt_rules::{Consequence, Violation};
+use reattempt_policy::{Consequence, Violation};
 
 use crate::event::Event;
 use crate::observer::Observer;
@@ -184,7 +184,7 @@ mod tests {
     use core::sync::atomic::{AtomicU32, Ordering};
     use std::sync::Arc;
 
-    use reattempt_rules::{Consequence, RuleId, Text};
+    use reattempt_policy::{Consequence, RuleId, Text};
 
     use super::{invalid_policy, report};
     use crate::Event;

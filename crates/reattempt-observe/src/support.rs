@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::event::{CallInfo, ErrorText};
 #[cfg(any(feature = "tracing", feature = "metrics"))]
 use crate::breaker::{Change, Name, State};
-use crate::telemetry::Telemetry;
+use reattempt_policy::Telemetry;
 
 /// Of the second of four attempts of `operation`, which took 250 ms.
 pub(super) fn facts<'a>(operation: &'static str, error: Option<&'a ErrorText>) -> CallInfo<'a> {

@@ -10,10 +10,10 @@ use tracing::level_filters::LevelFilter;
 use super::event::{CallInfo, Event};
 use super::{scope, time};
 use crate::breaker::{Change, State};
-use crate::telemetry::Level;
 use reattempt_core::GiveUpReason;
 use reattempt_core::Timestamp;
 use reattempt_core::process;
+use reattempt_policy::Level;
 
 /// Operations whose give-ups are limited each by itself; those that come later share one limit.
 const OPERATIONS: usize = 1000;
@@ -90,7 +90,7 @@ pub(super) fn report(event: &Event<'_>) {
             target: "reattempt",
             operation,
             rule = violation.rule().as_str(),
-            key = violation.key().map(reattempt_rules::Key::as_str),
+            key = violation.key().map(reattempt_policy::Key::as_str),
             fix = violation.message(),
             "the policy breaks a rule, and {consequence}"
         ),

@@ -61,7 +61,7 @@ impl Client {
     /// A call begins.
     pub fn call(&self, clock: &Virtual) -> Request<'_> {
         let started = clock.now();
-        let (limit, ..) = self.policy.limits();
+        let limit = self.policy.values().deadline;
         Request {
             client: self,
             call: Call::new(),
@@ -130,7 +130,7 @@ impl Request<'_> {
     /// The limit of an attempt that begins now: that of the policy, or else `timeout`, and never more than is left of
     /// the policy's deadline.
     pub fn limit(&self, timeout: Duration, clock: &Virtual) -> Duration {
-        let (_, limit, _) = self.client.policy.limits();
+        let limit = self.client.policy.values().timeout;
         let limit = limit.unwrap_or(timeout);
         match self.until {
             Some(until) => until.since(clock.now()).min(limit),

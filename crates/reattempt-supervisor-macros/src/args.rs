@@ -21,11 +21,11 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Lit, Meta, Path, Token};
 
 use crate::limit::Limit;
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::args::{Given, Value, without_value};
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::keys;
 use reattempt_syntax::literal::Name;
-use retry_runtime::rules::RuleId;
 
 /// `#[step(...)]`, as written.
 #[derive(Default, FromMeta)]

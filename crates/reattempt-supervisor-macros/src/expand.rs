@@ -5,9 +5,9 @@ use proc_macro2::TokenStream;
 use syn::FnArg;
 use syn::spanned::Spanned as _;
 
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::Function;
-use retry_runtime::rules::RuleId;
 
 use crate::function;
 

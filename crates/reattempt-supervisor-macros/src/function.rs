@@ -12,10 +12,10 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatType, ReturnType, Signature, Type};
 
 use crate::types::{bare, find_borrow, value};
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{Answer, Function};
 use reattempt_syntax::model::at;
-use retry_runtime::rules::RuleId;
 
 /// The function of a step or a workflow.
 pub(crate) struct Durable {

@@ -8,9 +8,9 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use reattempt_parse::{ParseError, Whole, Word};
-use retry_runtime::duration::{self, LONGEST, ParseDurationError};
-use retry_runtime::rules::RuleId;
+use reattempt_policy::duration::{self, LONGEST, ParseDurationError};
+use reattempt_policy::rules::RuleId;
+use reattempt_policy::written::{ParseError, Whole, Word};
 
 use reattempt_syntax::literal::Literal;
 

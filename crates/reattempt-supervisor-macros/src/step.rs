@@ -31,12 +31,12 @@ use crate::expand::Expanded;
 use crate::function::{Durable, Parameter, Requirements, argument, with_first};
 use crate::types::bare;
 use crate::{args, attributes, undo, values};
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::args::{Args, Given};
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::item::Function;
 use reattempt_syntax::literal::Attempts;
 use reattempt_syntax::model::{at, located};
-use retry_runtime::rules::RuleId;
 
 const REQUIREMENTS: Requirements = Requirements {
     what: "step",

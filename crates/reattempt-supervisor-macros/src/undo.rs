@@ -21,9 +21,9 @@ use syn::{GenericArgument, Path, PathArguments, Type};
 
 use crate::function::{Durable, Parameter};
 use crate::types::{bare, find_borrow};
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::model::{at, located};
-use retry_runtime::rules::RuleId;
 
 /// How the compensation gets its copy of an argument.
 enum ArgumentKind<'a> {

@@ -7,8 +7,8 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
-use retry_runtime::duration::Human;
-use retry_runtime::rules::RuleId;
+use reattempt_policy::duration::Human;
+use reattempt_policy::rules::RuleId;
 use syn::Path;
 
 use crate::args::{Choice, Krate, Number};

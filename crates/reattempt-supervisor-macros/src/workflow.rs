@@ -33,10 +33,10 @@ use crate::expand::Expanded;
 use crate::function::{Durable, Requirements, argument, with_first};
 use crate::types::find_borrow;
 use crate::{args, attributes, values};
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::Function;
 use reattempt_syntax::model::{at, located};
-use retry_runtime::rules::RuleId;
 
 const REQUIREMENTS: Requirements = Requirements {
     what: "workflow",

@@ -7,8 +7,8 @@ use darling::FromMeta;
 use darling::ast::NestedMeta;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens as _;
-use retry_runtime::KeyValue;
-use retry_runtime::rules::{Key, RuleId};
+use reattempt_policy::KeyValue;
+use reattempt_policy::rules::{Key, RuleId};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
@@ -24,7 +24,7 @@ use crate::tokens::{is_camel_case, names_errors, written};
 /// The types of the values of each kind of key.
 mod kinds {
     pub(super) use crate::literal::{Attempts, Share as Budget};
-    pub(super) use retry_runtime::{Backoff, Jitter, Nested, Telemetry};
+    pub(super) use reattempt_policy::{Backoff, Jitter, Nested, Telemetry};
     pub(super) use std::time::Duration as Time;
 
     pub(super) type Factor = f64;
@@ -108,7 +108,7 @@ macro_rules! take {
     };
 }
 
-reattempt_rules::keys!(list);
+reattempt_policy::keys!(list);
 
 /// What becomes of the values of a policy.
 pub(crate) trait TakeValue {

@@ -5,7 +5,7 @@ mod advice;
 use darling::ast::NestedMeta;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned as _;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use reattempt_parse::ParseError;
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
+use reattempt_policy::written::ParseError;
 
 /// The tokens that a fault is about, from the first to the last: the compiler underlines all of them.
 #[derive(Clone, Copy)]

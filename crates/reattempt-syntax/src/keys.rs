@@ -1,7 +1,7 @@
 //! What is said of keys that do not exist. The table of those that do is the runtime's, which reads them in files.
 
-use reattempt_parse as words;
-pub use reattempt_parse::{KEYS, is_foreign_shape, listed, nearest};
+use reattempt_policy::written as words;
+pub use reattempt_policy::written::{KEYS, is_foreign_shape, listed, nearest};
 
 /// Keys that stand on functions only.
 pub const FUNCTION_ONLY: &[&str] = &["clone", "doc"];

@@ -2,8 +2,8 @@
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
-use retry_runtime::rules::{Key, Keys};
-use retry_runtime::{Backoff, Policy};
+use reattempt_policy::rules::{Key, Keys};
+use reattempt_policy::{Backoff, Values};
 use syn::{Expr, Ident, LitStr, Path, Type};
 
 use crate::args::Predicate;
@@ -25,7 +25,7 @@ pub struct Model {
     /// `timeout = |attempt| ...`
     pub timeout_by: Option<Expr>,
     /// The policy as far as literals tell.
-    pub known: Policy,
+    pub known: Values,
     /// Keys whose value is an expression.
     pub unknown: Keys,
     /// Where the budget comes from, unless the inherited policy brings one.
@@ -299,7 +299,7 @@ impl Model {
 
     /// Whether an error is retried only when it proves that nothing was executed.
     pub fn wants_proof(&self) -> bool {
-        self.verify.is_none() && self.has(Key::Idempotent) && !self.known.is_idempotent()
+        self.verify.is_none() && self.has(Key::Idempotent) && !self.known.idempotent
     }
 
     /// `max = 1`, in the open, and nothing else asks what failures mean.
@@ -317,7 +317,7 @@ impl Model {
     pub fn looks_back(&self) -> bool {
         self.is_inherited()
             || self.unknown.contains(Key::Backoff)
-            || matches!(self.known.shape(), Backoff::Decorrelated)
+            || matches!(self.known.backoff, Backoff::Decorrelated)
     }
 
     /// Whether all of the policy in the code is written in literals.

@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use reattempt_core::{GiveUpReason, Verdict};
-use reattempt_rules::{Text, duration};
+use reattempt_policy::{Text, duration};
 use retry_runtime::private::slots::{AttemptResult, CallEvent, CallStep, Ending};
 
 /// A call of which a record has at least one event.

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
-use retry_runtime::duration;
+use reattempt_policy::duration;
 use syn::{Expr, ExprLit, Fields, Lit, Member, Meta, Path};
 
 use reattempt_syntax::keys;

@@ -14,10 +14,10 @@ use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Field, Fields, GenericArgument, Ident, Member, PathArguments, Type};
 
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::text;
 use reattempt_syntax::model::at;
-use retry_runtime::rules::RuleId;
 
 use super::{functions, keeps_end, members};
 

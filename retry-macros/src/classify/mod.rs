@@ -24,10 +24,10 @@ use syn::{
 
 use self::from::Source;
 use self::verdict::{OnType, Said, Word};
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::text;
 use reattempt_syntax::model::at;
-use retry_runtime::rules::RuleId;
 
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     let expanded = syn::parse2(input)

@@ -9,9 +9,9 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Fields, Ident, Lit, Member, Meta, Path, Token, Type, parse_quote};
 
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics, Place};
 use reattempt_syntax::item::is_retry;
-use retry_runtime::rules::RuleId;
 
 use super::advice::{self, NO_TYPES, unknown};
 use super::functions;

@@ -4,7 +4,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
-use retry_runtime::rules::Key;
+use reattempt_policy::rules::Key;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Pat};
 

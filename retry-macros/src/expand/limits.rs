@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
-use retry_runtime::rules::Key;
+use reattempt_policy::rules::Key;
 use syn::Expr;
 use syn::spanned::Spanned as _;
 

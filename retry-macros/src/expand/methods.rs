@@ -2,13 +2,13 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::args::{self, Args};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{self, Answer, Function};
 use reattempt_syntax::methods::{Block, Item, allows_twice, answer, has_own, is_meant, is_retried};
 use reattempt_syntax::model::{at, located};
 use reattempt_syntax::moves::SetBy;
-use retry_runtime::rules::RuleId;
 use syn::spanned::Spanned as _;
 
 use super::function;

@@ -24,10 +24,10 @@ mod tests;
 
 use proc_macro2::{TokenStream, TokenTree};
 
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::item::{self, Kind};
 use reattempt_syntax::methods::is_never;
-use retry_runtime::rules::RuleId;
 
 pub(crate) use block::block;
 

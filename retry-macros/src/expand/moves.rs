@@ -16,11 +16,11 @@ use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 
 use super::parts::Parts;
+use reattempt_policy::rules::RuleId;
 use reattempt_syntax::escape::{self, Escape, Proof};
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::at;
 use reattempt_syntax::moves::{self, By, Move, Moves, Way};
-use retry_runtime::rules::RuleId;
 
 impl Parts<'_> {
     /// What the body does with the parameters.

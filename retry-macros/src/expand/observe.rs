@@ -3,8 +3,8 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote_spanned;
+use reattempt_policy::rules::Key;
 use reattempt_syntax::model::at;
-use retry_runtime::rules::Key;
 use syn::spanned::Spanned as _;
 
 use super::parts::Parts;

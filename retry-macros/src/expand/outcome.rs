@@ -3,7 +3,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
-use retry_runtime::rules::Key;
+use reattempt_policy::rules::Key;
 use syn::spanned::Spanned as _;
 
 use super::observe::has_hole;

@@ -3,8 +3,8 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use retry_runtime::Policy;
-use retry_runtime::rules::{Key, Kind};
+use reattempt_policy::Values;
+use reattempt_policy::rules::{Key, Kind};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Ident};
 
@@ -532,7 +532,7 @@ fn variant(word: &str) -> Ident {
 }
 
 /// The policy, as far as literals tell, for the documentation.
-pub(super) fn literal_policy(model: &Model) -> Option<&Policy> {
+pub(super) fn literal_policy(model: &Model) -> Option<&Values> {
     model.is_literal().then_some(&model.known)
 }
 

@@ -16,7 +16,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote_spanned};
-use retry_runtime::rules::Key;
+use reattempt_policy::rules::Key;
 
 use super::outcome::first_outcome;
 use super::parts::Parts;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proc_macro2::TokenStream;
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 
 use super::index::{rules_named, sections};
 

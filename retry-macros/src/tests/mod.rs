@@ -6,8 +6,8 @@ mod index;
 mod messages;
 mod verdicts;
 
+use reattempt_policy::rules::Key;
 use reattempt_syntax::keys::KEYS;
-use retry_runtime::rules::Key;
 
 /// The table of the documentation and its headings have these keys, in this order.
 #[test]

@@ -21,11 +21,11 @@ pub(crate) use marks::{AttemptMarks, is_marked, mark};
 pub(crate) use marks::{InheritedMarks, ScopeMarks};
 pub(crate) use reattempt_core::GiveUpReason;
 
-use crate::jitter::unit;
-use crate::policy::{Nested, Policy};
-use crate::rules::{Broken, Consequence, Violation};
+use crate::policy::Policy;
 use crate::verdict::Verdict;
-use reattempt_rules::duration::{Nanos, is_shorter};
+use reattempt_policy::duration::{Nanos, is_shorter};
+use reattempt_policy::rules::{Broken, Consequence, Violation};
+use reattempt_policy::{Nested, Values, unit};
 
 /// What a [`Strategy`](crate::Strategy) says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,7 +65,7 @@ pub trait CallEnv {
     /// # Default
     ///
     /// `false`.
-    fn has_moved_on(&mut self, _policy: &Policy) -> bool {
+    fn has_moved_on(&mut self, _values: &Values) -> bool {
         false
     }
 
@@ -290,39 +290,39 @@ impl Call {
         } else {
             tamed(policy, env)
         };
-        let policy = match &tamed {
+        let values = match &tamed {
             Ok(Some(tamed)) => tamed,
-            _ => policy,
+            _ => &policy.values,
         };
-        let is_reset = ran_well(policy, env) || env.has_moved_on(policy);
+        let is_reset = ran_well(values, env) || env.has_moved_on(values);
         if is_reset {
             *self = Self::new();
         }
         let retry = self.failures;
         self.failures = retry.saturating_add(1);
-        let retry_after = retry_after(policy, verdict)?;
+        let retry_after = retry_after(values, verdict)?;
         tamed?;
-        if policy.attempts().is_some_and(|max| self.failures >= max) {
+        if values.attempts().is_some_and(|max| self.failures >= max) {
             return Err(GiveUpReason::Attempts);
         }
         if env.is_disabled() {
             return Err(GiveUpReason::Disabled);
         }
-        if policy.nested == Nested::Collapse && env.is_nested() {
+        if values.nested == Nested::Collapse && env.is_nested() {
             return Err(GiveUpReason::Nested);
         }
-        if retry_after.is_some_and(|delay| is_shorter(policy.max_retry_after, delay)) {
+        if retry_after.is_some_and(|delay| is_shorter(values.max_retry_after, delay)) {
             return Err(GiveUpReason::RetryAfterTooLong);
         }
         let delay = match (env.strategy(self.failures, retry_after), retry_after) {
             (Some(Decision::Stop), _) => return Err(GiveUpReason::Strategy),
             (_, Some(delay)) | (Some(Decision::Retry(delay)), None) => delay,
             (None, None) if matches!(verdict, Verdict::Throttled(_)) => {
-                self.draw_under_throttling(policy, retry, env)
+                self.draw_under_throttling(values, retry, env)
             }
             // What comes at once comes once in a call.
-            (None, None) if is_reset => self.draw(&policy.fast_first(false), retry, env),
-            (None, None) => self.draw(policy, retry, env),
+            (None, None) if is_reset => self.draw(&values.fast_first(false), retry, env),
+            (None, None) => self.draw(values, retry, env),
         };
         let random = retry_after.map(|_| env.random());
         let left = env.remaining();
@@ -338,11 +338,11 @@ impl Call {
     }
 
     #[inline(always)]
-    fn draw(&mut self, policy: &Policy, retry: u32, env: &impl CallEnv) -> Duration {
-        if !policy.looks_back() {
-            return policy.sample_delay(retry, None, || env.random());
+    fn draw(&mut self, values: &Values, retry: u32, env: &impl CallEnv) -> Duration {
+        if !values.looks_back() {
+            return values.sample_delay(retry, None, || env.random());
         }
-        let delay = policy.sample_delay(retry, Some(self.previous()), || env.random());
+        let delay = values.sample_delay(retry, Some(self.previous()), || env.random());
         let mut rest = self.rest.get();
         rest.previous = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
         self.rest.set(rest);
@@ -352,9 +352,9 @@ impl Call {
     /// Draws the delay after an error of throttling. The next one does not grow from it.
     #[cold]
     #[inline(never)]
-    fn draw_under_throttling(&self, policy: &Policy, retry: u32, env: &impl CallEnv) -> Duration {
+    fn draw_under_throttling(&self, values: &Values, retry: u32, env: &impl CallEnv) -> Duration {
         let previous = Some(self.previous());
-        (policy.under_throttling()).sample_delay(retry, previous, || env.random())
+        (values.under_throttling()).sample_delay(retry, previous, || env.random())
     }
 
     /// Returns the delay that a decorrelated one grows from.
@@ -370,7 +370,7 @@ impl Call {
 /// That it has a value that means nothing.
 #[cold]
 #[inline(never)]
-fn tamed(policy: &Policy, env: &mut impl CallEnv) -> Result<Option<Policy>, GiveUpReason> {
+fn tamed(policy: &Policy, env: &mut impl CallEnv) -> Result<Option<Values>, GiveUpReason> {
     let Some(Broken { violation, tamed }) = policy.broken() else {
         return Ok(None);
     };
@@ -384,8 +384,8 @@ fn tamed(policy: &Policy, env: &mut impl CallEnv) -> Result<Option<Policy>, Give
 
 /// Returns whether the attempt that has failed ran long enough to start the count anew.
 #[inline(always)]
-fn ran_well(policy: &Policy, env: &impl CallEnv) -> bool {
-    policy.reset_after.is_some_and(|enough| {
+fn ran_well(values: &Values, env: &impl CallEnv) -> bool {
+    values.reset_after.is_some_and(|enough| {
         let ran = env.attempt_time();
         ran.is_some_and(|ran| !is_shorter(ran, enough))
     })
@@ -397,10 +397,10 @@ fn ran_well(policy: &Policy, env: &impl CallEnv) -> bool {
 ///
 /// Why an error of this verdict is not retried under this policy.
 #[inline(always)]
-fn retry_after(policy: &Policy, verdict: Verdict) -> Result<Option<Duration>, GiveUpReason> {
+fn retry_after(values: &Values, verdict: Verdict) -> Result<Option<Duration>, GiveUpReason> {
     let asked = match verdict {
         // Nobody knows whether it was executed, and it must not be executed twice.
-        Verdict::Transient | Verdict::TransientAfter(_) if !policy.idempotent => {
+        Verdict::Transient | Verdict::TransientAfter(_) if !values.idempotent => {
             return Err(GiveUpReason::NotIdempotent);
         }
         Verdict::Throttled(delay) => delay,

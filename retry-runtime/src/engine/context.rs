@@ -8,9 +8,9 @@ use crate::around;
 use crate::call::{GiveUpReason, ends_in_time};
 use crate::operation::{Live, Operation, Site, UNNAMED};
 use crate::policy::Policy;
-use crate::rules::SHORTEST_TIMEOUT;
 use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 use crate::timer::{BlockingTimer, Clock, Timestamp};
+use reattempt_policy::rules::SHORTEST_TIMEOUT;
 
 /// What is retried, until when, and by which timer.
 #[derive(Debug)]
@@ -304,7 +304,7 @@ impl Until {
     /// Returns the deadline of a call under `policy` that begins now.
     #[inline(always)]
     pub fn start(policy: &Policy, clock: &(impl Clock + ?Sized)) -> Self {
-        let Some(deadline) = policy.deadline else {
+        let Some(deadline) = policy.values.deadline else {
             return Self::NEVER;
         };
         let now = clock.now();
@@ -321,7 +321,7 @@ impl Until {
     #[inline(always)]
     #[must_use]
     pub fn of_attempt(self, policy: &Policy, clock: &(impl Clock + ?Sized)) -> Self {
-        policy.timeout.map_or(self, |timeout| {
+        policy.values.timeout.map_or(self, |timeout| {
             self.within(timeout, policy.is_trusted(), clock)
         })
     }
@@ -390,7 +390,7 @@ impl<const TAKEN: usize> AttemptStart<TAKEN> {
     /// Returns the start of an attempt that begins now. Only for a policy with `reset_after` it reads the clock.
     #[inline(always)]
     pub fn now(policy: &Policy, clock: &(impl Clock + ?Sized)) -> Self {
-        let now = || match policy.reset_after {
+        let now = || match policy.values.reset_after {
             Some(_) => clock.now(),
             None => Timestamp::ENDLESS,
         };

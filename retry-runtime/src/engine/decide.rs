@@ -12,11 +12,11 @@ use crate::around;
 use crate::call;
 use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
-use crate::policy::Policy;
-use crate::rules::{self, Consequence, Violation};
 use crate::strategy::Decision;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
+use reattempt_policy::Values;
+use reattempt_policy::rules::{self, Consequence, Violation};
 
 /// A context without the type of its timer.
 pub(super) type Context<'a> = CallContext<'a, dyn Clock + 'a>;
@@ -319,9 +319,9 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
         Some(self.context.timer.now().since(started))
     }
 
-    fn has_moved_on(&mut self, policy: &Policy) -> bool {
+    fn has_moved_on(&mut self, values: &Values) -> bool {
         if self.progressed
-            && let Some(violation) = rules::restarts(policy)
+            && let Some(violation) = rules::restarts(values)
         {
             self.progressed = false;
             self.invalid_policy(&violation, Consequence::NearestValues);

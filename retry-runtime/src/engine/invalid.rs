@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use crate::operation::Operation;
-use crate::rules::{Consequence, Violation};
+use reattempt_policy::rules::{Consequence, Violation};
 
 /// What is reported in all; of operations that come later nothing is.
 const REPORTS: usize = 1000;

@@ -10,9 +10,9 @@ use crate::budget::{Account, Budget, FailureClass};
 use crate::bulkhead::{self, Bulkhead};
 use crate::call::GiveUpReason;
 use crate::operation::Operation;
-use crate::rules::Consequence;
 use crate::throttle::{self, Throttle};
 use crate::timer::Clock;
+use reattempt_policy::rules::Consequence;
 
 /// A breaker, and the permit of the attempt that runs. It is held until its result is settled: a clock that panics gives it
 /// back.
@@ -63,7 +63,10 @@ impl Gate for BreakerGate<'_> {
         };
         self.breaker.settle_error(self.pass, verdict, &clock);
         self.pass = Pass::NOTHING;
-        if let Some(violation) = self.breaker.violation_under(operation.policy().timeout) {
+        if let Some(violation) = self
+            .breaker
+            .violation_under(operation.policy().values.timeout)
+        {
             invalid::report(*operation, &violation, Consequence::AsWritten);
         }
     }

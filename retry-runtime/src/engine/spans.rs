@@ -28,7 +28,7 @@ pub fn attempt_span<T: Clock>(
     let _ = (context, call);
     AttemptSpan {
         #[cfg(feature = "tracing")]
-        span: (context.operation.policy().telemetry.has_spans())
+        span: (context.operation.policy().values.telemetry.has_spans())
             .then(|| Box::new(with_tracing::span(context.operation, call.failures()))),
     }
 }

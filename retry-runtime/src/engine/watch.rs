@@ -249,7 +249,7 @@ impl Times {
     /// Returns the same of a call whose policy may ask for it.
     #[inline(always)]
     pub(super) fn start(policy: &Policy) -> Self {
-        if !policy.telemetry.has_timings() && policy.deadline.is_none() {
+        if !policy.values.telemetry.has_timings() && policy.values.deadline.is_none() {
             return Self::now();
         }
         Self::at(now())
@@ -272,7 +272,7 @@ impl Times {
         let now = now();
         // A call with a deadline has looked at its own clock when it began.
         let call = Self::since(self.call, now).or_else(|| {
-            let deadline = context.operation.policy().deadline?;
+            let deadline = context.operation.policy().values.deadline?;
             let left = context.until.own_remaining(context.timer)?;
             Some(deadline.saturating_sub(left))
         });
@@ -319,7 +319,7 @@ fn reported(operation: Operation<'_>, times: &mut Times) -> observe::Call {
         policy: operation.policy_name(),
         max: policy.attempts(),
         budget_balance: named.or_else(|| default_budget::balance(operation)),
-        telemetry: policy.telemetry,
+        telemetry: policy.values.telemetry,
         id: times.id,
     }
 }

@@ -14,7 +14,7 @@ pub use future::{Ended, Hedged, hedged};
 pub use latencies::Latencies;
 pub use run::HedgeRunner;
 
-use reattempt_rules::{Violation, hedge as rules};
+use reattempt_policy::rules::{self, Violation};
 
 use crate::policy::Policy;
 
@@ -76,13 +76,13 @@ impl Hedge {
             return None;
         };
         let copies = self.max as u32;
-        if let Some(timeout) = policy.timeout
-            && let Some(violation) = rules::beyond_timeout(copies, delay, timeout)
+        if let Some(timeout) = policy.values.timeout
+            && let Some(violation) = rules::hedge_beyond_timeout(copies, delay, timeout)
         {
             return Some(violation);
         }
-        match policy.deadline {
-            Some(deadline) => rules::beyond_deadline(copies, delay, deadline),
+        match policy.values.deadline {
+            Some(deadline) => rules::hedge_beyond_deadline(copies, delay, deadline),
             None => None,
         }
     }
@@ -99,7 +99,7 @@ impl Hedge {
     /// Outside this range; in a constant that is an error of the compiler.
     #[track_caller]
     pub const fn after(delay: Duration) -> Self {
-        if let Some(refusal) = rules::delay(delay) {
+        if let Some(refusal) = rules::hedge_delay(delay) {
             refusal.refuse();
         }
         Self {
@@ -122,7 +122,7 @@ impl Hedge {
     /// Outside this range; in a constant that is an error of the compiler.
     #[track_caller]
     pub const fn quantile(quantile: f64) -> Self {
-        if let Some(refusal) = rules::quantile(quantile) {
+        if let Some(refusal) = rules::hedge_quantile(quantile) {
             refusal.refuse();
         }
         Self {
@@ -147,7 +147,7 @@ impl Hedge {
     #[track_caller]
     #[expect(clippy::cast_possible_truncation, reason = "at most 10")]
     pub const fn max(self, copies: u32) -> Self {
-        if let Some(refusal) = rules::copies(copies) {
+        if let Some(refusal) = rules::hedge_copies(copies) {
             refusal.refuse();
         }
         Self {

@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 
-use crate::backoff::BackoffFn;
 use crate::policy::Policy;
+use reattempt_policy::BackoffFn;
 #[cfg(feature = "std")]
-use crate::rules::RuleId;
-use crate::rules::{Key, Violation};
+use reattempt_policy::rules::RuleId;
+use reattempt_policy::rules::{Key, Violation};
 
 /// `policy = ...`: says at the user's expression what is expected there.
 pub const fn inherited(policy: Policy) -> Policy {
@@ -112,7 +112,7 @@ impl BudgetOf<f64> {
 
     /// `check` says what is wrong with a share.
     pub const fn own(self) -> crate::Budget {
-        let is_share = crate::rules::budget_share(self.0).is_none();
+        let is_share = reattempt_policy::rules::budget_share(self.0).is_none();
         crate::Budget::per_success(if is_share { self.0 } else { 1.0 })
     }
 
@@ -201,7 +201,7 @@ pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
 #[cfg(feature = "std")]
 #[track_caller]
 pub const fn refuse_window(breaker: &crate::breaker::Breaker, policy: &Policy) {
-    if let Some(refusal) = breaker.violation_under(policy.timeout) {
+    if let Some(refusal) = breaker.violation_under(policy.values.timeout) {
         refusal.refuse();
     }
 }

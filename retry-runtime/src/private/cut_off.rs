@@ -26,7 +26,7 @@ impl IgnoredTimeout {
     /// Reports a `timeout` of `policy`, once.
     #[inline(always)]
     pub fn check(&self, policy: &Policy, site: &Site) {
-        if policy.timeout.is_some() {
+        if policy.values.timeout.is_some() {
             self.report(site);
         }
     }
@@ -49,7 +49,7 @@ impl IgnoredTimeout {
 /// A constant policy under which an attempt says that it moves the work on.
 #[track_caller]
 pub const fn refuse_restarts(policy: &Policy) {
-    if let Some(violation) = crate::rules::restarts(policy) {
+    if let Some(violation) = reattempt_policy::rules::restarts(&policy.values) {
         violation.refuse();
     }
 }
@@ -57,8 +57,8 @@ pub const fn refuse_restarts(policy: &Policy) {
 /// A constant policy whose attempts are not to be cut off.
 #[track_caller]
 pub const fn refuse_timeout(policy: &Policy) {
-    if policy.timeout.is_some() {
-        crate::rules::RuleId::S5.refuse(
+    if policy.values.timeout.is_some() {
+        reattempt_policy::rules::RuleId::S5.refuse(
             "`timeout` of the policy cancels an attempt, and `cut_off = false` forbids that; replace `cut_off = false` by `map_err = |error: reattempt::RetryError<E>| ...`, or drop `timeout` from the policy",
         );
     }

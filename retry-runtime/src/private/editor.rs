@@ -36,7 +36,7 @@ macro_rules! methods {
     };
 }
 
-reattempt_rules::keys!(methods);
+reattempt_policy::keys!(methods);
 
 macro_rules! code {
     ($($name:ident $meaning:literal;)*) => {

@@ -8,9 +8,9 @@ use crate::attempt::Cause;
 use crate::failure::{GaveUp, RetryError};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
-use crate::rules::RuleId;
 use crate::verdict::{Absent, Verdict};
 use crate::verified::{IntoVerified, Verified};
+use reattempt_policy::rules::RuleId;
 
 /// Takes an outcome apart: a success as it is, or the error. By value, because an answer that is only passed on is not
 /// copied.

@@ -2,6 +2,7 @@
 
 mod words;
 
+use reattempt_policy::Values;
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -249,7 +250,9 @@ struct Limits {
 
 impl Limits {
     fn of(effective: &Effective) -> Self {
-        let (deadline, timeout, _) = effective.policy.limits();
+        let Values {
+            deadline, timeout, ..
+        } = *effective.policy.values();
         let keys = [Key::Max, Key::Deadline, Key::Timeout];
         Self {
             is_known: keys.into_iter().all(|key| effective.knows(key)),

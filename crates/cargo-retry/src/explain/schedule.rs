@@ -1,6 +1,7 @@
 //! When attempts start when everything fails: the bounds of each delay and of each start, by the functions that the
 //! runtime draws delays with.
 
+use reattempt_policy::Values;
 use std::time::Duration;
 
 use retry_runtime::{Backoff, Policy};
@@ -78,7 +79,9 @@ pub(crate) struct Rest {
 
 impl Schedule {
     pub(crate) fn of(policy: &Policy) -> Self {
-        let (deadline, timeout, _) = policy.limits();
+        let Values {
+            deadline, timeout, ..
+        } = *policy.values();
         let is_over = |moment: Duration| deadline.is_some_and(|deadline| moment >= deadline);
         let mut attempts = vec![Attempt {
             number: 1,

@@ -1,5 +1,6 @@
 //! The most that a call can cost, in words, and what no figure can say.
 
+use reattempt_policy::Values;
 use reattempt_storm::client::Client;
 use reattempt_storm::clock::Virtual;
 use retry_runtime::Verdict;
@@ -35,7 +36,7 @@ const PLAYED: u32 = 256;
 
 /// How many attempts of the median call start before the deadline, by the machine that runs in production.
 fn typical(given: &Given) -> Option<u32> {
-    let (deadline, ..) = given.policy.limits();
+    let deadline = given.policy.values().deadline;
     let attempts = given.policy.attempts()?;
     if deadline.is_none() || given.is_decided() || attempts > PLAYED {
         return None;
@@ -68,7 +69,9 @@ impl Worst {
 
     /// A heading and what is to be said under it.
     pub(super) fn words(self, given: &Given) -> Vec<(&'static str, String)> {
-        let (deadline, timeout, _) = given.policy.limits();
+        let Values {
+            deadline, timeout, ..
+        } = *given.policy.values();
         let attempts = match self.attempts {
             Some(1) => "1, no retry".to_owned(),
             Some(attempts) => match self.typical_attempts.filter(|it| *it < attempts) {
@@ -175,7 +178,12 @@ fn quoted(key: &str, written: &str) -> String {
 
 /// What nobody can know from the keys.
 pub(super) fn not_known(given: &Given) -> Vec<String> {
-    let (deadline, timeout, max_retry_after) = given.policy.limits();
+    let Values {
+        deadline,
+        timeout,
+        max_retry_after,
+        ..
+    } = *given.policy.values();
     let mut lines = Vec::new();
     if timeout.is_none() {
         lines.push(if deadline.is_none() {

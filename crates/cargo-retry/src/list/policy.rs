@@ -99,7 +99,7 @@ fn effective(
         owner: site.owner.as_deref(),
     };
     let mut effective = Effective {
-        policy: model.known,
+        policy: Policy::of(model.known),
         has_strategy: model.strategy.is_some(),
         is_off: false,
         polls: model.until.is_some(),
@@ -173,7 +173,7 @@ fn effective(
         let known = Rule::ALL
             .iter()
             .filter(|rule| !rule.keys().intersects(effective.unknown));
-        let broken = known.filter_map(|rule| rule.check(&effective.policy));
+        let broken = known.filter_map(|rule| rule.check(effective.policy.values()));
         effective.violations = broken
             .map(|it| (it.rule().as_str(), it.message().to_owned()))
             .collect();

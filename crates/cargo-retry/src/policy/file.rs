@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use reattempt_config::{Config, ConfigError};
-use reattempt_parse::nearest;
+use reattempt_policy::written::nearest;
 use retry_runtime::Policy;
 use retry_runtime::rules::RuleId;
 

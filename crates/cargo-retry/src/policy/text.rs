@@ -6,7 +6,7 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use reattempt_parse::Share;
+use reattempt_policy::written::Share;
 use reattempt_syntax::args::{self, Args, Code, Given as Value};
 use reattempt_syntax::check;
 use reattempt_syntax::diagnostics::Diagnostics;
@@ -76,7 +76,7 @@ pub(crate) fn from_text(text: &str) -> Given {
     broken.sort_by_key(|it| it.place.as_ref().map_or(usize::MAX, |place| place.start));
     Given {
         text: text.to_owned(),
-        policy: model.known,
+        policy: Policy::of(model.known),
         unknown,
         share,
         copies: model.hedge.as_ref().map_or(Some(1), Hedging::most),

@@ -1,5 +1,6 @@
 //! Whose calls meet the server: a policy, with the budget and the breaker of each process.
 
+use reattempt_policy::Values;
 use std::time::Duration;
 
 use reattempt_storm::client::Client;
@@ -88,7 +89,11 @@ impl Contender {
 
     /// The limit of its attempts, where that of the scene is `timeout`.
     pub(crate) fn limit(&self, timeout: Duration) -> Duration {
-        let (deadline, limit, _) = self.policy.limits();
+        let Values {
+            deadline,
+            timeout: limit,
+            ..
+        } = *self.policy.values();
         let limit = limit.unwrap_or(timeout);
         deadline.map_or(limit, |deadline| deadline.min(limit))
     }

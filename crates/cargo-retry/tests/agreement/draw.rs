@@ -147,7 +147,7 @@ pub(crate) fn policies(count: usize) -> Vec<(String, Policy)> {
         let words: Vec<_> = faults.as_slice().iter().map(ToString::to_string).collect();
         assert!(!is_edge || words.is_empty(), "{text}: {words:?}");
         if faults.is_empty() {
-            policies.push((text, model.known));
+            policies.push((text, Policy::of(model.known)));
         }
     }
     policies

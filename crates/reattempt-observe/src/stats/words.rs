@@ -3,7 +3,7 @@
 use core::fmt;
 use std::time::Duration;
 
-use reattempt_rules::duration::Human;
+use reattempt_policy::duration::Human;
 
 /// Returns a duration as exactly as a person wants to know it: three digits below a minute, seconds
 /// from there on.

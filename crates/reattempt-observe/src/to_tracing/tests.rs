@@ -12,8 +12,8 @@ use tracing::{Metadata, Subscriber};
 use super::*;
 use crate::report;
 use crate::support::{change, error_text, facts};
-use crate::telemetry::Telemetry;
 use reattempt_core::GiveUpReason;
+use reattempt_policy::Telemetry;
 
 #[path = "../../../../tests/capture.rs"]
 mod capture;

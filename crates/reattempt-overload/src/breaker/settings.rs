@@ -9,10 +9,10 @@ use super::state_word::{Limits, Word};
 use super::window::Window;
 use super::{Breaker, Change};
 use crate::sync::AtomicU64;
-use reattempt_rules::Violation;
+use reattempt_policy::Violation;
 
 use reattempt_core::{Clock, Timestamp};
-use reattempt_rules::breaker as rules;
+use reattempt_policy::rules::breaker as rules;
 
 pub(super) type OnChange = dyn Fn(&Change) + Send + Sync;
 
@@ -90,7 +90,7 @@ impl Settings {
     const fn cooled(mut self) -> Self {
         let cap = match self.cap {
             Some(cap) => cap,
-            None if reattempt_rules::duration::is_shorter(CAP, self.cooldown) => self.cooldown,
+            None if reattempt_policy::duration::is_shorter(CAP, self.cooldown) => self.cooldown,
             None => CAP,
         };
         refuse(rules::cooldown_cap(cap, self.cooldown).as_ref());

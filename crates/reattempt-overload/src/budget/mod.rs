@@ -25,7 +25,7 @@ use token_count::TokenCount;
 
 use core::fmt;
 
-use reattempt_rules::{RuleId, Violation, budget as rules};
+use reattempt_policy::rules::{RuleId, Violation, budget as rules};
 
 use reattempt_core::Clock;
 use reattempt_core::process::ProcessClock;

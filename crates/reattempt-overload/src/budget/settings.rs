@@ -4,10 +4,10 @@ use core::time::Duration;
 
 use super::deposits::Deposits;
 use super::{Budget, Kind, Tokens};
-use reattempt_rules::{RuleId, Violation};
+use reattempt_policy::{RuleId, Violation};
 
-use reattempt_rules::Text;
-use reattempt_rules::budget as rules;
+use reattempt_policy::Text;
+use reattempt_policy::rules::budget as rules;
 
 impl Budget {
     /// Sets how long a deposit counts.

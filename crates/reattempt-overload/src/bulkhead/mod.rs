@@ -4,7 +4,7 @@
 use core::fmt;
 
 use reattempt_core::{Classify, Verdict};
-use reattempt_rules::{RuleId, Text};
+use reattempt_policy::{RuleId, Text};
 
 mod slots;
 #[cfg(test)]

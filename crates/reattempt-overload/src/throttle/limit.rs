@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::curve::Curve;
 use super::line::{Left, Line};
 use reattempt_core::Timestamp;
-use reattempt_rules::duration::Nanos;
+use reattempt_policy::duration::Nanos;
 
 /// Calls a second that are always allowed.
 const LEAST_FILL: f64 = 0.5;

@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use reattempt_rules::Text;
-use reattempt_rules::duration::{LONGEST, is_shorter};
+use reattempt_policy::Text;
+use reattempt_policy::duration::{LONGEST, is_shorter};
 
 const fn say(text: &str) -> Text {
     Text::new().push(text)

@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use super::{Kind, Throttle, rules};
-use reattempt_rules::RuleId;
-use reattempt_rules::Text;
+use reattempt_policy::RuleId;
+use reattempt_policy::Text;
 
 impl Throttle {
     /// Sets how many calls [`adaptive`](Self::adaptive) makes for each that the service accepts.

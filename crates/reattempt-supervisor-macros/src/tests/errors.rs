@@ -2,7 +2,7 @@
 //! refused by the rule above it.
 
 use proc_macro2::TokenStream;
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 
 use super::index::{rules_named, sections};
 use crate::{expand, step, workflow};

@@ -3,8 +3,8 @@
 use darling::ast::NestedMeta;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
-use reattempt_parse as words;
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
+use reattempt_policy::written as words;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr, ExprMethodCall, Ident, ItemFn, Lit, ReturnType, Token};

@@ -1,6 +1,6 @@
 //! `cut_off = false`: a deadline leaves an attempt running, and is tested between attempts.
 
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 
 use super::limits;
 use crate::args::Args;

@@ -1,6 +1,6 @@
 //! An answer that takes a unique borrow of a parameter out of the attempt.
 
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 
 use crate::diagnostics::Diagnostics;
 use crate::escape::{self, Escape, Proof};

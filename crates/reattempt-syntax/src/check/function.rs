@@ -1,7 +1,7 @@
 //! Which functions cannot be retried, and which keys do not fit a function.
 
 use proc_macro2::Span;
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, Pat, ReturnType};

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
-use retry_runtime::rules::{self, Key, RuleId};
+use reattempt_policy::rules::{self, Key, RuleId};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 

@@ -1,6 +1,6 @@
 //! `map_err = |error: RetryError<E>| ...`: what makes the caller's error.
 
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Pat};
 

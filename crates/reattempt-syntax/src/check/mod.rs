@@ -15,8 +15,8 @@ mod together;
 
 pub use named::is_policy_name;
 use proc_macro2::{Span, TokenStream};
-use retry_runtime::rules::{Key, Keys, Kind, Rule, RuleId};
-use retry_runtime::{KeyValue, Policy};
+use reattempt_policy::rules::{Key, Keys, Kind, Rule, RuleId};
+use reattempt_policy::{KeyValue, Values};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
@@ -107,7 +107,7 @@ pub fn block(
 /// The parts of a policy that arrive one by one.
 struct Draft<'f> {
     parameters: &'f [(Ident, bool)],
-    known: Policy,
+    known: Values,
     unknown: Keys,
     settings: Vec<Setting>,
     /// `timeout = |attempt| ...`

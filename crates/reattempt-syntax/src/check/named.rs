@@ -1,7 +1,7 @@
 //! `policy = "storage"`: a policy that has a name in the configuration.
 
-use reattempt_parse::{fixed, is_unseen};
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
+use reattempt_policy::written::{fixed, is_unseen};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 

@@ -1,7 +1,7 @@
 //! `attempt.progress()` in the body: such a call may start anew after each attempt.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use retry_runtime::rules::{Key, Keys, restarts};
+use reattempt_policy::rules::{Key, Keys, restarts};
 
 use crate::diagnostics::Diagnostics;
 use crate::model::Model;

@@ -1,7 +1,7 @@
 //! Rules about `strategy`, and what has no effect beside it.
 
-use retry_runtime::Policy;
-use retry_runtime::rules::{Key, RuleId};
+use reattempt_policy::Values;
+use reattempt_policy::rules::{Key, RuleId};
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
@@ -11,9 +11,9 @@ use crate::diagnostics::Diagnostics;
 
 /// X11: what a strategy decides nobody else does. The keys beside it are taken out, so that no other rule reads
 /// them. The policy that the other keys start from.
-pub(super) fn alone(args: &mut Args, faults: &mut Diagnostics) -> Policy {
+pub(super) fn alone(args: &mut Args, faults: &mut Diagnostics) -> Values {
     let Some(strategy) = &args.strategy else {
-        return Policy::new();
+        return Values::new();
     };
     if let Ok(given) = &strategy.given {
         no_strategy(given, faults);
@@ -36,7 +36,7 @@ pub(super) fn alone(args: &mut Args, faults: &mut Diagnostics) -> Policy {
             );
         }
     }
-    Policy::new().decided()
+    Values::new().decided()
 }
 
 /// What certainly decides nothing.

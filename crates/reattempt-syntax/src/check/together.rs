@@ -2,7 +2,7 @@
 //! the others.
 
 use proc_macro2::Span;
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 use syn::Expr;
 use syn::spanned::Spanned as _;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use reattempt_parse::{ParseError, Share, Whole, Word};
-use retry_runtime::rules::{RuleId, Violation, hedge_delay, hedge_quantile};
+use reattempt_policy::rules::{RuleId, Violation, hedge_delay, hedge_quantile};
+use reattempt_policy::written::{ParseError, Share, Whole, Word};
 use syn::Expr;
 
 use super::{Literal, read};

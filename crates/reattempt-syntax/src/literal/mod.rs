@@ -6,13 +6,13 @@ mod limits;
 use std::time::Duration;
 
 use proc_macro2::TokenStream;
-use reattempt_parse::{ParseError, Whole, Word, Written};
-use retry_runtime::rules::RuleId;
-use retry_runtime::{Backoff, Jitter, Nested, Telemetry};
+use reattempt_policy::rules::RuleId;
+use reattempt_policy::written::{ParseError, Whole, Word, Written};
+use reattempt_policy::{Backoff, Jitter, Nested, Telemetry};
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
 
 pub use limits::Copies;
-pub use reattempt_parse::{Attempts, Name, Share};
+pub use reattempt_policy::written::{Attempts, Name, Share};
 
 /// A type that can be written as a literal.
 pub trait Literal: Word {

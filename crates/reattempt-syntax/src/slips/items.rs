@@ -3,8 +3,8 @@
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
-use reattempt_parse::Word;
-use retry_runtime::rules::{Key, Kind, RuleId};
+use reattempt_policy::rules::{Key, Kind, RuleId};
+use reattempt_policy::written::Word;
 use std::time::Duration;
 use syn::{Lit, LitStr};
 

@@ -3,7 +3,7 @@
 use darling::ast::NestedMeta;
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
-use retry_runtime::rules::RuleId;
+use reattempt_policy::rules::RuleId;
 use syn::parse::Parser as _;
 use syn::{Expr, Ident, Meta, MetaList, Pat};
 

@@ -4,10 +4,10 @@
 use darling::ast::NestedMeta;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
-use reattempt_parse as keys;
-use reattempt_parse::Word;
-use retry_runtime::Backoff;
-use retry_runtime::rules::{Key, Kind, RuleId};
+use reattempt_policy::Backoff;
+use reattempt_policy::rules::{Key, Kind, RuleId};
+use reattempt_policy::written as keys;
+use reattempt_policy::written::Word;
 use std::time::Duration;
 use syn::parse::Parser as _;
 use syn::{BinOp, Expr, Meta, Pat};

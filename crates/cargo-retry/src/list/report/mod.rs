@@ -6,6 +6,7 @@ mod narrow;
 mod sarif;
 mod table;
 
+use reattempt_policy::Values;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
@@ -372,7 +373,9 @@ fn faults(site: &Site, effective: Option<&Effective>) -> Vec<Reported> {
 fn schedule(effective: &Effective) -> Schedule {
     let policy = &effective.policy;
     let worst = policy.worst_case();
-    let (deadline, timeout, _) = policy.limits();
+    let Values {
+        deadline, timeout, ..
+    } = *policy.values();
     let knows_attempts = effective.knows(Key::Max);
     let is_known = knows_attempts && effective.knows_delays();
     let retries = policy

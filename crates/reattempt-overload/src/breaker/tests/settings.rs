@@ -3,7 +3,7 @@
 use std::panic::{UnwindSafe, catch_unwind};
 
 use super::*;
-use reattempt_rules::breaker::window_below_timeout;
+use reattempt_policy::rules::breaker::window_below_timeout;
 
 const DAY: Duration = Duration::from_secs(86_400);
 

@@ -85,7 +85,7 @@ fn a_permit_is_small() {
     assert!(size_of::<Permit<'_>>() <= 32);
 }
 
-fn message(text: Option<&reattempt_rules::Text>) -> String {
+fn message(text: Option<&reattempt_policy::Text>) -> String {
     text.map_or(String::new(), |text| text.as_str().to_owned())
 }
 

@@ -1,0 +1,510 @@
+//! The values of keys.
+
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use super::{ParseError, Whole, Word, keys};
+use crate::RuleId;
+use crate::rules::budget_share;
+use crate::{Backoff, Jitter, Level, Nested, Telemetry};
+
+use crate::duration;
+
+/// The number of attempts; `u32::MAX` is "unlimited".
+#[derive(Debug, Clone, Copy)]
+pub struct Attempts(pub u32);
+
+/// `max` of a policy without a limit.
+pub const UNLIMITED: &str = "unlimited";
+
+impl Word for Attempts {
+    const EXAMPLE: &'static str = "a number of attempts; write `max = 3` or `max = \"unlimited\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        if text == UNLIMITED {
+            return Some(Ok(Self(u32::MAX)));
+        }
+        let fix = text.parse::<u32>().map_or_else(
+            |_| "`max = 3` or `max = \"unlimited\"`".to_owned(),
+            |n| format!("`max = {n}`"),
+        );
+        Some(Err(ParseError::new(
+            RuleId::R1,
+            format!("`max` must be a number or `\"unlimited\"`, but is `\"{text}\"`; write {fix}"),
+        )))
+    }
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
+        // The largest number is how a policy keeps "unlimited".
+        let read = number.digits.parse().ok().filter(|max| *max < u32::MAX);
+        Some(read.map(Self).ok_or_else(|| {
+            ParseError::new(
+                RuleId::R1,
+                format!(
+                    "`max` must be at most {}, but is {}; write a smaller number, or `max = \"unlimited\"`",
+                    u32::MAX.saturating_sub(1), number.written
+                ),
+            )
+        }))
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
+        // `-1` was written without a fraction, `3.0` with one.
+        let written = if value < 0.0 {
+            value.to_string()
+        } else {
+            format!("{value:?}")
+        };
+        Some(Err(ParseError::new(
+            RuleId::R1,
+            format!(
+                "`max` must be a whole number of attempts, at least 1, but is {written}; write `max = 3`"
+            ),
+        )))
+    }
+}
+
+/// What people write for a time without a limit.
+const NO_LIMIT: &[&str] = &[
+    "none",
+    "never",
+    "off",
+    "infinite",
+    "infinity",
+    "inf",
+    "unlimited",
+    "forever",
+    "max",
+];
+
+impl Word for Duration {
+    const EXAMPLE: &'static str = "a duration; write `\"250ms\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        if NO_LIMIT.contains(&&*text.trim().to_lowercase()) {
+            let message = format!(
+                "`\"{text}\"` is no duration; drop the key, or write the longest, `\"24h\"`"
+            );
+            return Some(Err(ParseError::new(RuleId::R2, message)));
+        }
+        let read = duration::parse(text);
+        Some(read.map_err(|fault| {
+            let (rule, fix) = match (fault, meant(text)) {
+                (duration::ParseDurationError::NoUnit, _) => {
+                    let number = text.trim();
+                    let is_number = number.parse::<f64>().is_ok();
+                    let fix = format!("`\"{number}ms\"` or `\"{number}s\"`");
+                    (RuleId::R17, is_number.then_some(fix))
+                }
+                (_, Some(Err(fault))) => return ParseError::new(RuleId::R2, fault.to_string()),
+                (_, meant) => {
+                    let meant = meant.and_then(Result::ok);
+                    (RuleId::R2, meant.map(|meant| format!("`\"{meant}\"`")))
+                }
+            };
+            let message = fault.to_string();
+            ParseError::new(
+                rule,
+                match (message.split_once("; "), fix) {
+                    (Some((fault, _)), Some(fix)) => format!("{fault}; write {fix}"),
+                    _ => message,
+                },
+            )
+        }))
+    }
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
+        // `5s` without quotes is a number with a suffix.
+        Some(Err(match number.suffix {
+            "" => bare(number.digits),
+            _ => ParseError::new(
+                RuleId::R17,
+                format!("a duration is a text; write `\"{}\"`", number.written),
+            ),
+        }))
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
+        if !value.is_finite() {
+            return None;
+        }
+        Some(Err(if value < 0.0 {
+            ParseError::new(
+                RuleId::R2,
+                "a duration must not be negative and needs a unit; write `\"250ms\"`",
+            )
+        } else {
+            bare(value)
+        }))
+    }
+}
+
+/// Returns how a duration is written here that `text` has in other words, or why it is none: `"1 sec"` and `"PT1S"` are
+/// `1s`, `"1d"` is `24h`, `"0:00:05"` is `5s`.
+fn meant(text: &str) -> Option<Result<String, duration::ParseDurationError>> {
+    let mut meant = String::new();
+    let mut lower = text.trim().to_lowercase();
+    for unit in ["h", "m"] {
+        lower = lower.replacen(':', unit, 1);
+    }
+    if text.contains(':') {
+        lower.push('s');
+    }
+    let mut rest = lower.strip_prefix("pt").unwrap_or(&lower);
+    while !rest.is_empty() {
+        let unit = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+        let (number, after) = rest.split_at_checked(unit)?;
+        let after = after.trim_start();
+        let end = after.find(|c: char| !c.is_alphabetic());
+        let (unit, after) = after.split_at_checked(end.unwrap_or(after.len()))?;
+        rest = after.trim_start_matches([' ', ',']);
+        let (number, unit) = match unit {
+            "d" | "day" | "days" => (
+                format!("{}", number.parse::<u32>().ok()?.checked_mul(24)?),
+                "h",
+            ),
+            _ => (number.to_owned(), known_unit(unit)?),
+        };
+        let number = match number.trim_start_matches('0') {
+            "" if text.contains(':') => continue,
+            digits if text.contains(':') => digits.to_owned(),
+            _ => number,
+        };
+        let gap = if meant.is_empty() { "" } else { " " };
+        meant.extend([gap, &number, unit]);
+    }
+    match duration::parse(&meant) {
+        Ok(_) => Some(Ok(meant)),
+        Err(fault @ duration::ParseDurationError::TooLong) => Some(Err(fault)),
+        Err(_) => None,
+    }
+}
+
+/// The unit that is meant by a word in lower case.
+fn known_unit(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "ns" | "nano" | "nanos" | "nanosecond" | "nanoseconds" => "ns",
+        "us" | "µs" | "μs" | "micro" | "micros" | "microsecond" | "microseconds" => "us",
+        "ms" | "msec" | "msecs" | "milli" | "millis" | "millisecond" | "milliseconds" => "ms",
+        "s" | "sec" | "secs" | "second" | "seconds" => "s",
+        "m" | "min" | "mins" | "minute" | "minutes" => "m",
+        "h" | "hr" | "hrs" | "hour" | "hours" => "h",
+        _ => return None,
+    })
+}
+
+fn bare(number: impl fmt::Display) -> ParseError {
+    ParseError::new(
+        RuleId::R17,
+        format!("a bare number is not a duration; write `\"{number}ms\"` or `\"{number}s\"`"),
+    )
+}
+
+impl Word for f64 {
+    const EXAMPLE: &'static str = "a number; write `2.0`";
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
+        number.digits.parse().ok().map(Ok)
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
+        Some(Ok(value))
+    }
+}
+
+/// The kinds of jitter that have a word.
+pub const JITTERS: &[(&str, Jitter)] = &[
+    ("none", Jitter::None),
+    ("full", Jitter::Full),
+    ("equal", Jitter::Equal),
+];
+
+impl Word for Jitter {
+    const EXAMPLE: &'static str = "a share or a kind; write `jitter = 0.2` or `jitter = \"full\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        Some(named(text, JITTERS).ok_or_else(|| {
+            let message = unknown("jitter", text, JITTERS, ", or a share such as `0.2`");
+            ParseError::new(RuleId::R5, message)
+        }))
+    }
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
+        f64::from_whole(number).map(|ratio| ratio.map(Self::Ratio))
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
+        Some(Ok(Self::Ratio(value)))
+    }
+}
+
+/// The shapes that have a word.
+pub const SHAPES: &[(&str, Backoff)] = &[
+    (Backoff::None.as_str(), Backoff::None),
+    (Backoff::Fixed.as_str(), Backoff::Fixed),
+    (Backoff::Linear.as_str(), Backoff::Linear),
+    (Backoff::Exp.as_str(), Backoff::Exp),
+    (Backoff::Fibonacci.as_str(), Backoff::Fibonacci),
+    (Backoff::ExpAboveFirst.as_str(), Backoff::ExpAboveFirst),
+    (Backoff::Decorrelated.as_str(), Backoff::Decorrelated),
+];
+
+/// What others call our shapes.
+const FOREIGN_SHAPES: &[(&str, &str)] = &[
+    ("exponential", "exp"),
+    ("constant", "fixed"),
+    ("const", "fixed"),
+    ("incremental", "linear"),
+    ("immediate", "none"),
+    ("fib", "fibonacci"),
+];
+
+/// Whether others call a shape so.
+pub fn is_foreign_shape(word: &str) -> bool {
+    FOREIGN_SHAPES.iter().any(|(theirs, _)| *theirs == word)
+}
+
+impl Word for Backoff {
+    const EXAMPLE: &'static str = "a kind of backoff; write `backoff = \"exp\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        Some(named(text, SHAPES).ok_or_else(|| {
+            let foreign = FOREIGN_SHAPES.iter().find(|(theirs, _)| *theirs == text);
+            let message = match foreign {
+                Some((_, ours)) => {
+                    format!(
+                        "unknown value `\"{text}\"` for `backoff`; it is called `\"{ours}\"` here"
+                    )
+                }
+                None => unknown("backoff", text, SHAPES, OWN_BACKOFF),
+            };
+            ParseError::new(RuleId::R9, message)
+        }))
+    }
+}
+
+/// What only code can write for `backoff`.
+pub const OWN_BACKOFF: &str = ", or an expression that implements `BackoffFn`";
+
+/// The kinds of nesting.
+pub const NESTED: &[(&str, Nested)] = &[
+    ("collapse", Nested::Collapse),
+    ("multiply", Nested::Multiply),
+];
+
+impl Word for Nested {
+    const EXAMPLE: &'static str = "a kind of nesting; write `nested = \"multiply\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        Some(
+            named(text, NESTED)
+                .ok_or_else(|| ParseError::new(RuleId::Word, unknown("nested", text, NESTED, ""))),
+        )
+    }
+}
+
+/// How loud events are.
+pub const LEVELS: &[(&str, Level)] = &[
+    ("off", Level::Off),
+    ("trace", Level::Trace),
+    ("debug", Level::Debug),
+    ("info", Level::Info),
+    ("warn", Level::Warn),
+    ("error", Level::Error),
+];
+
+impl Word for Level {
+    const EXAMPLE: &'static str = "a level; write `\"info\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        let wrong = || {
+            let ours = OTHER_LEVELS.iter().find(|(theirs, _)| *theirs == text);
+            let message = match ours {
+                Some((_, ours)) => format!(
+                    "unknown value `\"{text}\"` for `level`; it is called `\"{ours}\"` here"
+                ),
+                None => unknown("level", text, LEVELS, ""),
+            };
+            ParseError::new(RuleId::Word, message)
+        };
+        Some(named(text, LEVELS).ok_or_else(wrong))
+    }
+}
+
+/// What others call a level, and its name here.
+const OTHER_LEVELS: &[(&str, &str)] = &[
+    ("verbose", "debug"),
+    ("warning", "warn"),
+    ("critical", "error"),
+    ("fatal", "error"),
+    ("none", "off"),
+    ("never", "off"),
+    ("silent", "off"),
+];
+
+/// The telemetry, in a word.
+pub const TELEMETRY: &[(&str, Telemetry)] = &[
+    ("default", Telemetry::new()),
+    ("quiet", Telemetry::quiet()),
+    ("timings", Telemetry::new().timings()),
+    ("spans", Telemetry::new().spans()),
+];
+
+impl Word for Telemetry {
+    const EXAMPLE: &'static str = "a kind of telemetry, or an expression of type `Telemetry`; write `telemetry = \"quiet\"` or `telemetry = Telemetry::new().give_up(Level::Error)`";
+    const EXAMPLE_IN_FILE: &'static str = "a kind of telemetry, or a table; write `telemetry = \"quiet\"` or `telemetry = { give_up = \"error\" }`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        Some(named(text, TELEMETRY).ok_or_else(|| {
+            ParseError::new(RuleId::Word, unknown("telemetry", text, TELEMETRY, ""))
+        }))
+    }
+}
+
+impl Word for bool {
+    const EXAMPLE: &'static str = "a flag; write `true` or `false`, or the key alone";
+    const EXAMPLE_IN_FILE: &'static str = "a flag; write `true` or `false`";
+
+    fn from_flag(value: bool) -> Option<Result<Self, ParseError>> {
+        Some(Ok(value))
+    }
+}
+
+/// The name of an operation, or of a policy.
+#[derive(Debug, Clone)]
+pub struct Name(pub String);
+
+impl Word for Name {
+    const EXAMPLE: &'static str = "a text; write `name = \"payments.charge\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        Some(if text.is_empty() {
+            Err(ParseError::new(
+                RuleId::R14,
+                "`name` must not be empty; write `name = \"payments.charge\"`, or leave it out",
+            ))
+        } else if text.contains(is_unseen) {
+            let fixed = fixed(text).unwrap_or_else(|| "payments.charge".to_owned());
+            Err(ParseError::new(
+                RuleId::R14,
+                format!(
+                    "`name` must not have spaces, control characters or invisible characters; write `name = \"{fixed}\"`"
+                ),
+            ))
+        } else {
+            Ok(Self(text.to_owned()))
+        })
+    }
+}
+
+/// Whether a name with this character cannot be searched for.
+pub fn is_unseen(c: char) -> bool {
+    let is_format = matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}');
+    c.is_whitespace() || c.is_control() || is_format
+}
+
+/// A name without spaces and control characters that is the nearest to `text`; there may be nothing to go by.
+pub fn fixed(text: &str) -> Option<String> {
+    let words = text.split(is_unseen);
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    (!words.is_empty()).then(|| words.join("_"))
+}
+
+/// What a budget is written as that is the operation's own.
+#[derive(Debug, Clone, Copy)]
+pub enum Share {
+    /// Each successful call brings this part of a retry.
+    Of(f64),
+    /// There is none, nor the one that an operation has by default.
+    None,
+}
+
+impl Word for Share {
+    const EXAMPLE: &'static str = "a share of the successful calls, a budget, or `\"none\"`; write `budget = 0.1` or `budget = &BUDGET` of a `static`";
+    const EXAMPLE_IN_FILE: &'static str = "a share of the successful calls, a table, or `\"none\"`; write `budget = 0.1` or `budget = { per_request = 0.1 }`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        const WORDS: &[(&str, Share)] = &[("none", Share::None)];
+
+        let word = text.trim();
+        if word.starts_with(|first: char| !first.is_ascii_alphabetic()) {
+            return None;
+        }
+        Some(match named(word, WORDS) {
+            Some(none) => Ok(none),
+            None => Err(ParseError::new(
+                RuleId::R11,
+                unknown(
+                    "budget",
+                    word,
+                    WORDS,
+                    "; a share is a number, as in `budget = 0.1`",
+                ),
+            )),
+        })
+    }
+
+    fn from_whole(number: Whole<'_>) -> Option<Result<Self, ParseError>> {
+        f64::from_whole(number).map(|share| share.and_then(Self::checked))
+    }
+
+    fn from_number(value: f64) -> Option<Result<Self, ParseError>> {
+        Some(Self::checked(value))
+    }
+}
+
+impl Share {
+    fn checked(share: f64) -> Result<Self, ParseError> {
+        match budget_share(share) {
+            Some(refusal) => Err(ParseError::new(refusal.rule(), refusal.message())),
+            None => Ok(Self::Of(share)),
+        }
+    }
+}
+
+/// The value of a word.
+pub(crate) fn named<T: Copy>(word: &str, table: &[(&str, T)]) -> Option<T> {
+    let (_, value) = table.iter().find(|(name, _)| *name == word)?;
+    Some(*value)
+}
+
+fn unknown<T>(key: &str, word: &str, table: &[(&str, T)], or: &str) -> String {
+    let words: Vec<_> = table.iter().map(|(name, _)| *name).collect();
+    if let Some(near) = keys::nearest(word, &words) {
+        return format!("unknown value `\"{word}\"` for `{key}`; did you mean `\"{near}\"`?");
+    }
+    let quoted: Vec<_> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
+    let quoted = quoted.join(", ");
+    format!("unknown value `\"{word}\"` for `{key}`; the values are {quoted}{or}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_what_other_words_mean() {
+        for (text, fixed) in [
+            ("1 sec", Some("1s")),
+            ("100 MS", Some("100ms")),
+            ("1d", Some("24h")),
+            ("1 minute, 30 seconds", Some("1m 30s")),
+            ("PT1M30S", Some("1m 30s")),
+            ("00:00:05", Some("5s")),
+            ("1:30:00", Some("1h 30m")),
+            ("00:00", None),
+            ("1 fortnight", None),
+            ("soon", None),
+            ("250", None),
+            ("", None),
+        ] {
+            let meant = meant(text).and_then(Result::ok);
+            assert_eq!(meant.as_deref(), fixed, "{text}");
+        }
+        assert!(meant("2d").is_some_and(|meant| meant.is_err()));
+    }
+}
