@@ -44,7 +44,6 @@ use reattempt_policy::rules::{Broken, Key, Keys, Violation};
 pub struct Policy {
     pub(crate) values: Values,
     pub(crate) budget: Option<&'static Budget>,
-    default_budget: DefaultBudget,
     trust: Trust,
 }
 
@@ -52,15 +51,6 @@ pub struct Policy {
 #[cfg(not(feature = "std"))]
 #[derive(Debug)]
 pub(crate) enum Budget {}
-
-/// What limits the retries of an operation whose policy names no budget.
-#[derive(Debug, Clone, Copy)]
-enum DefaultBudget {
-    /// One that its calls share.
-    Shared,
-    /// Nothing: `budget = "none"`.
-    None,
-}
 
 /// Whether a policy is known to keep to the unsafe rules.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +69,6 @@ impl Policy {
         Self {
             values: Values::new(),
             budget: None,
-            default_budget: DefaultBudget::Shared,
             trust: Trust::Built,
         }
     }
@@ -412,7 +401,6 @@ impl Policy {
     pub const fn without_budget(mut self) -> Self {
         self.budget = None;
         self.values = self.values.without_budget();
-        self.default_budget = DefaultBudget::None;
         // Some rules permit more to a policy with a budget.
         if matches!(self.trust, Trust::Built) {
             self.trust = Trust::Unknown;
@@ -443,7 +431,7 @@ impl Policy {
         if layer.is_budgeted() {
             self.budget = layer.budget;
         }
-        if matches!(layer.default_budget, DefaultBudget::None) {
+        if !layer.values.shares_budget {
             self = self.without_budget();
         }
         self.distrusted(layer.values.given)
@@ -503,7 +491,6 @@ impl Policy {
     pub const fn budgeted(mut self) -> Self {
         // It breaks no unsafe rule, so it takes no mark away: a budget permits more.
         self.values = self.values.budgeted();
-        self.default_budget = DefaultBudget::Shared;
         self
     }
 
@@ -524,7 +511,7 @@ impl Policy {
     #[doc(hidden)]
     #[inline(always)]
     pub const fn has_default_budget(&self) -> bool {
-        matches!(self.default_budget, DefaultBudget::Shared) && self.values.has_default_budget()
+        self.values.has_default_budget()
     }
 
     /// Returns the number of attempts in total; `None` without a limit.
@@ -832,6 +819,52 @@ impl AsRef<Self> for Policy {
 impl Default for Policy {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+/// Reads a table of keys, as a policy file has it: for settings of a service that have a policy in them. The format describes
+/// itself, such as TOML, JSON, YAML, or any provider of `figment` or `config`.
+///
+/// # Errors
+///
+/// A key or a value that is no good, or the first [rule](crate::rules) that the policy breaks; a budget, which settings cannot
+/// have but for `budget = "none"`.
+///
+/// # Examples
+///
+/// ```
+/// # fn main() -> Result<(), serde_json::Error> {
+/// #[derive(serde::Deserialize)]
+/// struct Settings {
+///     retry: reattempt::Policy,
+/// }
+///
+/// let settings: Settings = serde_json::from_str(r#"{ "retry": { "max": 5, "base": "50ms" } }"#)?;
+/// assert_eq!(settings.retry.attempts(), Some(5));
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Policy {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // What breaks a rule is an error there.
+        let checked = |values| Self {
+            trust: Trust::Built,
+            ..Self::of(values)
+        };
+        Values::deserialize(deserializer).map(checked)
+    }
+}
+
+/// Writes the keys that were set, as a policy file has them.
+///
+/// # Errors
+///
+/// A budget, or a function as its backoff, which have no written form.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Policy {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.values.serialize(serializer)
     }
 }
 

@@ -10,4 +10,5 @@ mod mistakes;
 mod precedence;
 mod random;
 mod schema;
+mod settings;
 mod sources;

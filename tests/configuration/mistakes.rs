@@ -16,15 +16,15 @@ fn table(table: &str, above: &str, path: &str, least: usize) {
 }
 
 #[derive(Default)]
-struct Block {
-    bad: String,
-    good: String,
+pub(crate) struct Block {
+    pub(crate) bad: String,
+    pub(crate) good: String,
     /// Line, key and rule; a part of the message.
-    faults: Vec<(String, String)>,
+    pub(crate) faults: Vec<(String, String)>,
 }
 
 impl Block {
-    fn read(text: &str, above: &str) -> Self {
+    pub(crate) fn read(text: &str, above: &str) -> Self {
         let mut block = Self::default();
         for line in text.lines().filter(|line| !line.starts_with("//")) {
             if let Some(fault) = line.strip_prefix("! ") {

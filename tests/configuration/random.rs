@@ -18,7 +18,7 @@ fn of<T: Strategy>(value: T) -> impl Strategy<Value = Option<T::Value>> {
 }
 
 /// A layer, and the same in TOML.
-fn layer() -> impl Strategy<Value = (Policy, String)> {
+pub(crate) fn layer() -> impl Strategy<Value = (Policy, String)> {
     let time = || of(1_u64..80_000_000_000_000);
     let numbers = (
         of(1_u32..40),

@@ -3,12 +3,12 @@
 use figment::value::{Tag, Value};
 
 use super::budget::{Settings, Written};
-use super::reader::{Reader, read};
+use super::reader::{Reader, written};
 use super::span::{self, Path};
 use super::{ENABLED, POLICY, variable};
-use reattempt_policy::written::{self as parse, Attempts, CODE, OWN_BACKOFF};
+use reattempt_policy::written::{self as parse, CODE};
 use retry_runtime::rules::{Key, Keys, Kind, RuleId};
-use retry_runtime::{Backoff, KeyValue, Policy};
+use retry_runtime::{KeyValue, Policy};
 
 /// A layer, and what the rules and messages need to know of it.
 pub(super) struct Draft {
@@ -90,13 +90,6 @@ impl Reader<'_> {
 
     fn set(&mut self, key: Key, value: &Value, draft: &mut Draft) -> Option<Policy> {
         let value = match key.kind() {
-            Kind::Attempts => KeyValue::Attempts(self.take::<Attempts>(value)?.0),
-            Kind::Backoff => KeyValue::Backoff(self.shape(value)?),
-            Kind::Time => KeyValue::Time(self.take(value)?),
-            Kind::Factor => KeyValue::Factor(self.take(value)?),
-            Kind::Jitter => KeyValue::Jitter(self.take(value)?),
-            Kind::Flag => KeyValue::Flag(self.take(value)?),
-            Kind::Nested => KeyValue::Nested(self.take(value)?),
             Kind::Budget => {
                 match self.budget(value)? {
                     Written::Budget(settings) => draft.budget = Some(settings),
@@ -105,19 +98,9 @@ impl Reader<'_> {
                 KeyValue::Budget
             }
             Kind::Telemetry => KeyValue::Telemetry(self.telemetry(value)?),
+            _ => self.sound(value.tag(), written(value, |it| KeyValue::in_file(key, it)))?,
         };
         draft.policy.assign(key, value)
-    }
-
-    /// A shape; what only code can have is not a fix here.
-    fn shape(&mut self, value: &Value) -> Option<Backoff> {
-        let read = read::<Backoff>(value).map_err(|mut wrong| {
-            if let Some(rest) = wrong.message.strip_suffix(OWN_BACKOFF) {
-                wrong.message = rest.to_owned();
-            }
-            wrong
-        });
-        self.sound(value.tag(), read)
     }
 }
 
@@ -147,22 +130,8 @@ fn unknown(word: &str, more: &[&str]) -> (RuleId, String) {
             ),
         );
     }
-    let ours = parse::foreign(word).map(|(ours, _)| ours);
-    if CODE.contains(&word) {
-        return (
-            RuleId::X15,
-            format!(
-                "`{word}` can be set in the code alone; drop it here and write it in `#[retry(...)]`"
-            ),
-        );
-    }
-    if let Some(ours) = ours.filter(|ours| CODE.contains(ours)) {
-        return (
-            RuleId::X15,
-            format!(
-                "unknown key `{word}`; it is called `{ours}` here and can be set in the code alone: drop it and write it in `#[retry(...)]`"
-            ),
-        );
+    if let Some(wrong) = parse::in_code_alone(word) {
+        return (wrong.rule, wrong.message);
     }
     let keys: Vec<_> = Key::ALL.iter().map(|key| key.as_str()).collect();
     let all: Vec<_> = keys.iter().chain(more).copied().collect();

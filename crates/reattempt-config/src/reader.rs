@@ -71,9 +71,14 @@ impl Reader<'_> {
 
 /// Reads a value in the words that attributes have, too.
 pub(super) fn read<T: Word>(value: &Value) -> Result<T, ParseError> {
+    written(value, |it| it.in_file())
+}
+
+/// Calls `read` with a value as it is written.
+pub(super) fn written<T>(value: &Value, read: impl FnOnce(Written<'_>) -> T) -> T {
     let digits;
     let mut char = [0; 4];
-    let written = match value {
+    read(match value {
         Value::String(_, text) => Written::Text(text),
         Value::Char(_, text) => Written::Text(text.encode_utf8(&mut char)),
         Value::Bool(_, value) => Written::Flag(*value),
@@ -89,8 +94,7 @@ pub(super) fn read<T: Word>(value: &Value) -> Result<T, ParseError> {
             None => Written::Number(float(*number)),
         },
         Value::Empty(..) | Value::Dict(..) | Value::Array(..) => Written::Other,
-    };
-    T::read(written, T::EXAMPLE_IN_FILE)
+    })
 }
 
 #[expect(

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use super::budget::BUDGET;
 use super::span::quoted;
-use super::telemetry::TELEMETRY as SETTINGS;
 use super::{DEFAULT, ENABLED, OPERATIONS, POLICIES, POLICY};
+use reattempt_policy::written::TELEMETRY_SETTINGS as SETTINGS;
 use reattempt_policy::written::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
 use retry_runtime::rules::{Key, Kind};
 

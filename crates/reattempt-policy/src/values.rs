@@ -51,6 +51,8 @@ pub struct Values {
     pub telemetry: Telemetry,
     /// Whether a strategy decides how often and how long to wait.
     pub decided: bool,
+    /// Whether the calls of an operation share a budget if these name none.
+    pub shares_budget: bool,
     pub given: Keys,
     /// Found anew with each key that is set, so that a failure asks for one byte.
     pub course: Course,
@@ -233,6 +235,7 @@ impl Values {
             nested: Nested::Collapse,
             telemetry: Telemetry::new(),
             decided: false,
+            shares_budget: true,
             given: Keys::NONE,
             course: Course::Doubled,
         }
@@ -255,12 +258,14 @@ impl Values {
     /// Returns these values for calls that a budget limits.
     pub const fn budgeted(mut self) -> Self {
         self.given = self.given.with(Key::Budget);
+        self.shares_budget = true;
         self
     }
 
-    /// Returns these values for calls without a budget.
+    /// Returns these values for calls without a budget, also without one that they share.
     pub const fn without_budget(mut self) -> Self {
         self.given = self.given.without(Key::Budget);
+        self.shares_budget = false;
         self
     }
 
@@ -288,6 +293,9 @@ impl Values {
             }
             rest = tail;
         }
+        if !layer.shares_budget {
+            self = self.without_budget();
+        }
         self
     }
 
@@ -313,7 +321,11 @@ impl Values {
     /// Returns whether an operation with them has a budget by default: they name none, and its attempts come to an end.
     #[inline(always)]
     pub const fn has_default_budget(&self) -> bool {
-        !self.is_budgeted() && self.max != UNLIMITED && self.reset_after.is_none() && !self.decided
+        self.shares_budget
+            && !self.is_budgeted()
+            && self.max != UNLIMITED
+            && self.reset_after.is_none()
+            && !self.decided
     }
 
     /// Returns whether the user set `key`.

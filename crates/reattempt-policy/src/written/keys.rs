@@ -5,7 +5,8 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use crate::{Key, Kind};
+use super::ParseError;
+use crate::{Key, Kind, RuleId};
 
 /// Keys whose values are code, and the names of things in it: a file cannot have them.
 pub const CODE: &[&str] = &[
@@ -51,6 +52,22 @@ pub const KEYS: &[&str] = &{
     code.copy_from_slice(CODE);
     all
 };
+
+/// What to say where there is no code about a key that only code can have.
+pub fn in_code_alone(word: &str) -> Option<ParseError> {
+    let ours = foreign(word).map(|(ours, _)| ours);
+    let message = if CODE.contains(&word) {
+        format!(
+            "`{word}` can be set in the code alone; drop it here and write it in `#[retry(...)]`"
+        )
+    } else {
+        let ours = ours.filter(|ours| CODE.contains(ours))?;
+        format!(
+            "unknown key `{word}`; it is called `{ours}` here and can be set in the code alone: drop it and write it in `#[retry(...)]`"
+        )
+    };
+    Some(ParseError::new(RuleId::X15, message))
+}
 
 /// What differs where others count retries.
 const FIRST_COUNTS: &str = ", which counts the first attempt too";

@@ -2,6 +2,8 @@
 //! and its fix. The macros and the configuration share it, so that both accept the same language.
 
 mod keys;
+#[cfg(feature = "serde")]
+mod settings;
 mod values;
 
 use alloc::format;
@@ -10,10 +12,11 @@ use core::fmt;
 
 use crate::RuleId;
 
-pub use keys::{CODE, KEYS, foreign, listed, nearest, unknown};
+pub use keys::{CODE, KEYS, foreign, in_code_alone, listed, nearest, unknown};
 pub use values::{Attempts, Name, Share, fixed, is_unseen};
 pub use values::{
-    JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, UNLIMITED, is_foreign_shape,
+    JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, TELEMETRY_SETTINGS, UNLIMITED,
+    is_foreign_shape, telemetry_setting,
 };
 
 /// What is wrong with a value.
@@ -63,6 +66,17 @@ pub enum Written<'a> {
     Flag(bool),
     /// Anything else.
     Other,
+}
+
+impl Written<'_> {
+    /// Reads a value of a file.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn in_file<T: Word>(self) -> Result<T, ParseError> {
+        T::read(self, T::EXAMPLE_IN_FILE)
+    }
 }
 
 /// A type of values that have a written form. `None` is for forms that it does not have.

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use super::{ParseError, Whole, Word, keys};
+use super::{ParseError, Whole, Word, Written, keys};
 use crate::RuleId;
 use crate::rules::budget_share;
-use crate::{Backoff, Jitter, Level, Nested, Telemetry};
+use crate::{Backoff, Jitter, Key, KeyValue, Kind, Level, Nested, Telemetry};
 
 use crate::duration;
 
@@ -362,6 +362,76 @@ impl Word for Telemetry {
         Some(named(text, TELEMETRY).ok_or_else(|| {
             ParseError::new(RuleId::Word, unknown("telemetry", text, TELEMETRY, ""))
         }))
+    }
+}
+
+/// The settings of telemetry in a file. `retry` is that of every retry and gives way to `first_retry`.
+pub const TELEMETRY_SETTINGS: &[&str] = &[
+    "retry",
+    "first_retry",
+    "give_up",
+    "recovery",
+    "timings",
+    "spans",
+    "give_up_interval",
+];
+
+/// Reads one of them, in this order, into `telemetry`.
+///
+/// # Errors
+///
+/// What is wrong with the value.
+pub fn telemetry_setting(
+    key: &str,
+    value: Written<'_>,
+    telemetry: Telemetry,
+) -> Result<Telemetry, ParseError> {
+    Ok(match key {
+        "retry" => telemetry.retry(level(key, value)?),
+        "first_retry" => telemetry.first_retry(level(key, value)?),
+        "give_up" => telemetry.give_up(level(key, value)?),
+        "recovery" => telemetry.recovery(level(key, value)?),
+        "timings" if value.in_file()? => telemetry.timings(),
+        "spans" if value.in_file()? => telemetry.spans(),
+        "give_up_interval" => telemetry.give_up_interval(value.in_file()?),
+        _ => telemetry,
+    })
+}
+
+/// The level of an event, in whose messages the setting has its own name.
+fn level(key: &str, value: Written<'_>) -> Result<Level, ParseError> {
+    value.in_file().map_err(|mut wrong: ParseError| {
+        wrong.message = (wrong.message)
+            .replace("`level`", &format!("`{key}`"))
+            .replace("write `\"info\"`", &format!("write `{key} = \"info\"`"));
+        wrong
+    })
+}
+
+impl KeyValue {
+    /// Reads a value that a file has for `key`, but for a table and what `budget` has.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the value.
+    pub fn in_file(key: Key, value: Written<'_>) -> Result<Self, ParseError> {
+        Ok(match key.kind() {
+            Kind::Attempts => Self::Attempts(value.in_file::<Attempts>()?.0),
+            Kind::Backoff => Self::Backoff(value.in_file().map_err(|mut wrong: ParseError| {
+                // What only code can have is no fix in a file.
+                if let Some(rest) = wrong.message.strip_suffix(OWN_BACKOFF) {
+                    wrong.message = rest.to_owned();
+                }
+                wrong
+            })?),
+            Kind::Time => Self::Time(value.in_file()?),
+            Kind::Factor => Self::Factor(value.in_file()?),
+            Kind::Jitter => Self::Jitter(value.in_file()?),
+            Kind::Flag => Self::Flag(value.in_file()?),
+            Kind::Nested => Self::Nested(value.in_file()?),
+            Kind::Budget => Self::Budget,
+            Kind::Telemetry => Self::Telemetry(value.in_file()?),
+        })
     }
 }
 
