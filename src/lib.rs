@@ -89,10 +89,10 @@ pub mod overload {
 ///
 /// Without the feature `observe`, the module has only the levels of a policy.
 pub mod observe {
-    #[cfg(feature = "stats-page")]
-    pub use reattempt_stats_page::stats_page;
     #[cfg(feature = "metrics")]
     pub use retry_runtime::observe::describe_metrics;
+    #[cfg(feature = "stats-page")]
+    pub use retry_runtime::observe::stats::stats_page;
     #[cfg(feature = "stats")]
     pub use retry_runtime::observe::stats::{
         LastError, OperationStats, Stats, add_breakers, reset, stats,

@@ -118,7 +118,7 @@ step_semver() {
     fi
 }
 
-verified=(reattempt-{core,rules,observe,overload} retry-runtime reattempt-{parse,config,http,testing,stats-page,syntax} retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
+verified=(reattempt-{core,policy,observe,overload} retry-runtime reattempt-{config,http,testing,syntax} retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
 # They have nothing that could be left out, and what they depend on takes long to compile once more.
 packed=(reattempt-restate reattempt-storm cargo-retry)
 

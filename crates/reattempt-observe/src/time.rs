@@ -24,7 +24,7 @@ const DAYS_BEFORE: [u64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306
     not(feature = "stats"),
     expect(unreachable_pub, reason = "the page of statistics needs it")
 )]
-pub fn rfc3339(time: SystemTime) -> String {
+pub(crate) fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (seconds, millis) = if since.as_secs() > LAST {
         (LAST, 999)

@@ -4,18 +4,18 @@
 mod breakers;
 mod count;
 mod json;
+#[cfg(feature = "stats-page")]
+mod page;
 mod snapshot;
 mod table;
 mod words;
 
-#[doc(hidden)]
-pub use crate::time::rfc3339;
 pub use breakers::add_breakers;
 pub(crate) use count::report;
 pub use count::reset;
+#[cfg(feature = "stats-page")]
+pub use page::stats_page;
 pub use snapshot::{LastError, OperationStats, Stats};
-#[doc(hidden)]
-pub use words::{is_harmless, rounded};
 
 /// What was retried since the start, for each operation: calls that recovered or gave up, attempts that failed,
 /// delays, and the last error.

@@ -7,7 +7,7 @@ use reattempt_policy::duration::Human;
 
 /// Returns a duration as exactly as a person wants to know it: three digits below a minute, seconds
 /// from there on.
-pub fn rounded(duration: Duration) -> Human {
+pub(super) fn rounded(duration: Duration) -> Human {
     let nanos = duration.subsec_nanos();
     let cut = |unit: u32| nanos.saturating_sub(nanos.checked_rem(unit).unwrap_or(0));
     let nanos = match (duration.as_secs(), nanos) {
@@ -23,7 +23,7 @@ pub fn rounded(duration: Duration) -> Human {
 
 /// Returns whether a character only stands for itself: no control character, and none that turns
 /// the text around it or hides in it.
-pub fn is_harmless(c: char) -> bool {
+pub(super) fn is_harmless(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }

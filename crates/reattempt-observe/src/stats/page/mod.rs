@@ -1,12 +1,13 @@
-#![doc = include_str!("../README.md")]
+//! The statistics as a page of HTML, for the admin server of a service: a table of all operations that were retried, without
+//! scripts, fonts or files.
 
 use core::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
-use reattempt_observe::breaker::BreakerStats;
-use reattempt_observe::stats::{
-    LastError, OperationStats, Stats, is_harmless, rfc3339, rounded, stats,
-};
+use super::words::{is_harmless, rounded};
+use super::{LastError, OperationStats, Stats, stats};
+use crate::breaker::BreakerStats;
+use crate::time::rfc3339;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -23,7 +24,7 @@ const STYLE: &str = include_str!("style.css");
 /// # Examples
 ///
 /// ```
-/// let page = reattempt_stats_page::stats_page(None);
+/// let page = reattempt::observe::stats_page(None);
 /// assert!(page.starts_with("<!doctype html>"));
 /// ```
 pub fn stats_page(refresh: Option<Duration>) -> String {

@@ -2,8 +2,8 @@
 
 use std::time::UNIX_EPOCH;
 
+use crate::{CallInfo, ErrorText, Event, Telemetry, report};
 use reattempt_core::GiveUpReason;
-use reattempt_observe::{CallInfo, ErrorText, Event, Telemetry, report};
 
 use super::*;
 
@@ -108,7 +108,7 @@ fn it_needs_nothing_else() {
 
 #[test]
 fn breakers_have_a_table() {
-    use reattempt_observe::breaker::{Name, State};
+    use crate::breaker::{Name, State};
 
     let breaker = BreakerStats {
         name: Name::Static("<pay>"),
