@@ -5,8 +5,8 @@ use core::time::Duration;
 use std::cell::RefCell;
 
 use reattempt_policy::{
-    Backoff, Course, Explanation, HARMLESS, Jitter, KeyValue, Nested, Telemetry, UNLIMITED, Values,
-    WorstCase,
+    Backoff, Course, DefaultBudget, Explanation, HARMLESS, Jitter, KeyValue, Nested, Telemetry,
+    UNLIMITED, Values, WorstCase,
 };
 
 #[cfg(feature = "std")]
@@ -431,7 +431,7 @@ impl Policy {
         if layer.is_budgeted() {
             self.budget = layer.budget;
         }
-        if !layer.values.shares_budget {
+        if matches!(layer.values.default_budget, DefaultBudget::None) {
             self = self.without_budget();
         }
         self.distrusted(layer.values.given)

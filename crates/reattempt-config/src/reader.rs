@@ -70,6 +70,10 @@ impl Reader<'_> {
 }
 
 /// Reads a value in the words that attributes have, too.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is not for every lifetime"
+)]
 pub(super) fn read<T: Word>(value: &Value) -> Result<T, ParseError> {
     written(value, |it| it.in_file())
 }

@@ -42,6 +42,6 @@ pub use jitter::{Jitter, unit};
 pub use key::{Key, Keys, Kind};
 pub use telemetry::{Level, Telemetry};
 pub use text::{CAPACITY, Letters, Text};
-pub use values::{Course, HARMLESS, KeyValue, Nested, UNLIMITED, Values};
+pub use values::{Course, DefaultBudget, HARMLESS, KeyValue, Nested, UNLIMITED, Values};
 pub use violation::{Consequence, Severity, Violation};
 pub use worst::WorstCase;

@@ -51,8 +51,7 @@ pub struct Values {
     pub telemetry: Telemetry,
     /// Whether a strategy decides how often and how long to wait.
     pub decided: bool,
-    /// Whether the calls of an operation share a budget if these name none.
-    pub shares_budget: bool,
+    pub default_budget: DefaultBudget,
     pub given: Keys,
     /// Found anew with each key that is set, so that a failure asks for one byte.
     pub course: Course,
@@ -74,6 +73,15 @@ pub enum Nested {
     Collapse,
     /// It makes all its attempts, each time.
     Multiply,
+}
+
+/// What limits the retries of an operation whose policy names no budget.
+#[derive(Debug, Clone, Copy)]
+pub enum DefaultBudget {
+    /// One that its calls share.
+    Shared,
+    /// Nothing: `budget = "none"`.
+    None,
 }
 
 /// What the delays depend on.
@@ -235,7 +243,7 @@ impl Values {
             nested: Nested::Collapse,
             telemetry: Telemetry::new(),
             decided: false,
-            shares_budget: true,
+            default_budget: DefaultBudget::Shared,
             given: Keys::NONE,
             course: Course::Doubled,
         }
@@ -258,14 +266,14 @@ impl Values {
     /// Returns these values for calls that a budget limits.
     pub const fn budgeted(mut self) -> Self {
         self.given = self.given.with(Key::Budget);
-        self.shares_budget = true;
+        self.default_budget = DefaultBudget::Shared;
         self
     }
 
     /// Returns these values for calls without a budget, also without one that they share.
     pub const fn without_budget(mut self) -> Self {
         self.given = self.given.without(Key::Budget);
-        self.shares_budget = false;
+        self.default_budget = DefaultBudget::None;
         self
     }
 
@@ -293,7 +301,7 @@ impl Values {
             }
             rest = tail;
         }
-        if !layer.shares_budget {
+        if matches!(layer.default_budget, DefaultBudget::None) {
             self = self.without_budget();
         }
         self
@@ -321,7 +329,7 @@ impl Values {
     /// Returns whether an operation with them has a budget by default: they name none, and its attempts come to an end.
     #[inline(always)]
     pub const fn has_default_budget(&self) -> bool {
-        self.shares_budget
+        matches!(self.default_budget, DefaultBudget::Shared)
             && !self.is_budgeted()
             && self.max != UNLIMITED
             && self.reset_after.is_none()

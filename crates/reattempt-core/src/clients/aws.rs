@@ -3,10 +3,9 @@
 use core::fmt;
 
 use std::error::Error;
-use std::time::Duration;
 
 use ::http::header::{AGE, DATE, RETRY_AFTER};
-use ::http::{HeaderMap, HeaderValue};
+use ::http::{HeaderMap, HeaderName, HeaderValue};
 use aws_types1::error::metadata::ProvideErrorMetadata;
 use aws_types1::retry::ErrorKind;
 use aws1::client::orchestrator::HttpResponse;
@@ -14,7 +13,7 @@ use aws1::client::result::{ConnectorError, DispatchFailure, SdkError};
 
 use super::chain::in_chain;
 use crate::failure::GaveUp;
-use crate::http::{Statuses, heeded};
+use crate::http::{MILLIS, Statuses, heeded};
 use crate::verdict::{Classify, Verdict};
 
 /// The codes that AWS's own clients count as throttling.
@@ -98,14 +97,9 @@ fn of_dispatch(failure: &DispatchFailure) -> Verdict {
 /// Returns `verdict` with the delay that the service asks for.
 fn asked(verdict: Verdict, response: &HttpResponse) -> Verdict {
     let headers = response.headers();
-    let millis = headers
-        .get("x-amz-retry-after")
-        .and_then(|millis| millis.parse().ok())
-        .filter(|millis| *millis > 0);
-    if let Some(millis) = millis {
-        return verdict.after(Some(Duration::from_millis(millis)));
-    }
-    let lines = [RETRY_AFTER, DATE, AGE].into_iter().filter_map(|name| {
+    let names = [RETRY_AFTER, DATE, AGE].into_iter();
+    let names = names.chain(MILLIS.map(HeaderName::from_static));
+    let lines = names.filter_map(|name| {
         let value = HeaderValue::from_str(headers.get(name.as_str())?).ok()?;
         Some((name, value))
     });
@@ -130,6 +124,8 @@ mod tests {
     use aws_types1::body::SdkBody;
     use aws_types1::error::ErrorMetadata;
     use aws1::http::StatusCode;
+
+    use std::time::Duration;
 
     use super::*;
 

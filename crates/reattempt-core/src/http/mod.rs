@@ -5,6 +5,9 @@
 
 mod bad_status;
 mod idempotency;
+mod quota;
+#[cfg(test)]
+mod recorded;
 mod redirects;
 mod request_error;
 mod retry_after;
@@ -16,7 +19,7 @@ pub use redirects::FollowsRedirects;
 #[cfg(any(feature = "reqwest012", feature = "reqwest013", feature = "ureq3"))]
 pub(crate) use redirects::unproved;
 pub use request_error::RequestError;
-#[cfg(feature = "aws1")]
-pub(crate) use retry_after::heeded;
 pub use retry_after::retry_after;
+#[cfg(feature = "aws1")]
+pub(crate) use retry_after::{MILLIS, heeded};
 pub use statuses::Statuses;

@@ -1,4 +1,4 @@
-//! The header `Retry-After`.
+//! The header `Retry-After`, its dialects, and what else a service says of the next attempt.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,12 +6,17 @@ use http::HeaderMap;
 use http::header::{AGE, DATE, RETRY_AFTER};
 use httpdate::parse_http_date;
 
+use super::quota::{decimal, refilled};
 use crate::verdict::Verdict;
 
-/// Returns the delay that the headers of a response ask for with `Retry-After`.
+/// Headers with a delay in milliseconds, the first of which goes before `Retry-After`.
+pub(crate) const MILLIS: [&str; 3] = ["retry-after-ms", "x-ms-retry-after-ms", "x-amz-retry-after"];
+
+/// Returns the delay that the headers of a response ask for with `Retry-After`, or with a header that some services send for
+/// the same in milliseconds and that goes first: `retry-after-ms`, `x-ms-retry-after-ms`, `x-amz-retry-after`.
 ///
 /// `None` without one, for 0, for a date in the past and for anything malformed: then the
-/// computed delay is the better guess. Of several the longest holds.
+/// computed delay is the better guess. Of several `Retry-After` the longest holds.
 ///
 /// # Units and ranges
 ///
@@ -21,7 +26,8 @@ use crate::verdict::Verdict;
 ///
 /// # Source
 ///
-/// [RFC 9110, section 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)
+/// [RFC 9110, section 10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3);
+/// [the dialects](https://docs.rs/reattempt/latest/reattempt/guide/services/)
 ///
 /// # Examples
 ///
@@ -54,6 +60,25 @@ pub(crate) fn heeded(verdict: Verdict, headers: &HeaderMap) -> Verdict {
     }
 }
 
+/// `verdict` on a response of this status with what its headers say: whether to retry, after which delay, and when a quota
+/// that is used up is full again.
+pub(super) fn judged(verdict: Verdict, status: u16, headers: &HeaderMap) -> Verdict {
+    let verdict = match word(headers, "x-should-retry") {
+        Some("false") if verdict.is_retryable() => return Verdict::RetryForbidden,
+        Some("true") if verdict == Verdict::Permanent && status >= 400 => Verdict::Transient,
+        _ => verdict,
+    };
+    // GitHub turns requests away like this, and its headers say so.
+    if status == 403 && verdict == Verdict::Permanent {
+        let delay = retry_after(headers).or_else(|| refilled(headers, now(headers), false));
+        return delay.map_or(verdict, |delay| Verdict::Throttled(Some(delay)));
+    }
+    match heeded(verdict, headers) {
+        Verdict::Throttled(None) => Verdict::Throttled(refilled(headers, now(headers), true)),
+        verdict => verdict,
+    }
+}
+
 /// In the order of their weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Asked {
@@ -64,6 +89,13 @@ enum Asked {
 }
 
 fn asked(headers: &HeaderMap) -> Asked {
+    let in_millis = MILLIS.iter().filter_map(|name| {
+        let millis = decimal(word(headers, name)?)?;
+        Duration::try_from_secs_f64(millis / 1e3).ok()
+    });
+    if let Some(delay) = in_millis.into_iter().find(|delay| !delay.is_zero()) {
+        return Asked::Wait(delay);
+    }
     let lines = headers.get_all(RETRY_AFTER).into_iter();
     let asked = lines.map(|line| match line.to_str() {
         Ok(text) => read(text.trim(), headers),
@@ -103,6 +135,11 @@ fn now(headers: &HeaderMap) -> SystemTime {
     date_sent
         .and_then(|date| date.checked_add(age.unwrap_or_default()))
         .unwrap_or_else(SystemTime::now)
+}
+
+/// The value of a header, if it is one of letters.
+fn word<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    Some(headers.get(name)?.to_str().ok()?.trim())
 }
 
 /// Digits and nothing else; what is too large for 64 bits saturates.

@@ -5,7 +5,7 @@ use core::fmt;
 use http::{HeaderMap, StatusCode};
 
 use super::HasStatus;
-use super::retry_after::heeded;
+use super::retry_after::judged;
 use crate::verdict::{Classify, Verdict};
 
 /// A table of statuses: the verdict on each.
@@ -147,12 +147,15 @@ impl Statuses {
         }
     }
 
-    /// Returns the verdict on a response: its status, and the delay that it asks for with
-    /// [`Retry-After`](super::retry_after).
+    /// Returns the verdict on a response: its status, and what its headers say.
     ///
-    /// A negative time forbids another attempt.
+    /// * The delay is that of [`Retry-After`](super::retry_after) and its dialects. A negative time forbids another attempt.
+    /// * After a status of throttling without one, the delay is that until a quota which is used up is full again
+    ///   (`RateLimit`, `x-ratelimit-reset` and others).
+    /// * 403 with such a delay, and `x-ratelimit-remaining: 0` or `Retry-After`, is throttling as well: GitHub says so.
+    /// * `x-should-retry: false` forbids another attempt; `true` makes a final status from 400 on transient.
     pub fn verdict(&self, status: StatusCode, headers: &HeaderMap) -> Verdict {
-        heeded(self.of(status.as_u16()), headers)
+        judged(self.of(status.as_u16()), status.as_u16(), headers)
     }
 
     /// Returns the verdict on an error by this table where it has a status, else by its own

@@ -13,7 +13,10 @@ use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use super::{JITTERS, LEVELS, NESTED, TELEMETRY, TELEMETRY_SETTINGS, UNLIMITED};
 use super::{ParseError, Share, Whole, Written, in_code_alone, telemetry_setting, unknown};
-use crate::{Backoff, Jitter, Key, KeyValue, Kind, Level, RuleId, Telemetry, Text, Values, values};
+use crate::{
+    Backoff, DefaultBudget, Jitter, Key, KeyValue, Kind, Level, RuleId, Telemetry, Text, Values,
+    values,
+};
 
 /// A value as a format has it.
 enum Given {
@@ -69,11 +72,11 @@ fn telemetry(settings: &[(String, Given)]) -> Result<Telemetry, ParseError> {
             unknown(key, None, TELEMETRY_SETTINGS),
         ));
     }
-    let in_order = TELEMETRY_SETTINGS
+    let mut in_order = TELEMETRY_SETTINGS
         .iter()
         .filter_map(|wanted| settings.iter().find(|(key, _)| key == wanted));
-    in_order.fold(Ok(Telemetry::new()), |telemetry, (key, value)| {
-        telemetry_setting(key, value.written(), telemetry?)
+    in_order.try_fold(Telemetry::new(), |telemetry, (key, value)| {
+        telemetry_setting(key, value.written(), telemetry)
     })
 }
 
@@ -231,7 +234,7 @@ impl Serialize for Values {
         for key in Key::ALL.into_iter().filter(|key| self.has(*key)) {
             self.write(key, &mut map)?;
         }
-        if !self.shares_budget {
+        if matches!(self.default_budget, DefaultBudget::None) {
             map.serialize_entry(Key::Budget.as_str(), "none")?;
         }
         map.end()
@@ -261,13 +264,13 @@ impl Values {
             )),
             Key::Backoff => map.serialize_entry(name, self.backoff.as_str()),
             Key::Factor => map.serialize_entry(name, &self.factor),
-            Key::Jitter => match (self.jitter, word(self.jitter, JITTERS)) {
+            Key::Jitter => match (self.jitter, word(&self.jitter, JITTERS)) {
                 (Jitter::Ratio(ratio), _) => map.serialize_entry(name, &ratio),
                 (_, word) => map.serialize_entry(name, word),
             },
             Key::FastFirst => map.serialize_entry(name, &self.fast_first),
             Key::Idempotent => map.serialize_entry(name, &self.idempotent),
-            Key::Nested => map.serialize_entry(name, word(self.nested, NESTED)),
+            Key::Nested => map.serialize_entry(name, word(&self.nested, NESTED)),
             Key::Telemetry => map.serialize_entry(name, &Shown(self.telemetry)),
             _ => Ok(()),
         }
@@ -285,8 +288,8 @@ fn exact(duration: Duration) -> String {
 }
 
 /// The word of a value in its table.
-fn word<T: PartialEq>(value: T, table: &[(&'static str, T)]) -> &'static str {
-    let found = table.iter().find(|(_, other)| *other == value);
+fn word<T: PartialEq>(value: &T, table: &[(&'static str, T)]) -> &'static str {
+    let found = table.iter().find(|(_, other)| other == value);
     found.map_or("", |(word, _)| word)
 }
 
@@ -299,7 +302,7 @@ impl Serialize for Shown {
         if let Some((word, _)) = TELEMETRY.iter().find(|(_, known)| known == shown) {
             return serializer.serialize_str(word);
         }
-        let level = |level: Level| word(level, LEVELS);
+        let level = |level: Level| word(&level, LEVELS);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("retry", level(shown.later_retry))?;
         map.serialize_entry("first_retry", level(shown.first_retry))?;
