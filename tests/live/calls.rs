@@ -101,6 +101,30 @@ async fn a_timeout_of_the_file_cuts_off() {
     assert_eq!((end.reason(), calls.get()), (GiveUpReason::Attempts, 2));
 }
 
+#[retry(policy = "timeouts", max = 3, on(_))]
+async fn hanging_at_last(calls: &Cell<u32>) -> Result<(), RetryError<String>> {
+    calls.set(calls.get() + 1);
+    if calls.get() == 1 {
+        install("[policies.timeouts]\ntimeout = \"20ms\"\nmax = 2\n");
+        return Err("no".to_owned());
+    }
+    std::future::pending().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_that_comes_during_a_call_cuts_off_its_next_attempt() {
+    let _turn = turn();
+    // The first call looks for its policy; the second one begins without it, since it has no limit.
+    for _ in 0..2 {
+        install("");
+        let calls = Cell::new(0);
+        let call = tokio::time::timeout(ms(60_000), hanging_at_last(&calls));
+        let end = call.await.expect("it does not hang").unwrap_err();
+        assert!(end.is_timeout());
+        assert_eq!((end.reason(), calls.get()), (GiveUpReason::Attempts, 2));
+    }
+}
+
 #[retry(policy = "budgets", max = 6, base = "10ms", on(_))]
 fn paying(mut attempt: impl FnMut() -> Result<(), String>) -> Result<(), RetryError<String>> {
     attempt()

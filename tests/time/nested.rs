@@ -172,6 +172,39 @@ fn a_collapsed_call_says_so() {
     assert_nothing_is_left();
 }
 
+/// Calls without a name are told apart by their lines: only the same one collapses.
+#[test]
+fn calls_on_eight_lines() {
+    type Call = fn(&Service) -> Result<u32, u32>;
+
+    #[track_caller]
+    fn fail(service: &Service) -> Result<u32, u32> {
+        let policy = const { Policy::new().max(3) };
+        (policy.on(|_: &u32| true).timer(Still)).run(|| service.fail())
+    }
+    let calls: [Call; 8] = [
+        |service| fail(service),
+        |service| fail(service),
+        |service| fail(service),
+        |service| fail(service),
+        |service| fail(service),
+        |service| fail(service),
+        |service| fail(service),
+        |service| fail(service),
+    ];
+    for (first, second) in (0..8).flat_map(|first| (0..8).map(move |second| (first, second))) {
+        #[retry(max = 2, on(_), timer = Still)]
+        fn outer(service: &Service, turns: [Call; 2]) -> Result<u32, u32> {
+            turns[deadline::attempt() as usize - 1](service)
+        }
+        let service = Service::default();
+        assert!(outer(&service, [calls[first], calls[second]]).is_err());
+        let again = if first == second { 1 } else { 3 };
+        assert_eq!(service.calls(), 3 + again, "line {first}, then {second}");
+    }
+    assert_nothing_is_left();
+}
+
 /// Hooks stand between attempts; what they call is no part of one.
 #[tokio::test(start_paused = true)]
 async fn hooks_are_not_below_their_own_call() {

@@ -80,15 +80,8 @@ impl Service<()> for Once {
 
 #[tokio::test(start_paused = true)]
 async fn the_reason_why_a_service_is_not_ready_is_reported() {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&seen);
-    let observer = move |event: &Event<'_>| {
-        let message = event.facts().and_then(|facts| facts.error_message());
-        let event = (event.name(), message.map(str::to_owned));
-        kept.lock().unwrap().push(event);
-    };
     let call = RetryLayer::new(POLICY).layer(Once::default()).oneshot(());
-    let answer = observe::scope(Arc::new(observer), call).await;
+    let (answer, seen) = reported(call).await;
     assert_eq!(answer.unwrap_err().to_string(), "closed");
     let expected = [
         ("attempt_failed", "timed out"),
@@ -97,7 +90,52 @@ async fn the_reason_why_a_service_is_not_ready_is_reported() {
         ("gave_up", "closed"),
     ];
     let expected = expected.map(|(name, message)| (name, Some(message.to_owned())));
-    assert_eq!(*seen.lock().unwrap(), expected);
+    assert_eq!(seen, expected);
+}
+
+/// An error of the same layer has its own message.
+#[tokio::test(start_paused = true)]
+async fn a_status_that_is_retried_is_reported() {
+    let calls = Arc::new(Mutex::new(0));
+    let service = tower::service_fn(move |_: http::Request<()>| {
+        let mut calls = calls.lock().unwrap();
+        *calls += 1;
+        let mut answer = http::Response::new(());
+        if *calls == 1 {
+            *answer.status_mut() = http::StatusCode::SERVICE_UNAVAILABLE;
+        }
+        ready(if *calls == 2 {
+            Err(Error::from(ErrorKind::TimedOut))
+        } else {
+            Ok(answer)
+        })
+    });
+    let call = RetryLayer::http(POLICY).layer(service);
+    let (answer, seen) = reported(call.oneshot(http::Request::new(()))).await;
+    assert_eq!(answer.unwrap().status(), 200);
+    let expected = [
+        ("attempt_failed", "503 Service Unavailable"),
+        ("retry", "503 Service Unavailable"),
+        ("attempt_failed", "timed out"),
+        ("retry", "timed out"),
+        ("recovered", "timed out"),
+    ];
+    let expected = expected.map(|(name, message)| (name, Some(message.to_owned())));
+    assert_eq!(seen, expected);
+}
+
+/// Returns the names and messages of the events of a call, too.
+async fn reported<T>(call: impl Future<Output = T>) -> (T, Vec<(&'static str, Option<String>)>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
+    let observer = move |event: &Event<'_>| {
+        let message = event.facts().and_then(|facts| facts.error_message());
+        let event = (event.name(), message.map(str::to_owned));
+        kept.lock().unwrap().push(event);
+    };
+    let answer = observe::scope(Arc::new(observer), call).await;
+    let seen = core::mem::take(&mut *seen.lock().unwrap());
+    (answer, seen)
 }
 
 /// What `on` says of an error holds; what it says of an answer matters only where the answer is not final.
