@@ -237,12 +237,12 @@ impl Parts<'_> {
             return ours!(#krate::__private::Live::policy(&live));
         }
         let policy = self.policy();
-        match self.runtime_inherited() {
-            // As it is, without a copy.
-            Some(inherited) if self.has_policy_in_place() => self.runtime_policy(&inherited.expr),
-            _ if self.is_constant_item() => ours!(__REATTEMPT_POLICY),
-            _ if self.model.is_running() => ours!(&#policy),
-            _ => ours!(const { &#policy }),
+        if self.is_constant_item() {
+            ours!(__REATTEMPT_POLICY)
+        } else if self.model.is_running() {
+            ours!(&#policy)
+        } else {
+            ours!(const { &#policy })
         }
     }
 
