@@ -227,6 +227,26 @@ fn the_expansion_is_small() {
 }
 
 #[test]
+fn the_documentation_says_whose_calls_share_a_budget() {
+    let says_so = |arguments: &str| {
+        let item = "fn fetch(&self) -> Result<Page, FetchError> { self.get() }";
+        let expanded = shown(&crate::expand::attribute(&parse(arguments), parse(item)));
+        assert!(expanded.contains("**Retried:**"), "{expanded}");
+        expanded.contains("Its calls share a budget.")
+    };
+    assert!(says_so("on(_)"));
+    for arguments in [
+        "on(_), budget = 0.2",
+        "on(_), budget = \"none\"",
+        "on(_), budget = &BUDGET",
+        "on(_), max = \"unlimited\"",
+        "on(_), strategy = &self.strategy",
+    ] {
+        assert!(!says_so(arguments), "{arguments}");
+    }
+}
+
+#[test]
 fn a_refused_function_is_still_there() {
     attribute(
         "max = 0",
