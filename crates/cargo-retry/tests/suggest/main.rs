@@ -5,6 +5,7 @@
 mod arms;
 mod ends;
 mod others;
+mod seen;
 
 use std::fs;
 use std::path::Path;

@@ -11,6 +11,7 @@ mod parts;
 mod patterns;
 mod policy;
 pub(super) mod poll;
+mod power;
 mod render;
 mod tries;
 mod turn;

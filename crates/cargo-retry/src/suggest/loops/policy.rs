@@ -7,6 +7,7 @@ use syn::{BinOp, Expr, Pat};
 
 use super::conditions::Time;
 use super::facts::{Facts, Limit, Step};
+use super::power::Known;
 use super::{names, patterns};
 use crate::code::written;
 use crate::suggest::keys::{Keys, duration, float, integer, literal_duration, operand};
@@ -72,7 +73,16 @@ pub(super) fn keys(
     };
     count.write(has_deadline, &mut keys);
     if let Some(sleep) = sleep {
-        delays(facts, sleep, outside, &mut keys);
+        delays(&count, sleep, &mut keys);
+    }
+    if !facts.jitter && keys.factor.is_some() {
+        keys.differs.push("the delays of the loop have no jitter; here they have full jitter, from 0 to the delay: `jitter = \"none\"` keeps them".to_owned());
+    }
+    if keys.cap.is_none() && keys.factor.is_some() {
+        keys.differs.push(
+            "the delays of the loop have no maximum; here it is 20 s, and `cap` sets another"
+                .to_owned(),
+        );
     }
     if facts.jitter
         || facts.grows
@@ -166,7 +176,8 @@ impl<'c> Attempts<'c> {
                 "what the loop does only where `{what}`: it asks for the number of the attempt, `retry.attempt()` in a hook"
             ));
         }
-        let (own, known) = (self.turns.map(|(_, it)| range(it)), keys.missing.len());
+        let turns = self.turns.filter(|(_, it)| !is_endless(it));
+        let (own, known) = (turns.map(|(_, it)| range(it)), keys.missing.len());
         if let Some(None) = own {
             keys.missing.push("`max`: the loop is over a sequence: write its length as `max`; if its elements are delays, `backoff` takes a closure from the number of the retry to its delay".to_owned());
         }
@@ -258,8 +269,9 @@ impl<'c> Attempts<'c> {
 }
 
 /// `base`, `backoff`, `factor` and `cap`.
-fn delays(facts: &Facts, sleep: &Expr, outside: &Outside<'_>, keys: &mut Keys) {
-    let delay = Wait::of(sleep, facts, outside, 0);
+fn delays(count: &Attempts<'_>, sleep: &Expr, keys: &mut Keys) {
+    let (facts, outside) = (count.facts, count.outside);
+    let delay = Wait::of(sleep, count, 0);
     let Some(delay) = delay.filter(|it| !facts.is_millis || !(facts.grows || it.factor.is_some()))
     else {
         keys.missing.push(format!(
@@ -295,14 +307,15 @@ struct Wait {
 }
 
 impl Wait {
-    fn of(sleep: &Expr, facts: &Facts, outside: &Outside<'_>, depth: u32) -> Option<Self> {
+    fn of(sleep: &Expr, count: &Attempts<'_>, depth: u32) -> Option<Self> {
+        let (facts, outside) = (count.facts, count.outside);
         let fixed = |base: String| Self {
             base,
             factor: None,
             cap: None,
         };
         if let Some((inner, cap)) = least(sleep) {
-            let mut delay = Self::of(inner, facts, outside, depth)?;
+            let mut delay = Self::of(inner, count, depth)?;
             if delay.cap.is_some() || delay.factor.is_none() || !outside.has(cap) {
                 return None;
             }
@@ -311,6 +324,18 @@ impl Wait {
         }
         if let Some(text) = literal_duration(sleep) {
             return Some(fixed(text));
+        }
+        let known = Known {
+            facts,
+            named: outside.named,
+            start: &|counter| count.start(counter),
+        };
+        if let Some(it) = known.growing(sleep) {
+            return Some(Self {
+                base: it.base,
+                factor: Some(format!("{}.0", it.factor)),
+                cap: it.cap,
+            });
         }
         let Some(name) = variable(sleep) else {
             let is_fixed = outside.has(sleep) && !facts.jitter && !is_another(sleep);
@@ -323,7 +348,7 @@ impl Wait {
                 let known = first.as_ref().and_then(literal_duration);
                 Some(fixed(known.unwrap_or(name)))
             }
-            [] if depth < DEEPEST => Self::of(&first?, facts, outside, depth.saturating_add(1)),
+            [] if depth < DEEPEST => Self::of(&first?, count, depth.saturating_add(1)),
             [step] if !outside.declared.contains(&name) => {
                 let (factor, cap) = match step {
                     Step::Factor(factor) => (number(factor)?, None),
@@ -416,6 +441,11 @@ fn growth<'e>(value: &'e Expr, name: &str) -> Option<(String, Option<&'e Expr>)>
 /// A factor that is written down.
 fn number(expr: &Expr) -> Option<String> {
     matches!(expr, Expr::Lit(_)).then(|| float(expr))
+}
+
+/// `1..`
+fn is_endless(turns: &Expr) -> bool {
+    matches!(turns, Expr::Range(it) if it.end.is_none())
 }
 
 /// How many turns `0..n` are; nothing where that is not known.
