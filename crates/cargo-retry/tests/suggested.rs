@@ -9,7 +9,7 @@ mod after;
 #[rustfmt::skip]
 #[path = "suggest/before.rs"]
 mod before;
-#[allow(unused, unreachable_pub, missing_docs, clippy::all, clippy::pedantic, reason = "as people write it")]
+#[allow(unused, unreachable_pub, missing_docs, clippy::all, clippy::pedantic, clippy::try_err, reason = "as people write it")]
 #[rustfmt::skip]
 #[path = "suggest/loops.rs"]
 mod loops;
@@ -95,6 +95,7 @@ macro_rules! runs {
                 "{:?}",
                 $module::guard(&server).map_err(|it| it.kind())
             ));
+            said(format!("{:?}", $module::question(&server)));
             said(format!("{:?}", $module::pattern(&server).await));
             said(format!("{:?}", $module::condition(&server).await));
             said(format!("{:?}", $module::parts(&server)));

@@ -71,6 +71,19 @@ macro_rules! warn {
     ($server:ident, $($line:tt)*) => { $server.lines.borrow_mut().push(format!($($line)*)) };
 }
 
+/// Errors that `?` converts, turns without an end, and a power as delay.
+pub fn question(server: &Server) -> Result<u8, Wider> {
+    for attempt in 1.. {
+        match server.ask() {
+            Ok(it) => return Ok(it),
+            Err(Fault::Gone) => Err(Fault::Gone)?,
+            Err(error) if attempt > 2 => return Err(error)?,
+            Err(_) => std::thread::sleep(Duration::from_millis(1 << attempt)),
+        }
+    }
+    unreachable!()
+}
+
 /// An arm for the error that ends it.
 pub fn guard(server: &Server) -> Result<u8, Error> {
     let mut attempt = 0;

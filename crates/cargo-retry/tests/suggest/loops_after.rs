@@ -71,6 +71,19 @@ macro_rules! warn {
     ($server:ident, $($line:tt)*) => { $server.lines.borrow_mut().push(format!($($line)*)) };
 }
 
+/// Errors that `?` converts, turns without an end, and a power as delay.
+pub fn question(server: &Server) -> Result<u8, Wider> {
+    return reattempt::retry_block!(
+    max = 3,
+    base = "2ms",
+    on = |error| !matches!(error, Fault::Gone),
+    {
+        server.ask()
+    },
+).map_err(Into::into);
+    unreachable!()
+}
+
 /// An arm for the error that ends it.
 pub fn guard(server: &Server) -> Result<u8, Error> {
     let mut attempt = 0;

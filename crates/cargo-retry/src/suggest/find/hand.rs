@@ -58,12 +58,16 @@ impl Visitor<'_> {
         let block = poll.keys.block(&body.join("\n        "), is_async);
         let block = format!("{block}{}", if is_async { ".await" } else { "" });
         let pattern = poll.pattern.map(|it| format!("let {} = ", self.source(it)));
-        let over = poll.over.map(|it| format!(" else {}", self.source(it)));
-        let (pattern, over) = (pattern.unwrap_or_default(), over.unwrap_or_default());
-        let code = match poll.then {
-            Some(then) => format!("if {pattern}{block} {}{over}", self.source(then)),
-            None if over.is_empty() => format!("_ = {block};"),
-            None => format!("if {pattern}{block} {{}}{over}"),
+        let pattern = pattern.unwrap_or_default();
+        let [then, over] = [poll.then, poll.over].map(|it| it.map(|it| self.source(it)));
+        let code = match (then, over) {
+            (None, None) => format!("_ = {block};"),
+            (None, Some(over)) if pattern.is_empty() => format!("if !{block} {over}"),
+            (then, over) => {
+                let then = then.unwrap_or_else(|| "{}".to_owned());
+                let over = over.map(|it| format!(" else {it}")).unwrap_or_default();
+                format!("if {pattern}{block} {then}{over}")
+            }
         };
         let suggestion = Suggestion {
             attribute: None,

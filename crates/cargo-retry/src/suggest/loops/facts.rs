@@ -38,8 +38,14 @@ pub(super) fn always_leaves(expr: &Expr) -> bool {
         }
         Expr::Match(it) => it.arms.iter().all(|arm| always_leaves(&arm.body)),
         Expr::Macro(it) => ends(&it.mac),
+        Expr::Try(it) => is_error(&it.expr),
         _ => false,
     }
+}
+
+/// `Err(error)`
+pub(super) fn is_error(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call(it) if written(&it.func) == "Err")
 }
 
 pub(super) fn block_leaves(block: &Block) -> bool {

@@ -77,6 +77,8 @@ pub(super) struct Failure<'a> {
     /// The first that is met decides.
     pub(super) cases: Vec<Case<'a>>,
     pub(super) logs: Vec<Log<'a>>,
+    /// What it logs on the way out.
+    pub(super) last_logs: Vec<String>,
     /// What it sleeps for, with the variables of the loop in place of their names.
     pub(super) sleeps: Vec<(Scope<'a>, &'a Expr)>,
     /// What else it does, and whether that may end it.

@@ -76,11 +76,12 @@ fn line(log: &Log<'_>, known: &Names<'_>, is_alone: bool) -> Result<(String, boo
             }
             continue;
         }
-        let is_ours = known.delay.as_ref() == Some(name) || known.facts.counters.has(name);
-        if is_ours && !log.formats {
+        // What the loop does not set says the same in the hook.
+        let is_delay = known.delay.as_ref() == Some(name) && known.own.contains(name);
+        if (is_delay || known.facts.counters.has(name)) && !log.formats {
             return Err(name.clone());
         }
-        if known.delay.as_ref() == Some(name) {
+        if is_delay {
             lets.push(format!("let {name} = retry.delay(); "));
         } else if known.facts.counters.has(name) {
             if is_computed_with(log, name) {

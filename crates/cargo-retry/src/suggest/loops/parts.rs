@@ -93,6 +93,9 @@ impl<'a> Parts<'a> {
                 _ => false,
             }),
             _ => statements.position(|it| match it {
+                Stmt::Local(it) if matches!(by, Some(By::Else(by, _)) if std::ptr::eq(by, it)) => {
+                    true
+                }
                 Stmt::Expr(it, _) => asks(it),
                 Stmt::Local(it) => it.init.as_ref().is_some_and(|it| asks(&it.expr)),
                 _ => false,
@@ -120,20 +123,25 @@ impl<'a> Parts<'a> {
                     }
                 }
             }
+            Some(By::Else(_, other)) => walk.success(always_leaves(other)),
             None => {}
         }
         if let (None, Some(Expr::Let(it))) = (by, self.condition) {
             walk.branch(tries::error(&it.pat), self.body, is_borrowed(&it.expr));
         } else {
             // `let error = match attempt() { Ok(it) => return it, Err(error) => error };`
-            let error = match place.and_then(|it| self.body.stmts.get(it)) {
-                Some(Stmt::Local(it)) if by.is_some() => Some(&it.pat),
-                _ => None,
+            let (error, borrowed) = match (by, place.and_then(|it| self.body.stmts.get(it))) {
+                (Some(By::Else(it, _)), _) => (
+                    tries::error(&it.pat),
+                    (it.init.as_ref()).is_some_and(|it| is_borrowed(&it.expr)),
+                ),
+                (Some(_), Some(Stmt::Local(it))) => (Some(&it.pat), false),
+                _ => (None, false),
             };
-            walk.rest(rest.unwrap_or(&self.body.stmts), error);
+            walk.rest(rest.unwrap_or(&self.body.stmts), error, borrowed);
         }
         let mut own = self.declared();
-        own.extend(facts.set.difference(&facts.counters.all()).cloned());
+        own.extend(facts.set.iter().cloned());
         let mut failure = walk.finished(&own);
         let after = place.and_then(|it| self.body.stmts.get(it..));
         let conditions = Conditions::of(after.unwrap_or(&self.body.stmts)).0;
@@ -233,6 +241,11 @@ impl<'a> Parts<'a> {
         for hook in [after, log] {
             keys.hooks.extend(hook.key);
             keys.missing.extend(hook.missing);
+        }
+        for line in &failure.last_logs {
+            keys.differs.push(format!(
+                "the loop logs `{line}` where an error ends it: log the error that the block gives"
+            ));
         }
         for what in &failure.not_final {
             keys.missing.push(format!(

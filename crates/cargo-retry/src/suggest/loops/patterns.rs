@@ -101,6 +101,13 @@ fn is_constant(name: &syn::Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }
 
+fn unparenthesized(pattern: &Pat) -> &Pat {
+    match pattern {
+        Pat::Paren(it) => unparenthesized(&it.pat),
+        pattern => pattern,
+    }
+}
+
 /// The pattern without the names that nothing uses, and without `ref` and `mut`.
 pub(super) fn shown(pattern: &Pat, used: &BTreeSet<String>) -> String {
     let all = |patterns: &mut dyn Iterator<Item = &Pat>, between: &str| {
@@ -112,7 +119,10 @@ pub(super) fn shown(pattern: &Pat, used: &BTreeSet<String>) -> String {
             let name = it.ident.to_string();
             let is_used = used.contains(&name) || is_constant(&it.ident);
             match &it.subpat {
-                Some((_, inner)) if is_used => format!("{name} @ {}", shown(inner, used)),
+                Some((_, inner)) if is_used => match unparenthesized(inner) {
+                    Pat::Or(_) => format!("{name} @ ({})", shown(inner, used)),
+                    inner => format!("{name} @ {}", shown(inner, used)),
+                },
                 Some((_, inner)) => shown(inner, used),
                 None if is_used => name,
                 None => "_".to_owned(),

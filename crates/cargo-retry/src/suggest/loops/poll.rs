@@ -3,11 +3,12 @@
 use syn::visit::Visit;
 use syn::{Block, Expr, ExprIf, Pat, Stmt};
 
-use super::Around;
 use super::conditions::elapsed;
 use super::facts::{Exit, Facts, leaves};
 use super::parts::Parts;
+use super::patterns::Bound;
 use super::policy::{self, Outside};
+use super::{Around, names, tries};
 use crate::code::written;
 use crate::suggest::keys::Keys;
 
@@ -44,8 +45,10 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         (None, Some((_, it))) => elapsed(&it.cond, times)?,
         (None, None) => return None,
     };
-    let (place, it) =
-        ifs().find(|(_, it)| elapsed(&it.cond, times).is_none() && it.else_branch.is_none())?;
+    // `if let Err(error) = step() { break; }` is not what it waits for.
+    let fails = |it: &ExprIf| question(it).1.is_some_and(|it| tries::error(it).is_some());
+    let asks = |it: &ExprIf| elapsed(&it.cond, times).is_none() && it.else_branch.is_none();
+    let (place, it) = ifs().find(|(_, it)| asks(it) && !fails(it))?;
     let declared = parts.declared();
     let mut own = declared.clone();
     own.extend(facts.set.iter().cloned());
@@ -85,8 +88,24 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         [Stmt::Expr(Expr::Break(it), _)] if it.expr.is_none() => None,
         _ => Some(&it.then_branch),
     };
-    let blocks = [then, over.map(|(_, it)| &it.then_branch)];
-    if blocks.into_iter().flatten().any(breaks) {
+    let blocks = [then, over.map(|(_, it)| &it.then_branch)]
+        .into_iter()
+        .flatten();
+    for block in blocks.clone() {
+        let mut known = Bound::default();
+        known.visit_block(block);
+        if let (Some(it), true) = (pattern, Some(block) == then) {
+            known.visit_pat(it);
+        }
+        let (used, known) = (names(block), known.all());
+        let lost = used
+            .intersection(&declared)
+            .filter(|it| !known.contains(*it));
+        keys.missing.extend(lost.map(|it| {
+            format!("`{it}`, which only a turn of the loop has: what follows the loop names it")
+        }));
+    }
+    if blocks.clone().any(breaks) {
         keys.missing
             .push("where a `break` of the loop leads to".to_owned());
     }

@@ -90,6 +90,8 @@ pub(super) struct Try<'a> {
 pub(super) enum By<'a> {
     Match(&'a ExprMatch),
     If(&'a syn::ExprIf, &'a Pat),
+    /// `let Err(error) = result else { return .. };`
+    Else(&'a syn::Local, &'a Expr),
 }
 
 impl<'a> Try<'a> {
@@ -109,7 +111,17 @@ impl<'a> Try<'a> {
 pub(super) fn find(statement: &Stmt) -> Option<Try<'_>> {
     match statement {
         Stmt::Expr(expr, _) => try_of(expr),
-        Stmt::Local(local) => local.init.as_ref().and_then(|init| try_of(&init.expr)),
+        Stmt::Local(local) => {
+            let init = local.init.as_ref()?;
+            let Some((_, other)) = &init.diverge else {
+                return try_of(&init.expr);
+            };
+            let is_error = variant(&local.pat).as_deref() == Some("Err");
+            (is_error && exits(other)).then(|| Try {
+                by: Some(By::Else(local, other)),
+                ..Try::part(&init.expr)
+            })
+        }
         _ => None,
     }
 }
@@ -144,8 +156,11 @@ fn of_match(it: &ExprMatch) -> Option<Try<'_>> {
         .iter()
         .any(|arm| matches!(variant(&arm.pat).as_deref(), Some("Ok" | "Err")));
     let is_success = |arm: &&Arm| variant(&arm.pat).as_deref() != Some("Err");
+    // `Ok(Err(error)) => break`
+    let is_failure = |arm: &Arm| matches!(&arm.pat, Pat::TupleStruct(it) if it.elems.first().and_then(variant).as_deref() == Some("Err"));
     let mut successes = it.arms.iter().filter(is_success).peekable();
-    let leaves = successes.peek().is_some() && successes.any(|arm| exits(&arm.body));
+    let leaves =
+        successes.peek().is_some() && successes.any(|arm| exits(&arm.body) && !is_failure(arm));
     if !(is_result && leaves) {
         return None;
     }

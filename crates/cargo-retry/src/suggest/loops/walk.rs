@@ -11,7 +11,7 @@ use syn::{Arm, Block, Expr, Pat, Stmt};
 
 use super::conditions::{Condition, Join};
 use super::counters::Counters;
-use super::facts::{Exit, Facts, always_leaves, goes_on};
+use super::facts::{Exit, Facts, always_leaves, goes_on, is_error};
 use super::failure::{Case, Failure, Log, Scope};
 use super::names;
 use super::patterns::{Of, of_result};
@@ -108,9 +108,14 @@ impl<'a, 'n> Walk<'a, 'n> {
     }
 
     /// What follows in the body of the loop, for the errors that come there, by this name if they have one.
-    pub(super) fn rest(&mut self, statements: &'a [Stmt], error: Option<&'a Pat>) {
+    pub(super) fn rest(
+        &mut self,
+        statements: &'a [Stmt],
+        error: Option<&'a Pat>,
+        is_borrowed: bool,
+    ) {
         let met = std::mem::take(&mut self.failure.cases);
-        let scope = Scope::of(error, false);
+        let scope = Scope::of(error, is_borrowed);
         let end = self.block(statements, &scope);
         self.case(scope, end);
         let rest = std::mem::take(&mut self.failure.cases);
@@ -252,7 +257,12 @@ impl<'a, 'n> Walk<'a, 'n> {
         match end {
             End::Falls => {}
             End::Again => self.failure.move_since(done, &mut self.between),
-            End::Leaves => self.failure.move_since(done, &mut Failure::default()),
+            End::Leaves => {
+                let mut last = Failure::default();
+                self.failure.move_since(done, &mut last);
+                let lines = last.logs.iter().map(|it| brief(&written(&it.line)));
+                self.failure.last_logs.extend(lines);
+            }
         }
         end
     }
@@ -322,6 +332,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         match expr {
             Expr::Return(it) => self.leaves(it.expr.as_deref(), scope),
             Expr::Break(it) => self.leaves(it.expr.as_deref(), scope),
+            Expr::Try(it) if is_error(&it.expr) => self.leaves(Some(expr), scope),
             Expr::Continue(it) => match &it.label {
                 // Of a loop around this one.
                 Some(label) if self.label != Some(label.to_string()) => self.leaves(None, scope),

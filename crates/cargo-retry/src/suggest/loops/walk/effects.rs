@@ -40,6 +40,10 @@ impl<'a> Walk<'a, '_> {
 
     /// Out of the loop, with this.
     pub(super) fn leaves(&mut self, with: Option<&Expr>, scope: &Scope<'_>) -> End {
+        let (with, is_converted) = match with {
+            Some(Expr::Try(it)) => (Some(&*it.expr), true),
+            with => (with, false),
+        };
         let exit = match with {
             Some(Expr::Call(it)) if written(&it.func) == "Err" => match it.args.first() {
                 Some(error) if is_error(error, scope) => Exits::Same,
@@ -58,7 +62,9 @@ impl<'a> Walk<'a, '_> {
             Some(Expr::Path(_)) if scope.pattern.is_none() => Exits::Same,
             _ => Exits::Other,
         };
-        self.failure.exit(exit);
+        let is_same = exit == Exits::Same && is_converted;
+        self.failure
+            .exit(if is_same { Exits::Converted } else { exit });
         End::Leaves
     }
 
