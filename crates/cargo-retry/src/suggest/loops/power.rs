@@ -173,8 +173,8 @@ impl Known<'_> {
                 let place = counter.span().byte_range().start;
                 let steps = &self.facts.counted_at;
                 let is_counted = steps.iter().any(|(it, at)| *it == name && *at < place);
-                let is_counter = self.facts.counters.up.contains(&name);
-                let start = (self.start)(&name).filter(|_| is_counter)?;
+                let is_up = self.facts.counters.up.contains(&name);
+                let start = (self.start)(&name).filter(|_| is_up)?;
                 Some((start.checked_add(u64::from(is_counted))?, None))
             }
         }
