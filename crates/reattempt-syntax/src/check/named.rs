@@ -16,9 +16,13 @@ pub(super) fn inherited_or_named(
     parameters: &[(Ident, bool)],
     faults: &mut Diagnostics,
 ) -> (Option<Inherited>, Option<LitStr>) {
-    let Some(expr) = policy else {
+    let Some(mut expr) = policy else {
         return (None, None);
     };
+    // The expansion borrows it itself.
+    while let Expr::Reference(borrowed) = expr {
+        expr = *borrowed.expr;
+    }
     if let Expr::Lit(literal) = &expr
         && !matches!(literal.lit, Lit::Str(_))
     {
