@@ -92,9 +92,13 @@ fn advice(
 fn steps(parameters: &[(String, &Way)], copy: String) -> Vec<String> {
     let mut steps = Vec::new();
     for (name, way) in parameters {
-        if let Way::CalledAgain(before, after) = way {
+        if let Way::CalledAgain(before, after) | Way::MadeAgain(before, after) = way {
             steps.push(format!("replace `{before}` by `{after}`"));
-            steps.push(format!("write `mut {name}`"));
+        }
+        match way {
+            Way::CalledAgain(..) => steps.push(format!("write `mut {name}`")),
+            Way::MadeAgain(..) => steps.push(format!("write `mut {name}` and `{name}().await`")),
+            _ => {}
         }
         steps.extend(step(name, way));
     }
@@ -130,7 +134,7 @@ fn step(name: &str, way: &Way) -> Option<String> {
         Way::Borrowed => Some(format!("take `{name}` by `&mut`")),
         Way::Bound(ty) => Some(format!("add `{ty}: Clone`")),
         Way::ImplTrait => Some(format!("add `+ Clone` to the type of `{name}`")),
-        Way::CalledAgain(..) | Way::Clone | Way::Receiver => None,
+        Way::CalledAgain(..) | Way::MadeAgain(..) | Way::Clone | Way::Receiver => None,
     }
 }
 

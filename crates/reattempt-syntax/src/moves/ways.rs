@@ -59,6 +59,8 @@ pub enum Way {
     ImplTrait,
     /// Another type in place of this one.
     CalledAgain(String, String),
+    /// What makes a future in place of the future.
+    MadeAgain(String, String),
     /// A reference in the body: `&make`, or `&mut make`.
     Reference(&'static str),
     /// A mutable reference of a mutable reference.
@@ -89,14 +91,19 @@ impl Way {
             return Self::Clone;
         }
         let is_impl = matches!(ty, Type::ImplTrait(_));
+        let of = |what: &str| {
+            if is_impl {
+                format!("impl {what}")
+            } else {
+                format!("{name}: {what}")
+            }
+        };
+        // Few futures copy.
+        if has("Future") {
+            return Self::MadeAgain(of("Future<..>"), of("AsyncFnMut() -> .."));
+        }
         if has("FnOnce") {
-            let of = |kind| {
-                if is_impl {
-                    format!("impl {kind}(..)")
-                } else {
-                    format!("{name}: {kind}(..)")
-                }
-            };
+            let of = |kind| of(&format!("{kind}(..)"));
             return Self::CalledAgain(of("FnOnce"), of("FnMut"));
         }
         if has("FnMut") {
@@ -202,7 +209,11 @@ impl Way {
     pub(super) fn changes_signature(&self) -> bool {
         matches!(
             self,
-            Self::Bound(_) | Self::ImplTrait | Self::CalledAgain(..) | Self::Borrowed
+            Self::Bound(_)
+                | Self::ImplTrait
+                | Self::CalledAgain(..)
+                | Self::MadeAgain(..)
+                | Self::Borrowed
         )
     }
 
