@@ -48,6 +48,11 @@ macro_rules! chain {
             "`chain![]` finds no error, so nothing would be retried; name at least one type: `chain![std::io::Error]`\nrule S9: https://reattempt.github.io/reattempt/errors.html#s9"
         )
     };
+    ($first:literal $(, $more:literal)* $(,)?) => {
+        ::core::compile_error!(::core::concat!(
+            "`chain!` takes types, which have no quotes; write `chain![", $first $(, ", ", $more)*, "]`\nrule S9: https://reattempt.github.io/reattempt/errors.html#s9"
+        ))
+    };
     ($($error:ty),+ $(,)?) => {
         // A pointer, because the compiler would say of a function twice what it is not for.
         $crate::chained::verdict::<$crate::__chain_list!($($error,)+), _, _>
