@@ -13,7 +13,9 @@ use crate::timer::DefaultTimer;
 ///
 /// The bound has a lifetime: without a variable it would be an error here. It is on the type, so that the message points at
 /// the name.
-macro_rules! misnamed {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __misnamed {
     ($reason:ident, $message:literal, $label:literal;
      [$($owner:tt)+] fn<$value:ident> $parameters:tt -> $answer:ty $body:block $($name:ident)+) => {
         #[diagnostic::on_unimplemented(
@@ -33,86 +35,86 @@ macro_rules! misnamed {
     };
 }
 
-misnamed! {
+__misnamed! {
     CalledMax, "a policy has the key `max` for this, which counts attempts",
     "write `.max(..)`, with one more than the number of retries";
     [impl Policy] fn<V>(self, _: V) -> Self { self }
     max_attempts max_retries max_times retries tries with_max_retries with_max_times
 }
 
-misnamed! {
+__misnamed! {
     CalledBase, "a policy has the key `base` for this", "write `.base(..)`";
     [impl Policy] fn<V>(self, _: V) -> Self { self }
     base_delay initial_delay initial_interval interval min_delay wait with_min_delay
 }
 
-misnamed! {
+__misnamed! {
     CalledCap, "a policy has the key `cap` for this", "write `.cap(..)`";
     [impl Policy] fn<V>(self, _: V) -> Self { self }
     max_backoff max_delay max_interval with_max_delay
 }
 
-misnamed! {
+__misnamed! {
     CalledFactor, "a policy has the key `factor` for this", "write `.factor(..)`";
     [impl Policy] fn<V>(self, _: V) -> Self { self }
     multiplier with_factor
 }
 
-misnamed! {
+__misnamed! {
     CalledDeadline, "a policy has the key `deadline` for this", "write `.deadline(..)`";
     [impl Policy] fn<V>(self, _: V) -> Self { self }
     max_elapsed max_elapsed_time total_timeout with_total_delay
 }
 
-misnamed! {
+__misnamed! {
     CalledOn, "`on` says which errors a policy retries", "write `.on(|error: &E| ...)`";
     [impl Policy] fn<J>(&self, on: J) -> Runner<'_, Parts<On<J>, (), DefaultTimer, (), ()>> { self.on(on) }
     retry_if retry_when when
 }
 
-misnamed! {
+__misnamed! {
     CalledRun, "`run` runs a closure under a policy, and `run_async` an async one", "write `.run(..)` or `.run_async(..)`";
     [impl Policy] fn<R>(&self, operation: impl FnOnce() -> R) -> R { operation() }
     call execute retry
 }
 
-misnamed! {
+__misnamed! {
     OfRunner, "this is a method of a runner, not of a policy", "write `.runner()` in front of it, or `.on(|error: &E| ...)`";
     [impl Policy] fn<V>(&self, _: V) -> Runner<'_, Parts<ByClassify, (), DefaultTimer, (), ()>> { self.runner() }
     breaker bulkhead detail name on_retry strategy throttle timer
 }
 
-misnamed! {
+__misnamed! {
     TryRunOfRunner, "`try_run` and `try_run_async` are methods of a runner", "write `.runner()` in front of it";
     [impl Policy] fn<R>(&self, _: impl Sized) -> R { loop { hint::spin_loop(); } }
     try_run
 }
 
-misnamed! {
+__misnamed! {
     TryRunAsyncOfRunner, "`try_run` and `try_run_async` are methods of a runner", "write `.runner()` in front of it";
     [impl Policy] fn<R>(&self, _: impl Sized) -> Pending<R> { pending() }
     try_run_async
 }
 
-misnamed! {
+__misnamed! {
     OfPolicy, "this is a key of the policy, and a runner does not change its policy", "write it in front of `.on(..)` or `.runner()`";
     [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
     backoff base cap deadline factor fast_first first idempotent jitter max max_retry_after nested reset_after telemetry throttled_base timeout
 }
 
-misnamed! {
+__misnamed! {
     OnOfPolicy, "`on` is a method of a policy, and returns a runner", "write `.on(..)` in place of `.runner()`, in front of the rest";
     [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
     on retry_if when
 }
 
-misnamed! {
+__misnamed! {
     CalledOnRetry, "a runner calls this `on_retry`", "write `.on_retry(|retry| ...)`";
     [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
     before_sleep notify on_error
 }
 
-misnamed! {
+__misnamed! {
     CalledTimer, "a runner knows how to wait where it runs", "drop it, or write `.timer(..)` with a timer of your own";
     [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
     sleep with_sleep

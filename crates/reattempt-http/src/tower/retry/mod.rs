@@ -6,6 +6,7 @@ mod cloner;
 mod future;
 mod idempotency;
 mod layer;
+mod misnamed;
 mod plan;
 #[cfg(test)]
 mod tests;
