@@ -331,8 +331,15 @@ fn known_keys(
 fn unknown(word: &str, known: &[&str]) -> String {
     let is_of_retries = keys::is_one_of(word, keys::KEYS);
     let all = keys::listed(known);
-    if is_of_retries && keys::is_one_of("retry", known) {
-        return format!("`{word}` is a key of the retries; move it into `retry(...)`");
+    if keys::is_one_of("retry", known) {
+        if is_of_retries {
+            return format!("`{word}` is a key of the retries; move it into `retry(...)`");
+        }
+        if let Some((ours, remark)) = keys::foreign(word) {
+            return format!(
+                "unknown key `{word}`; it is the key `{ours}` of `retry(...)` here{remark}"
+            );
+        }
     }
     if is_of_retries
         || matches!(

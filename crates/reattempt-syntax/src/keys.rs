@@ -1,7 +1,7 @@
 //! What is said of keys that do not exist. The table of those that do is the runtime's, which reads them in files.
 
 use reattempt_policy::written as words;
-pub use reattempt_policy::written::{KEYS, is_foreign_shape, listed, nearest};
+pub use reattempt_policy::written::{KEYS, foreign, is_foreign_shape, listed, nearest};
 
 /// Keys that stand on functions only.
 pub const FUNCTION_ONLY: &[&str] = &["clone", "doc"];
@@ -21,18 +21,22 @@ pub fn is_one_of(word: &str, words: &[&str]) -> bool {
 
 /// The key that `word` is, or that others call so.
 pub fn meant(word: &str) -> Option<&str> {
-    let ours = words::foreign(word).map(|(ours, _)| ours);
+    let ours = foreign(word).map(|(ours, _)| ours);
     is_one_of(word, KEYS).then_some(word).or(ours)
 }
 
 /// What to say about a key that does not exist, with this value if it has one, beside the keys that stand there.
 pub fn unknown(word: &str, value: Option<&str>, beside: &[String]) -> String {
-    if let Some((ours, _)) = words::foreign(word)
+    if let Some((ours, _)) = foreign(word)
         && beside.iter().any(|key| key == ours)
     {
         return format!(
             "unknown key `{word}`; it is called `{ours}` here, and `{ours}` stands here already; drop `{word}`"
         );
+    }
+    if word == "async" {
+        return "unknown key `async`; the function says whether it is async, drop the key"
+            .to_owned();
     }
     if matches!(word, "enabled" | "enable" | "disabled") {
         return format!(
@@ -45,7 +49,7 @@ pub fn unknown(word: &str, value: Option<&str>, beside: &[String]) -> String {
     if word == "skip" {
         return "unknown key `skip`; a method without retries has `#[retry(never)]`".to_owned();
     }
-    if words::foreign(word).is_none() && nearest(&word.to_lowercase(), &["never"]).is_some() {
+    if foreign(word).is_none() && nearest(&word.to_lowercase(), &["never"]).is_some() {
         return format!("unknown key `{word}`; did you mean `never`, alone?");
     }
     if let Some((_, last)) = word.rsplit_once("::") {
@@ -65,7 +69,7 @@ pub fn unknown(word: &str, value: Option<&str>, beside: &[String]) -> String {
             ),
         };
     }
-    let is_known = words::foreign(word).is_some() || nearest(&word.to_lowercase(), KEYS).is_some();
+    let is_known = foreign(word).is_some() || nearest(&word.to_lowercase(), KEYS).is_some();
     if value.is_none() && !is_known {
         return format!(
             "unknown key `{word}`; a policy is the value of a key, write `policy = {word}`"

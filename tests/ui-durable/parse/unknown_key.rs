@@ -10,6 +10,11 @@ async fn ship(_: &Step) -> Result<u32, String> {
     Ok(1)
 }
 
+#[step(retries = 3)]
+async fn store(_: &Step) -> Result<u32, String> {
+    Ok(1)
+}
+
 #[workflow(max_failure = 3)]
 async fn order(context: &WorkflowContext) -> Result<u32, StepError> {
     pay(context).await?;
