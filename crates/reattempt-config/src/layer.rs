@@ -52,7 +52,7 @@ impl Reader<'_> {
                 Value::Dict(..) if is_strange(word) => {
                     (RuleId::R15, self.table_in_table(word, value))
                 }
-                _ => unknown(word, more),
+                _ => unknown(word, as_code(value).as_deref(), more),
             };
             return self.fault(value.tag(), rule, message);
         };
@@ -111,8 +111,20 @@ fn is_strange(word: &str) -> bool {
     !known && parse::nearest(word, &ours).is_none()
 }
 
-/// What to say about a key that neither policies nor operations have.
-fn unknown(word: &str, more: &[&str]) -> (RuleId, String) {
+/// A number or a text, as code has it.
+fn as_code(value: &Value) -> Option<String> {
+    match value {
+        Value::String(_, text) => Some(format!("{text:?}")),
+        Value::Num(_, number) => match number.to_i128() {
+            Some(number) => Some(number.to_string()),
+            None => number.to_f64().map(|it| it.to_string()),
+        },
+        _ => None,
+    }
+}
+
+/// What to say about a key that neither policies nor operations have, with this value.
+fn unknown(word: &str, value: Option<&str>, more: &[&str]) -> (RuleId, String) {
     let operation = "`[operations.\"payments.charge\"]`";
     if word == POLICY {
         return (
@@ -135,5 +147,5 @@ fn unknown(word: &str, more: &[&str]) -> (RuleId, String) {
     }
     let keys: Vec<_> = Key::ALL.iter().map(|key| key.as_str()).collect();
     let all: Vec<_> = keys.iter().chain(more).copied().collect();
-    (RuleId::R15, parse::unknown(word, None, &all))
+    (RuleId::R15, parse::unknown(word, value, &all))
 }
