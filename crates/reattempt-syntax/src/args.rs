@@ -19,7 +19,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::keys;
 use crate::literal::{self, Copies, Literal, Name};
 use crate::slips;
-use crate::tokens::{is_camel_case, names_errors, written};
+use crate::tokens::{is_camel_case, names_errors, test_of_kind, written};
 
 /// The types of the values of each kind of key.
 mod kinds {
@@ -634,15 +634,17 @@ fn separated(tokens: &TokenStream) -> Option<String> {
 fn bare_pattern(key: &str, value: &Expr) -> Option<Diagnostic> {
     let tokens = value.to_token_stream();
     let pattern = Pat::parse_multi.parse2(tokens.clone()).ok()?;
+    let place = Place::of(value);
+    if let Some(test) = test_of_kind(&pattern) {
+        let text = format!(
+            "`{key}` takes a function of the error, which has this kind; write `{key} = |error| {test}`"
+        );
+        return Some(Diagnostic::new(place, RuleId::S9, text));
+    }
     names_errors(&pattern).then(|| {
-        Diagnostic::new(
-            Place::of(value),
-            RuleId::Syntax,
-            format!(
-                "a pattern stands in parentheses; write `{key}({})`",
-                written(&tokens)
-            ),
-        )
+        let text = written(&tokens);
+        let text = format!("a pattern stands in parentheses; write `{key}({text})`");
+        Diagnostic::new(place, RuleId::Syntax, text)
     })
 }
 

@@ -1,6 +1,7 @@
 //! Tokens as people write them, and what they name.
 
 use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{Expr, Pat, Path};
 
@@ -55,5 +56,25 @@ pub(crate) fn is_error(answer: &Expr) -> bool {
         Expr::Call(call) => is_of(&call.func, &["Err"]),
         Expr::Try(tried) => is_error(&tried.expr),
         _ => false,
+    }
+}
+
+/// What asks an `io::Error` for its kind, where a pattern names kinds: `error.kind() == ErrorKind::TimedOut`.
+pub fn test_of_kind(pattern: &Pat) -> Option<String> {
+    let is_kind = |pattern: &Pat| match pattern {
+        Pat::Path(it) => {
+            let before = it.path.segments.iter().rev().nth(1);
+            before.is_some_and(|it| it.ident == "ErrorKind")
+        }
+        _ => false,
+    };
+    let kinds = written(&pattern.to_token_stream());
+    match pattern {
+        Pat::Or(or) => or
+            .cases
+            .iter()
+            .all(is_kind)
+            .then(|| format!("matches!(error.kind(), {kinds})")),
+        one => is_kind(one).then(|| format!("error.kind() == {kinds}")),
     }
 }

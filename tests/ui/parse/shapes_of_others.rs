@@ -23,6 +23,16 @@ fn backoff() -> Result<(), Busy> {
     Err(Busy)
 }
 
+#[retry(exceptions = (Busy, Late))]
+fn exceptions() -> Result<(), Busy> {
+    Err(Busy)
+}
+
+#[retry(on(_), async)]
+fn asynchronous() -> Result<(), Busy> {
+    Err(Busy)
+}
+
 fn main() {
-    let _ = (every(), fixed(), no_jitter(), backoff());
+    let _ = (every(), fixed(), no_jitter(), backoff(), exceptions(), asynchronous());
 }

@@ -16,6 +16,11 @@ fn several() -> Result<Status, String> {
     Ok(Status::Failed(1))
 }
 
+#[retry(until = Some)]
+fn any() -> Option<Option<Status>> {
+    Some(None)
+}
+
 fn main() {
-    let _ = (one(), several());
+    let _ = (one(), several(), any());
 }

@@ -356,7 +356,7 @@ pub fn unknown(word: &str, value: Option<&str>, keys: &[&str]) -> String {
 fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
     // What is listed in parentheses is so here.
     if matches!(ours, "on" | "except") && value.starts_with('(') {
-        return Some(format!("{ours}{value}"));
+        return Some(format!("{ours}{}", value.replace(", ", " | ")));
     }
     // `with_max_times(4)`, `stop = stop_after_attempt(4)`
     if let Some((word, inside)) = value.strip_suffix(')').and_then(|it| it.split_once('(')) {

@@ -10,7 +10,7 @@ use super::limits;
 use crate::args::{Args, Filter, Given, Names, Predicate};
 use crate::diagnostics::Diagnostics;
 use crate::item::{Answer, Flow, Function, is_retry, text};
-use crate::tokens::written;
+use crate::tokens::test_of_kind;
 
 /// What a policy is about, in messages.
 pub(super) struct Subject {
@@ -116,33 +116,14 @@ fn kind_of_error(key: &str, filter: Option<&Filter>, answer: &Answer, faults: &m
     else {
         return;
     };
-    let is_kind = |pattern: &Pat| match pattern {
-        Pat::Path(it) => it
-            .path
-            .segments
-            .iter()
-            .rev()
-            .nth(1)
-            .is_some_and(|it| it.ident == "ErrorKind"),
-        _ => false,
-    };
     let Ok(parsed) = Pat::parse_multi_with_leading_vert.parse2(pattern.clone()) else {
         return;
     };
-    let is_kind = match &parsed {
-        Pat::Or(or) => or.cases.iter().all(is_kind),
-        one => is_kind(one),
-    };
-    if is_kind
+    if let Some(test) = test_of_kind(&parsed)
         && answer
             .error_name()
             .is_some_and(|error| error != "ErrorKind")
     {
-        let kinds = written(pattern);
-        let test = match &parsed {
-            Pat::Or(_) => format!("matches!(error.kind(), {kinds})"),
-            _ => format!("error.kind() == {kinds}"),
-        };
         faults.push(
             *place,
             RuleId::S9,

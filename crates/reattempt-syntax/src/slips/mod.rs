@@ -107,6 +107,9 @@ pub fn policy_alone(tokens: &TokenStream) -> Option<Diagnostic> {
     let mut items = all
         .split(|token| is_sign(token, ','))
         .map(|item| -> TokenStream { item.iter().cloned().collect() });
+    if let Some(slip) = items.clone().find_map(|it| chain_alone(&it)) {
+        return Some(slip);
+    }
     let first = items.next()?;
     let rest_of = |item: &TokenStream| match syn::parse2(item.clone()) {
         Ok(Expr::Range(range)) if range.start.is_none() => range.end,
@@ -137,6 +140,18 @@ pub fn policy_alone(tokens: &TokenStream) -> Option<Diagnostic> {
         return None;
     };
     Some(Diagnostic::new(Place::of(&first), RuleId::Syntax, text))
+}
+
+/// `chain![io::Error]`
+fn chain_alone(item: &TokenStream) -> Option<Diagnostic> {
+    let chain: syn::ExprMacro = syn::parse2(item.clone()).ok()?;
+    let is_chain = (chain.mac.path.segments.last()).is_some_and(|it| it.ident == "chain");
+    is_chain.then(|| {
+        let types = written(&chain.mac.tokens);
+        let text =
+            format!("`chain!` is the value of a key; write `on = reattempt::chain![{types}]`");
+        Diagnostic::new(Place::of(item), RuleId::Syntax, text)
+    })
 }
 
 /// `!idempotent`
@@ -265,6 +280,12 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
 fn name(value: &Expr, said: &str) -> Option<String> {
     match value {
         Expr::Path(path) if path.path.get_ident().is_some() && !said.contains(char::is_uppercase) => {
+            Some(format!("a name is a text; write `name = \"{said}\"`"))
+        }
+        Expr::Field(_)
+            if !said.contains(|it: char| it.is_uppercase() || !(it.is_alphanumeric() || "_.".contains(it)))
+                && !said.starts_with("self.") =>
+        {
             Some(format!("a name is a text; write `name = \"{said}\"`"))
         }
         Expr::Macro(mac) if mac.mac.path.is_ident("format") => Some(
@@ -411,7 +432,10 @@ fn bare_value(key: &str, value: &Expr) -> Option<String> {
     let tokens = value.to_token_stream();
     let pattern = Pat::parse_multi.parse2(tokens.clone()).ok()?;
     (!matches!(pattern, Pat::Wild(_)) && names_errors(&pattern)).then(|| {
-        let value_is = written(&tokens);
+        let mut value_is = written(&tokens);
+        if ["Some", "Ok", "Err"].contains(&&*value_is) {
+            value_is.push_str("(_)");
+        }
         format!("`{key}` asks a function; write `{key} = |value| matches!(value, {value_is})`")
     })
 }
