@@ -1,6 +1,11 @@
 //! The budget of an operation that names none.
 
 use std::cell::Cell;
+use std::future::{Ready, ready};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use reattempt::{Breaker, GiveUpReason, Policy, RetryError, retry, retry_block, testing};
@@ -175,6 +180,45 @@ fn a_retry_that_a_gate_refuses_gives_its_token_back() {
             (end.reason(), end.attempts()),
             (GiveUpReason::BreakerOpen, 1)
         );
+    }
+}
+
+/// Fails each call, and is closed when it is asked again.
+#[derive(Clone, Default)]
+struct Closing(Arc<AtomicBool>);
+
+impl tower::Service<()> for Closing {
+    type Response = ();
+    type Error = io::Error;
+    type Future = Ready<io::Result<()>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(if self.0.swap(false, Ordering::Relaxed) {
+            Err(io::ErrorKind::BrokenPipe.into())
+        } else {
+            Ok(())
+        })
+    }
+
+    fn call(&mut self, (): ()) -> Self::Future {
+        self.0.store(true, Ordering::Relaxed);
+        ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+/// The service is closed when the delay is over: the retry was paid for, and is not made.
+#[tokio::test(start_paused = true)]
+async fn a_retry_without_a_service_gives_its_token_back() {
+    use tower::{Layer as _, ServiceExt as _};
+
+    let _limits = testing::default_budgets(true);
+    let policy = Policy::new().max(3).base(Duration::from_secs(2));
+    let layer = reattempt::tower::RetryLayer::new(policy);
+    // All its clones are one operation.
+    let client = layer.layer(Closing::default());
+    for call in 0..10 {
+        let error = client.clone().oneshot(()).await.expect_err("closed");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe, "call {call}");
     }
 }
 

@@ -196,14 +196,19 @@ impl Progress {
         self.end(report, context, ending, GiveUpReason::Deadline, attempts)
     }
 
-    /// Ends the call between two attempts, or before the first. The retry that is not begun gives its token back, if no
-    /// retry of the call was free.
+    /// Gives back the token of a retry that is not begun, if no retry of the call was free.
     #[cold]
-    #[inline(never)]
-    pub(super) fn ended(&mut self, context: Context<'_>, reason: GiveUpReason) -> GaveUp {
+    pub(super) fn give_back(&self, context: Context<'_>) {
         if self.call.has_paid_for_all() {
             default_budget::give_back(context);
         }
+    }
+
+    /// Ends the call between two attempts, or before the first. The retry that is not begun gives its token back.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn ended(&mut self, context: Context<'_>, reason: GiveUpReason) -> GaveUp {
+        self.give_back(context);
         let attempts = self.call.failures();
         let report = Report::of_attempt(attempts);
         self.end(report, context, Ending::BetweenAttempts, reason, attempts)

@@ -294,6 +294,12 @@ impl<P: Place> LiveCall<P> {
         self.cut_off(context, gates, context.is_over_by_its_own())
     }
 
+    /// Gives back the token of a retry whose service is not there any more.
+    #[cfg(feature = "std")]
+    pub fn give_back<T: Clock>(&self, context: CallContext<'_, T>) {
+        self.progress.give_back(context.erased());
+    }
+
     /// Ends the call because its deadline has passed between two attempts.
     #[inline(always)]
     pub fn late<T: Clock>(&mut self, context: CallContext<'_, T>) -> GaveUp {

@@ -384,6 +384,7 @@ where
     J: JudgeAnswer<Req, Res, E>,
 {
     let answer = Err(error);
+    call.give_back(context);
     let _end = call.failed(context, &mut (), plan.failure(&answer), Verdict::Permanent);
     answer
 }
