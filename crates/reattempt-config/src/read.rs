@@ -11,7 +11,7 @@ use super::layer::Draft;
 use super::reader::Reader;
 use super::span::{self, Place};
 use super::{Config, DEFAULT, ENABLED, Listed, OPERATIONS, POLICIES, POLICY, TOP};
-use reattempt_policy::written::{Name, Word as _, nearest, unknown};
+use reattempt_policy::written::{Name, Word as _, nearest, policy_name, unknown};
 use retry_runtime::rules::{Key, RuleId};
 
 /// The keys of an operation that are none of a policy.
@@ -128,13 +128,18 @@ impl Reader<'_> {
             self.within(key, |this| match &**key {
                 ENABLED => drafts.enabled = this.take(value),
                 DEFAULT => drafts.default = this.name(value),
-                POLICIES => this.each(value, "[policies.standard]", |this, name, value| {
-                    let draft = this.policy(value);
-                    drafts.policies.insert(name.to_owned(), draft);
-                }),
+                POLICIES => this.each(
+                    value,
+                    "[policies.standard]",
+                    wrong_policy,
+                    |this, name, value| {
+                        let draft = this.policy(value);
+                        drafts.policies.insert(name.to_owned(), draft);
+                    },
+                ),
                 OPERATIONS => {
                     let example = "[operations.\"payments.charge\"]";
-                    this.each(value, example, |this, name, value| {
+                    this.each(value, example, wrong_operation, |this, name, value| {
                         let operation = this.operation(value);
                         drafts.operations.insert(name.to_owned(), operation);
                     });
@@ -168,6 +173,7 @@ impl Reader<'_> {
         &mut self,
         value: &Value,
         example: &str,
+        wrong: fn(&str) -> Option<String>,
         mut read: impl FnMut(&mut Self, &str, &Value),
     ) {
         let Some(tables) = self.table(value, example) else {
@@ -175,17 +181,9 @@ impl Reader<'_> {
         };
         for (name, value) in tables {
             self.within(name, |this| {
-                if Name::from_text(name).is_none_or(|read| read.is_err()) {
-                    let message = if name.is_empty() {
-                        "a name must not be empty"
-                    } else {
-                        "a name has no spaces or control characters"
-                    };
-                    this.fault(
-                        value.tag(),
-                        RuleId::R14,
-                        format!("{message}; write `{example}`"),
-                    );
+                if let Some(wrong) = wrong(name) {
+                    let message = format!("{wrong}; write `{example}`");
+                    this.fault(value.tag(), RuleId::R14, message);
                 }
                 read(this, name, value);
             });
@@ -247,4 +245,22 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// What is wrong with the name of a policy.
+fn wrong_policy(name: &str) -> Option<String> {
+    let (wrong, _) = policy_name(name).err()?;
+    Some(format!("the name of a policy {wrong}"))
+}
+
+/// What is wrong with the name of an operation.
+fn wrong_operation(name: &str) -> Option<String> {
+    if matches!(Name::from_text(name), Some(Ok(_))) {
+        return None;
+    }
+    Some(String::from(if name.is_empty() {
+        "a name must not be empty"
+    } else {
+        "a name has no spaces or control characters"
+    }))
 }

@@ -20,10 +20,6 @@ const DAYS_BEFORE: [u64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306
 /// # Units and ranges
 ///
 /// Milliseconds, cut off. What lies before 1970 or after 9999 is written as the first or the last moment between.
-#[cfg_attr(
-    not(feature = "stats"),
-    expect(unreachable_pub, reason = "the page of statistics needs it")
-)]
 pub(crate) fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (seconds, millis) = if since.as_secs() > LAST {

@@ -274,6 +274,29 @@ mod tests {
         }
     }
 
+    /// Of "fixed" and "linear", too; the other delays keep their numbers.
+    #[test]
+    fn a_fast_first_comes_at_once_with_every_shape() {
+        let (base, first) = (Duration::from_secs(1), Duration::from_secs(2));
+        for shape in [
+            Backoff::Fixed,
+            Backoff::Linear,
+            Backoff::Exp,
+            Backoff::Fibonacci,
+        ] {
+            let usual = Values::new().backoff(shape).base(base).first(first);
+            let usual = usual.jitter(Jitter::None);
+            let fast = usual.fast_first(true);
+            assert_eq!(fast.delay(0), Duration::ZERO);
+            assert_eq!(fast.sample_delay(0, None, || 1), Duration::ZERO);
+            for retry in 1..5 {
+                assert_eq!(fast.delay(retry), usual.delay(retry), "{shape:?}");
+                let drawn = fast.sample_delay(retry, None, || 1);
+                assert_eq!(drawn, usual.delay(retry), "{shape:?}");
+            }
+        }
+    }
+
     #[test]
     fn the_jitter_takes_its_share_of_every_delay() {
         fn second(_: u32) -> Duration {

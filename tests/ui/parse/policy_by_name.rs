@@ -5,7 +5,7 @@ fn without_name() -> Result<u32, String> {
     Ok(1)
 }
 
-#[retry(policy = "my storage", on(_))]
+#[retry(policy = " my  storage", on(_))]
 fn with_space() -> Result<u32, String> {
     Ok(1)
 }

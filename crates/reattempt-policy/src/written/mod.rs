@@ -13,7 +13,7 @@ use core::fmt;
 use crate::RuleId;
 
 pub use keys::{CODE, KEYS, foreign, in_code_alone, listed, nearest, unknown};
-pub use values::{Attempts, Name, Share, fixed, is_unseen};
+pub use values::{Attempts, Name, Share, is_unseen, policy_name};
 pub use values::{
     JITTERS, LEVELS, NESTED, OWN_BACKOFF, SHAPES, TELEMETRY, TELEMETRY_SETTINGS, UNLIMITED,
     is_foreign_shape, telemetry_setting,

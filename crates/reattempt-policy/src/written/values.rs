@@ -477,11 +477,34 @@ pub fn is_unseen(c: char) -> bool {
     c.is_whitespace() || c.is_control() || is_format
 }
 
-/// A name without spaces and control characters that is the nearest to `text`; there may be nothing to go by.
-pub fn fixed(text: &str) -> Option<String> {
-    let words = text.split(is_unseen);
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+/// A name of an operation that is the nearest to `text`; there may be nothing to go by.
+fn fixed(text: &str) -> Option<String> {
+    let words = words(text);
     (!words.is_empty()).then(|| words.join("_"))
+}
+
+fn words(text: &str) -> Vec<&str> {
+    let words = text.split(is_unseen);
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// Says what is wrong with the name of a policy: it is made of words with a space between them.
+///
+/// # Errors
+///
+/// What is wrong, and the name that is nearest to it, if there is one.
+pub fn policy_name(name: &str) -> Result<(), (&'static str, Option<String>)> {
+    let nearest = words(name).join(" ");
+    if name.is_empty() {
+        Err(("must not be empty", None))
+    } else if nearest != name {
+        Err((
+            "has single spaces between its words, and no control or invisible characters",
+            (!nearest.is_empty()).then_some(nearest),
+        ))
+    } else {
+        Ok(())
+    }
 }
 
 /// What a budget is written as that is the operation's own.

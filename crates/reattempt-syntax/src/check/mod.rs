@@ -13,7 +13,6 @@ mod running;
 mod strategy;
 mod together;
 
-pub use named::is_policy_name;
 use proc_macro2::{Span, TokenStream};
 use reattempt_policy::rules::{Key, Keys, Kind, Rule, RuleId};
 use reattempt_policy::{KeyValue, Values};

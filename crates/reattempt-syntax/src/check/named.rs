@@ -1,7 +1,7 @@
 //! `policy = "storage"`: a policy that has a name in the configuration.
 
 use reattempt_policy::rules::RuleId;
-use reattempt_policy::written::{fixed, is_unseen};
+use reattempt_policy::written::policy_name;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
@@ -52,29 +52,15 @@ fn name_of(expr: &Expr, faults: &mut Diagnostics) -> Option<LitStr> {
         Expr::Paren(paren) => return name_of(&paren.expr, faults),
         _ => return None,
     };
-    let text = name.value();
-    if text.is_empty() {
+    if let Err((wrong, nearest)) = policy_name(&name.value()) {
+        let nearest = nearest.as_deref().unwrap_or("storage");
         faults.push(
             name.span(),
             RuleId::R14,
-            "the name of a policy must not be empty; write `policy = \"storage\"`",
-        );
-    } else if !is_policy_name(&text) {
-        let fixed = fixed(&text).unwrap_or_else(|| "storage".to_owned());
-        faults.push(
-            name.span(),
-            RuleId::R14,
-            format!(
-                "the name of a policy has no spaces or control characters; write `policy = \"{fixed}\"`"
-            ),
+            format!("the name of a policy {wrong}; write `policy = \"{nearest}\"`"),
         );
     }
     Some(name.clone())
-}
-
-/// Whether a policy can have this name in a configuration.
-pub fn is_policy_name(text: &str) -> bool {
-    !text.is_empty() && !text.contains(is_unseen)
 }
 
 /// All instances of a generic function share what they ask for, so the keys beside it are the same for all.
