@@ -102,6 +102,21 @@ impl Backoff {
         }
     }
 
+    /// Returns the name of the variant, for code that is made of it.
+    #[doc(hidden)]
+    pub const fn variant(&self) -> &'static str {
+        match self {
+            Self::None => "None",
+            Self::Fixed => "Fixed",
+            Self::Linear => "Linear",
+            Self::Exp => "Exp",
+            Self::Fibonacci => "Fibonacci",
+            Self::ExpAboveFirst => "ExpAboveFirst",
+            Self::Decorrelated => "Decorrelated",
+            Self::Custom(_) => "Custom",
+        }
+    }
+
     /// Returns whether the shape never waits.
     pub const fn is_none(&self) -> bool {
         matches!(self, Self::None)

@@ -31,6 +31,17 @@ pub enum Jitter {
 }
 
 impl Jitter {
+    /// Returns the name of the variant, for code that is made of it.
+    #[doc(hidden)]
+    pub const fn variant(&self) -> &'static str {
+        match self {
+            Self::None => "None",
+            Self::Full => "Full",
+            Self::Equal => "Equal",
+            Self::Ratio(_) => "Ratio",
+        }
+    }
+
     /// The shortest and the longest delay that `delay` can become.
     #[inline]
     pub(crate) const fn bounds(self, delay: Nanos, cap: Nanos) -> (Nanos, Nanos) {

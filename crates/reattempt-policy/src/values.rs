@@ -95,6 +95,17 @@ pub enum Course {
     Doubled,
 }
 
+impl Nested {
+    /// Returns the name of the variant, for code that is made of it.
+    #[doc(hidden)]
+    pub const fn variant(self) -> &'static str {
+        match self {
+            Self::Collapse => "Collapse",
+            Self::Multiply => "Multiply",
+        }
+    }
+}
+
 /// The value of a key, as a file or a literal has it.
 #[derive(Debug, Clone, Copy)]
 pub enum KeyValue {

@@ -5,7 +5,7 @@ mod limits;
 
 use std::time::Duration;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use reattempt_policy::rules::RuleId;
 use reattempt_policy::written::{ParseError, Whole, Word, Written};
 use reattempt_policy::{Backoff, Jitter, Nested, Telemetry};
@@ -108,38 +108,32 @@ impl Literal for f64 {
     }
 }
 
+/// The name of a variant as a token.
+fn variant(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
 impl Literal for Jitter {
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
+        let variant = variant(self.variant());
         match self {
-            Self::None => ours!(#krate::Jitter::None),
-            Self::Equal => ours!(#krate::Jitter::Equal),
-            Self::Ratio(ratio) => ours!(#krate::Jitter::Ratio(#ratio)),
-            _ => ours!(#krate::Jitter::Full),
+            Self::Ratio(ratio) => ours!(#krate::Jitter::#variant(#ratio)),
+            _ => ours!(#krate::Jitter::#variant),
         }
     }
 }
 
 impl Literal for Backoff {
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
-        match self {
-            Self::None => ours!(#krate::Backoff::None),
-            Self::Fixed => ours!(#krate::Backoff::Fixed),
-            Self::Linear => ours!(#krate::Backoff::Linear),
-            Self::Fibonacci => ours!(#krate::Backoff::Fibonacci),
-            Self::ExpAboveFirst => ours!(#krate::Backoff::ExpAboveFirst),
-            Self::Decorrelated => ours!(#krate::Backoff::Decorrelated),
-            _ => ours!(#krate::Backoff::Exp),
-        }
+        let variant = variant(self.variant());
+        ours!(#krate::Backoff::#variant)
     }
 }
 
 impl Literal for Nested {
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
-        if matches!(self, Self::Multiply) {
-            ours!(#krate::policy::Nested::Multiply)
-        } else {
-            ours!(#krate::policy::Nested::Collapse)
-        }
+        let variant = variant(self.variant());
+        ours!(#krate::policy::Nested::#variant)
     }
 }
 
@@ -165,7 +159,7 @@ impl Literal for bool {
 
 impl Literal for Name {
     fn tokens(&self, _: &TokenStream) -> TokenStream {
-        let name = LitStr::new(&self.0, proc_macro2::Span::mixed_site());
+        let name = LitStr::new(&self.0, Span::mixed_site());
         ours!(#name)
     }
 }

@@ -522,8 +522,8 @@ fn names_that_are_none() {
         "the name of a policy must not be empty",
     );
     is_said(
-        r#"policy = "my storage", on(_)"#,
-        r#"write `policy = \"my_storage\"`"#,
+        r#"policy = "my  storage", on(_)"#,
+        r#"write `policy = \"my storage\"`"#,
     );
     is_said(
         r#"policy = "storage", max = Self::MAX, on(_)"#,
