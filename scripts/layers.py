@@ -1,5 +1,6 @@
 """Checks the floors: a crate depends only on crates of floors below it, and a module imports only modules of lines below
-its own. `scripts/layers.txt` has the floors of the crates and the lines of each crate's modules, from top to bottom.
+its own. `scripts/layers.txt` has the floors of the crates and the lines of each crate's modules, from top to bottom. Nor do
+the files of a folder import each other in a circle, but for the folders that it lists.
 
     scripts/layers.py [ROOT]
 """
@@ -63,10 +64,11 @@ def module_of(file, source):
 
 
 def imports(source):
-    """Who imports whom among the top-level modules of a crate: {(from, to): file}."""
+    """Who imports whom, among the modules of a crate and among those of each of its folders: {(from, to): file}."""
     modules = {path.stem for path in source.iterdir() if path.suffix == ".rs" or path.is_dir()}
     modules -= {"lib", "main", "bin"}
-    found, siblings = {}, {}
+    paths = {tuple(path.relative_to(source).with_suffix("").parts) for path in source.rglob("*")}
+    found = {}
     for file in sorted(source.rglob("*.rs")):
         here = module_of(file, source)
         if here[0] in ("lib", "main", "bin", "tests") or "tests" in here:
@@ -77,14 +79,16 @@ def imports(source):
                 continue
             ups = match[2].count("super") + (match[1] == "super")
             base = [] if match[1] == "crate" else here[: len(here) - ups]
+            rest = re.match(r"(?:\w+::)*", text[match.end() :])[0].split("::")[:-1]
             for head in heads(text, match.end()):
-                path = base + [head]
-                if path[0] in modules and path[0] != here[0]:
-                    found.setdefault((here[0], path[0]), file)
-                # Two files of one folder.
-                if len(path) > 1 and len(here) > 1 and path[0] == here[0]:
-                    siblings.setdefault((tuple(here[:2]), tuple(path[:2])), file)
-    return modules, found, siblings
+                path = base + (rest if rest[:1] == [head] else [head])
+                common = 0
+                while common < min(len(path), len(here)) and path[common] == here[common]:
+                    common += 1
+                start, end = tuple(here[: common + 1]), tuple(path[: common + 1])
+                if common < min(len(path), len(here)) and end in paths and end[0] in modules:
+                    found.setdefault((start, end), file)
+    return modules, found
 
 
 def circle(edges):
@@ -110,21 +114,29 @@ def circle(edges):
     return next((found for start in list(following) if (found := visit(start))), None)
 
 
-def modules_of(root, crate, lines):
+def modules_of(root, crate, lines, circles):
     """What is wrong with the modules of a crate."""
     source = root / crate / "src"
-    modules, found, siblings = imports(source)
+    modules, found = imports(source)
     line_of = {name: number for number, names in enumerate(lines) for name in names}
     for name in sorted(modules - line_of.keys() - {"tests"}):
         if list(source.glob(f"{name}.rs")) or list(source.glob(f"{name}/**/*.rs")):
             yield f"{crate}: module `{name}` has no line in scripts/layers.txt"
     for name in sorted(line_of.keys() - modules):
         yield f"{crate}: there is no module `{name}`; drop it from scripts/layers.txt"
+    folders = {}
     for (start, end), file in sorted(found.items()):
-        if start in line_of and end in line_of and line_of[start] >= line_of[end]:
+        folders.setdefault(start[:-1], []).append((start[-1], end[-1]))
+        (start, *_), (end, *_) = start, end
+        if start != end and start in line_of and end in line_of and line_of[start] >= line_of[end]:
             yield f"{file.relative_to(root)}: `{start}` imports `{end}`, which is not below it"
-    if around := circle(found):
-        yield f"{crate}: the modules {' -> '.join(around)} import each other"
+    for folder, edges in sorted(folders.items()):
+        path = "/".join([crate, "src", *folder])
+        around = circle(edges)
+        if around and path not in circles:
+            yield f"{path}: the modules {' -> '.join(around)} import each other"
+        if path in circles and not around:
+            yield f"{path}: there is no circle; drop it from scripts/layers.txt"
 
 
 def crates(root, lines):
@@ -145,8 +157,9 @@ def crates(root, lines):
 def main(root):
     sections = floors(root)
     wrong = list(crates(root, sections.pop("crates")))
+    circles = {name for names in sections.pop("circles") for name in names}
     for crate, lines in sections.items():
-        wrong += modules_of(root, crate, lines)
+        wrong += modules_of(root, crate, lines, circles)
     print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0
 

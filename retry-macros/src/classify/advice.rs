@@ -9,7 +9,7 @@ use reattempt_syntax::keys;
 use reattempt_syntax::tokens::written;
 
 use super::functions;
-use super::verdict::{ALL_WORDS, Said, WORDS, Word};
+use super::words::{ALL_WORDS, Said, WORDS, Word};
 
 pub(super) const NO_TYPES: &str =
     "`chain` names the types of the errors to look for; write `#[retry(chain(std::io::Error))]`";

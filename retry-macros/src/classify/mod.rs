@@ -13,6 +13,7 @@ mod advice;
 mod from;
 mod functions;
 mod verdict;
+mod words;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
@@ -23,7 +24,8 @@ use syn::{
 };
 
 use self::from::Source;
-use self::verdict::{OnType, Said, Word};
+use self::verdict::OnType;
+use self::words::{Said, Word};
 use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::text;

@@ -5,7 +5,6 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
-use super::policy::is_place;
 use reattempt_syntax::args::Predicate;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at, located};
@@ -390,4 +389,20 @@ pub(super) fn hook(code: &Expr) -> TokenStream {
 
 pub(super) fn method(word: &str) -> Ident {
     Ident::new(word, Span::mixed_site())
+}
+
+/// Whether an expression is a place: a variable, a field of one, or what one of these points to.
+pub(super) fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(_) => true,
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)) && is_place(&unary.expr),
+        Expr::Reference(reference) => is_place(&reference.expr),
+        Expr::Paren(paren) => is_place(&paren.expr),
+        Expr::Group(group) => is_place(&group.expr),
+        // One whose `self` has another name.
+        Expr::Verbatim(tokens) => syn::parse2::<Expr>(tokens.clone())
+            .is_ok_and(|parsed| !matches!(parsed, Expr::Verbatim(_)) && is_place(&parsed)),
+        _ => false,
+    }
 }

@@ -8,7 +8,7 @@ use reattempt_policy::rules::{Key, Kind};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Ident};
 
-use super::parts::{Parts, method};
+use super::parts::{Parts, is_place, method};
 use reattempt_syntax::item::mentions;
 use reattempt_syntax::model::{BudgetSource, Inherited, Model, Setting, at};
 
@@ -444,22 +444,6 @@ impl Parts<'_> {
             return quote_spanned!(at(place)=> #krate::__private::refuse_timeout(&policy););
         }
         TokenStream::new()
-    }
-}
-
-/// Whether an expression is a place: a variable, a field of one, or what one of these points to.
-pub(super) fn is_place(expr: &Expr) -> bool {
-    match expr {
-        Expr::Path(_) => true,
-        Expr::Field(field) => is_place(&field.base),
-        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)) && is_place(&unary.expr),
-        Expr::Reference(reference) => is_place(&reference.expr),
-        Expr::Paren(paren) => is_place(&paren.expr),
-        Expr::Group(group) => is_place(&group.expr),
-        // One whose `self` has another name.
-        Expr::Verbatim(tokens) => syn::parse2::<Expr>(tokens.clone())
-            .is_ok_and(|parsed| !matches!(parsed, Expr::Verbatim(_)) && is_place(&parsed)),
-        _ => false,
     }
 }
 

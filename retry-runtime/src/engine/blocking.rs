@@ -3,10 +3,10 @@
 use core::time::Duration;
 
 use super::context::Contexts;
-use super::decide::{Progress, plain_delay};
+use super::decide::plain_delay;
 use super::default_budget;
 use super::result::AttemptResult;
-use super::watch::{Described, ErrorText, Failure};
+use super::watch::{Described, ErrorText, Failure, Progress};
 use super::{CallContext, CallStart, Gate, IntoContext, LiveCall, Place, Until};
 use crate::around::{self, RetryScope};
 use crate::call::{Call, GiveUpReason};

@@ -6,7 +6,7 @@ use core::time::Duration;
 #[cfg(feature = "std")]
 use super::invalid;
 use super::result::{AttemptResult, Ending};
-use super::watch::{Failure, Report, Times, is_watched, recovered};
+use super::watch::{Context, Failure, Progress, Report, Times, is_watched, recovered};
 use super::{CallContext, Gate, default_budget};
 use crate::around;
 use crate::call;
@@ -18,22 +18,9 @@ use crate::verdict::Verdict;
 use reattempt_policy::Values;
 use reattempt_policy::rules::{self, Consequence, Violation};
 
-/// A context without the type of its timer.
-pub(super) type Context<'a> = CallContext<'a, dyn Clock + 'a>;
-
 /// The strategy of a call: it is asked once, after this attempt, with this delay that the error asks for.
 pub(super) type AskStrategy<'s> =
     dyn FnMut(u32, Option<Duration>, &dyn CallEnv) -> Option<Decision> + 's;
-
-/// How far a call has come, and since when it runs.
-#[derive(Debug)]
-pub(super) struct Progress {
-    pub(super) call: Call,
-    pub(super) times: Times,
-    /// The failure before the retry that is under way, for who is told how the call ends.
-    #[cfg(feature = "observe")]
-    pub(super) last: Option<Box<reattempt_observe::FailedAttempt>>,
-}
 
 /// Decides by the count and by chance alone after an error, of a call that has failed so often before and remembers
 /// nothing else: returns the delay before the next attempt. That is all where nothing is unusual about the policy, the error, the

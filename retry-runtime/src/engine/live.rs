@@ -5,8 +5,8 @@ use core::future::Future;
 use core::mem::ManuallyDrop;
 use core::time::Duration;
 
-use super::decide::{AskStrategy, Progress, plain_delay};
-use super::watch::{Described, ErrorText, Times, is_watched};
+use super::decide::{AskStrategy, plain_delay};
+use super::watch::{Described, ErrorText, Progress, Times, is_watched};
 use super::{CallContext, Gate, IntoContext, Until};
 use crate::around;
 use crate::attempt::{Attempt, Retry, Started};

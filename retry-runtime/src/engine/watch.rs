@@ -2,9 +2,7 @@
 
 use core::time::Duration;
 
-#[cfg(feature = "std")]
 use super::CallContext;
-use super::decide::{Context, Progress};
 use super::record::{CallEvent, CallStep, record};
 use super::result::{AttemptResult, Ending};
 use super::{AttemptStart, LiveCall, Place};
@@ -12,9 +10,7 @@ use crate::attempt::{Cause, Started};
 use crate::call::{Call, GiveUpReason};
 use crate::operation::Operation;
 use crate::policy::Policy;
-#[cfg(feature = "std")]
-use crate::timer::Clock;
-use crate::timer::Timestamp;
+use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
 use reattempt_core::watch;
 
@@ -24,6 +20,19 @@ use super::default_budget;
 use crate::{around, observe};
 #[cfg(feature = "observe")]
 pub use reattempt_observe::ErrorText;
+
+/// A context without the type of its timer.
+pub(super) type Context<'a> = CallContext<'a, dyn Clock + 'a>;
+
+/// How far a call has come, and since when it runs.
+#[derive(Debug)]
+pub(super) struct Progress {
+    pub(super) call: Call,
+    pub(super) times: Times,
+    /// The failure before the retry that is under way, for who is told how the call ends.
+    #[cfg(feature = "observe")]
+    pub(super) last: Option<Box<reattempt_observe::FailedAttempt>>,
+}
 
 /// What an error says of itself, where nobody watches.
 #[cfg(not(feature = "observe"))]

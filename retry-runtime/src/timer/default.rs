@@ -7,12 +7,7 @@ use std::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use super::{Clock, DefaultTimer, Timer, Timestamp};
-
-#[cfg(feature = "smol")]
-pub(super) use super::smol::Smol as Elsewhere;
-#[cfg(not(feature = "smol"))]
-pub(super) use super::thread::TimerThread as Elsewhere;
+use super::{Clock, DefaultTimer, Elsewhere, Timer, Timestamp};
 
 #[cfg(feature = "tokio")]
 use super::Tokio as Watch;

@@ -25,8 +25,13 @@ mod unnamed;
 
 #[cfg(feature = "std")]
 pub use default::DefaultSleep;
+/// Where a wait goes on without a runtime of tokio.
+#[cfg(feature = "smol")]
+use smol::Smol as Elsewhere;
 #[cfg(feature = "smol")]
 pub use smol::{Smol, SmolSleep};
+#[cfg(all(feature = "std", not(feature = "smol")))]
+use thread::TimerThread as Elsewhere;
 #[cfg(feature = "std")]
 pub use threads::ThreadTimer;
 #[cfg(feature = "tokio")]

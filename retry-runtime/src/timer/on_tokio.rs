@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 use pin_project_lite::pin_project;
 use tokio::runtime::{Handle, Id};
 
-use super::default::Elsewhere;
-use super::{Timer, Tokio, late};
+use super::{Elsewhere, Timer, Tokio, late};
 
 type Sleep = <Tokio as Timer>::Sleep;
 

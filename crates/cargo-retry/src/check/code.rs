@@ -14,7 +14,7 @@ use retry_runtime::rules::Key;
 use super::file::{Checked, Summary, unless_answered};
 use super::questions::{Finding, Question, no_jitter};
 use crate::code::modules::Code;
-use crate::code::names::Meaning;
+use crate::code::modules::Meaning;
 use crate::code::workspace::Workspace;
 use crate::input;
 use crate::list::Read;

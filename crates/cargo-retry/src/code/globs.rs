@@ -1,7 +1,8 @@
 //! What `use path::*` brings: which modules are seen through which, worked out once for all names.
 
 use super::modules::Code;
-use super::names::{Meaning, Search, is_of_ours};
+use super::modules::Meaning;
+use super::names::{Search, is_of_ours};
 
 /// A `*` that is found through a `*` of another module, and so on.
 const ROUNDS: usize = 10;

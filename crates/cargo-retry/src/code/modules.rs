@@ -1,5 +1,6 @@
 //! The modules of every target, read as the compiler finds them: files and folders, `#[path]`, `include!`.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -10,10 +11,22 @@ use syn::visit::Visit;
 use syn::{Expr, Ident, Item, ItemMacro, ItemMod, Macro};
 
 use super::files::{Folder, NotParsed, Parsed, included, of_name, parsed, without_dots};
-use super::names::{Answers, Meaning};
 use super::uses::{Use, uses};
 use super::workspace::{Package, Target, Workspace};
 use super::{File, Place, Unread, conditions, loose};
+
+/// What a path may mean; it can be several things, in the namespaces of Rust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    Module(usize),
+    /// A name that is defined in a module, or an associated one: `(module, [Type, new])`.
+    Item(usize, Vec<String>),
+    /// Something of a package that is not part of the workspace.
+    Foreign(String, Vec<String>),
+}
+
+/// What was asked before: the module, whether it begins with `::`, and the path.
+pub(super) type Answers = RefCell<HashMap<(usize, bool, Vec<String>), Vec<Meaning>>>;
 
 /// Everything that was read.
 #[derive(Default)]

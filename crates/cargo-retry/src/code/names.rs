@@ -1,26 +1,12 @@
 //! What a path means: a macro of ours, a module, a function, a constant.
 
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::modules::{Code, Crate};
+use super::modules::{Code, Crate, Meaning};
 use super::uses::Use;
-
-/// What a path may mean; it can be several things, in the namespaces of Rust.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Meaning {
-    Module(usize),
-    /// A name that is defined in a module, or an associated one: `(module, [Type, new])`.
-    Item(usize, Vec<String>),
-    /// Something of a package that is not part of the workspace.
-    Foreign(String, Vec<String>),
-}
 
 /// The packages whose macros are meant.
 const OURS: &[&str] = &["reattempt", "retry-macros"];
-
-/// What was asked before: the module, whether it begins with `::`, and the path.
-pub(super) type Answers = RefCell<HashMap<(usize, bool, Vec<String>), Vec<Meaning>>>;
 
 /// What has been looked up on the way, since modules may import from each other.
 #[derive(Default)]

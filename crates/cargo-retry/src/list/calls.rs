@@ -6,7 +6,8 @@ use super::sites::{Call, Callee, Node, Scope, Survey};
 use super::types::Types;
 use crate::code::Place;
 use crate::code::modules::Code;
-use crate::code::names::{Meaning, Path};
+use crate::code::modules::Meaning;
+use crate::code::names::Path;
 
 /// Where each function stands that can be called.
 pub(crate) struct Index<'a> {

@@ -1,9 +1,5 @@
 //! How often something is done, as far as it is known.
 
-use retry_runtime::rules::Key;
-
-use super::policy::Effective;
-
 /// How often something is done at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Count {
@@ -14,14 +10,6 @@ pub(crate) enum Count {
 }
 
 impl Count {
-    pub(crate) fn of(effective: &Effective) -> Self {
-        if !effective.knows(Key::Max) {
-            return Self::Unknown;
-        }
-        let attempts = effective.policy.attempts();
-        attempts.map_or(Self::Unlimited, |it| Self::Known(it.into()))
-    }
-
     pub(crate) fn combined(self, other: Self, known: impl Fn(u64, u64) -> u64) -> Self {
         match (self, other) {
             (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,

@@ -66,6 +66,15 @@ impl Effective {
         max.map(RefundBudget::capacity)
     }
 
+    /// How many attempts a call makes at most.
+    pub(crate) fn attempts(&self) -> Count {
+        if !self.knows(Key::Max) {
+            return Count::Unknown;
+        }
+        let attempts = self.policy.attempts();
+        attempts.map_or(Count::Unlimited, |it| Count::Known(it.into()))
+    }
+
     /// Keys whose value is not known.
     pub(crate) fn unknown(&self) -> impl Iterator<Item = Key> {
         Key::ALL

@@ -11,7 +11,8 @@ use syn::{BinOp, Expr, ExprCall, ExprMethodCall, ImplItem, Item, Lit, Stmt, UnOp
 use super::sites::Scope;
 use super::types;
 use crate::code::modules::Code;
-use crate::code::names::{Meaning, Path};
+use crate::code::modules::Meaning;
+use crate::code::names::Path;
 
 /// A value of a kind that keys have.
 #[derive(Debug, Clone, Copy)]

@@ -49,7 +49,7 @@ fn a_name_is_fixed_without_what_is_refused() {
         ("name = \" \\u{1b}\"", "write `name = \"payments.charge\"`"),
         (
             "policy = \"a\\u{7}\\u{85}b c\"",
-            "write `policy = \"a_b_c\"`",
+            "write `policy = \"a b c\"`",
         ),
     ] {
         let given = from_text(text);

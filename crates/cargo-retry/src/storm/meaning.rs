@@ -7,7 +7,6 @@ use reattempt_storm::scene::Kind;
 use reattempt_storm::summary::{GOOD, Summary};
 
 use super::play::{Fix, Play};
-use super::report::rounded;
 use super::setting::noun;
 use super::table::{after, percent};
 
@@ -221,4 +220,10 @@ fn fixed(play: &Play) -> Option<String> {
     } else {
         format!("With {}.", words.join(", with "))
     })
+}
+
+/// No more decimals than say something.
+pub(super) fn rounded(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

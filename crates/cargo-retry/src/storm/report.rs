@@ -6,8 +6,9 @@ use reattempt_storm::scene::Kind;
 use reattempt_storm::server::Stale;
 use retry_runtime::duration::Human;
 
+use super::meaning::{self, rounded};
 use super::play::Play;
-use super::{charts, meaning, table};
+use super::{charts, table};
 use crate::plot::{self, Look};
 use crate::wrap::wrapped;
 
@@ -109,12 +110,6 @@ fn besides(play: &Play) -> String {
         ""
     };
     format!("{budget}{breaker}")
-}
-
-/// No more decimals than say something.
-pub(super) fn rounded(number: f64) -> String {
-    let text = format!("{number:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Each of them begins a line.

@@ -32,8 +32,12 @@ fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
         return Some(end.classify());
     }
     #[cfg(feature = "hyper1")]
-    if let Some(verdict) = super::hyper::of(error) {
-        return Some(verdict);
+    if let Some(error) = error.downcast_ref::<hyper1::Error>() {
+        return Some(error.classify());
+    }
+    #[cfg(feature = "hyper1")]
+    if let Some(error) = error.downcast_ref::<hyper_util::client::legacy::Error>() {
+        return Some(error.classify());
     }
     #[cfg(feature = "http2")]
     if let Some(error) = error.downcast_ref::<h2::Error>() {

@@ -11,15 +11,6 @@ use crate::http::RequestError;
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
 
-/// `error` as one of the two types.
-pub(super) fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
-    if let Some(error) = error.downcast_ref::<hyper1::Error>() {
-        return Some(error.classify());
-    }
-    let error = error.downcast_ref::<legacy::Error>()?;
-    Some(error.classify())
-}
-
 /// Whether `error` comes from a connection that did not come about.
 #[cfg(any(feature = "reqwest012", feature = "reqwest013"))]
 pub(super) fn is_connecting(error: &(dyn Error + 'static)) -> bool {

@@ -35,6 +35,9 @@ use settings::Settings;
 use state_word::{Kind, Refusal, Seen, Word};
 use window::Window;
 
+/// An observer of the state.
+type OnChange = dyn Fn(&Change) + Send + Sync;
+
 /// Refuses calls while too many of them fail.
 ///
 /// *Closed* it lets every call through and counts how the last ones ended: the last n of [`count_window`](Self::count_window), or
@@ -139,7 +142,7 @@ impl Breaker {
         let changed = self.changed.load(Ordering::Relaxed);
         let changed = (changed > 0).then(|| Timestamp::from_origin(Duration::from_nanos(changed)));
         BreakerStats {
-            name: self.observers.name(&self.settings),
+            name: self.observers.name(self.settings.name),
             state: self.state_with_clock(clock),
             state_time: changed.map(|changed| clock.shared().since(changed)),
             calls: failed.calls,
@@ -343,7 +346,7 @@ impl Breaker {
         let change = || {
             let cooldown = cooldown.map(|millis| Duration::from_millis(millis.into()));
             Change::new(
-                self.observers.name(&self.settings),
+                self.observers.name(self.settings.name),
                 from.into(),
                 to.into(),
                 cooldown,
@@ -351,7 +354,7 @@ impl Breaker {
         };
         #[cfg(feature = "observe")]
         reattempt_observe::breaker_changed(&change);
-        if let Some(on_change) = self.observers.on_change(&self.settings) {
+        if let Some(on_change) = self.observers.on_change(self.settings.on_change) {
             reattempt_observe::shielded(|| on_change(&change()));
         }
     }
@@ -384,7 +387,7 @@ impl UnwindSafe for Breaker {}
 impl fmt::Debug for Breaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Breaker")
-            .field("name", &self.observers.name(&self.settings).as_str())
+            .field("name", &self.observers.name(self.settings.name).as_str())
             .field("state", &self.state())
             .finish_non_exhaustive()
     }

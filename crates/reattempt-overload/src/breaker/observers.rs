@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use reattempt_observe::breaker::Name;
 
-use super::settings::{OnChange, Settings};
-use super::{Breaker, Change};
+use super::{Breaker, Change, OnChange};
 
 /// Apart from the settings, which the `const` builders replace: what has to be dropped cannot be replaced there.
 pub(super) struct BreakerObservers {
@@ -20,16 +19,16 @@ impl BreakerObservers {
     };
 
     /// The name of run time before that of the settings.
-    pub(super) fn name(&self, settings: &Settings) -> Name {
+    pub(super) fn name(&self, of_settings: &'static str) -> Name {
         match &self.name {
             Some(name) => Name::Shared(Arc::clone(name)),
-            None => Name::Static(settings.name),
+            None => Name::Static(of_settings),
         }
     }
 
     /// The observer of run time before that of the settings.
-    pub(super) fn on_change(&self, settings: &Settings) -> Option<&OnChange> {
-        self.on_change.as_deref().or(settings.on_change)
+    pub(super) fn on_change(&self, of_settings: Option<&'static OnChange>) -> Option<&OnChange> {
+        self.on_change.as_deref().or(of_settings)
     }
 }
 

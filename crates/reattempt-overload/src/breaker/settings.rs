@@ -7,14 +7,12 @@ use super::observers::BreakerObservers;
 use super::ring::Counts;
 use super::state_word::{Limits, Word};
 use super::window::Window;
-use super::{Breaker, Change};
+use super::{Breaker, OnChange};
 use crate::sync::AtomicU64;
 use reattempt_policy::Violation;
 
 use reattempt_core::{Clock, Timestamp};
 use reattempt_policy::rules::breaker as rules;
-
-pub(super) type OnChange = dyn Fn(&Change) + Send + Sync;
 
 /// The name of a breaker that has none.
 const UNNAMED: &str = "unnamed";

@@ -7,7 +7,6 @@ use super::Key::{
     self, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, MaxRetryAfter,
     Nested, ResetAfter, ThrottledBase, Timeout,
 };
-use super::{fixes, total};
 use crate::backoff::Backoff;
 use crate::duration::{LONGEST, is_shorter};
 use crate::jitter::Jitter;
@@ -16,7 +15,7 @@ use crate::values::Values;
 
 pub(super) type Broken = Option<(Key, Text)>;
 
-const fn say(text: &str) -> Text {
+pub(super) const fn say(text: &str) -> Text {
     Text::new().push(text)
 }
 
@@ -366,29 +365,12 @@ pub(super) const fn hammers(policy: &Values) -> bool {
 pub(super) const SHORTEST_DELAY: Duration = Duration::from_millis(1);
 
 /// The longest that the delay before retry 20 can be; from [`PATIENT`] on, retries need no other bound.
-const fn twentieth(policy: &Values) -> Duration {
+pub(super) const fn twentieth(policy: &Values) -> Duration {
     let (_, longest) = policy.delay_bounds(19);
     longest
 }
 
 pub(super) const PATIENT: Duration = Duration::from_secs(1);
-
-/// `backoff = "none"`, or `base = "1us"`.
-const fn no_pause(text: &Text, policy: &Values) -> Text {
-    if policy.backoff.is_none() {
-        return text.push("`backoff = \"none\"`");
-    }
-    let (key, delay) = if policy.cap.0 < policy.base.0 {
-        (Cap, policy.cap)
-    } else {
-        (Base, policy.base)
-    };
-    text.push("`")
-        .push(key.as_str())
-        .push(" = \"")
-        .duration(delay.duration(), "")
-        .push("\"`")
-}
 
 /// Whether nothing ends a call, and its delays do not become long. What a strategy decides it bounds.
 pub(super) const fn is_endless(policy: &Values) -> bool {
@@ -404,26 +386,6 @@ const fn is_unbounded(policy: &Values) -> bool {
     policy.deadline.is_none() && is_shorter(twentieth(policy), PATIENT)
 }
 
-/// X6: a call that may never end.
-pub(super) const fn endless(policy: &Values) -> Broken {
-    if !is_endless(policy) {
-        return None;
-    }
-    // A count that starts anew bounds nothing.
-    let (key, text) = match policy.attempts() {
-        None => (Max, say("`max = \"unlimited\"` ")),
-        Some(_) => (ResetAfter, say("`reset_after` ")),
-    };
-    let text = if hammers(policy) {
-        let text = no_pause(&text.push("with "), policy);
-        text.push(" would call for ever without a pause")
-    } else {
-        let text = text.push("needs longer delays or another bound, but the delay before retry 20");
-        text.push(" is at most ").duration(twentieth(policy), "")
-    };
-    Some((key, fixes::name(text, policy)))
-}
-
 /// Whether the number of attempts is too large for their delays. What a strategy decides it bounds.
 pub(super) const fn is_too_many(policy: &Values) -> bool {
     match bounded_attempts(policy) {
@@ -432,22 +394,6 @@ pub(super) const fn is_too_many(policy: &Values) -> bool {
         }
         _ => false,
     }
-}
-
-/// X7: a policy that would hammer a service.
-pub(super) const fn too_many(policy: &Values) -> Broken {
-    if !is_too_many(policy) {
-        return None;
-    }
-    let text = say("`max` of ").number(policy.max as u64);
-    let text = if hammers(policy) {
-        let text = no_pause(&text.push(" with "), policy);
-        text.push(" hammers the service: at most 3 attempts may follow each other with less than 1ms between them")
-    } else {
-        let text = text.push(" is above 20, which needs longer delays or another bound, but the delay before retry 20");
-        text.push(" is at most ").duration(twentieth(policy), "")
-    };
-    Some((Max, fixes::name(text, policy)))
 }
 
 /// X8: a key that this shape does not read.
@@ -576,33 +522,3 @@ pub(super) const fn reset_too_soon(policy: &Values) -> Broken {
 }
 
 pub(super) const SHORTEST_RESET: Duration = Duration::from_secs(10);
-
-/// X19: what a call does in total, if everything fails at once.
-pub(super) const fn too_much(policy: &Values) -> Broken {
-    if !total::is_too_much(policy) || is_endless(policy) || is_too_many(policy) {
-        return None; // or said already
-    }
-    let text = match policy.attempts() {
-        Some(max) => say("`max` of ").number(max as u64),
-        None => say("`max = \"unlimited\"`"),
-    };
-    let text = text.push(" makes up to ");
-    let text = text.number(total::in_a_second(policy) as u64);
-    let text = text.push(" attempts in a second after the first");
-    let text = if policy.attempts().is_none() && policy.deadline.is_none() {
-        text.push(", of which at most 100 need no budget of their own")
-    } else {
-        let text = text.push(", and ").number(total::in_all(policy) as u64);
-        text.push(" in all, of which at most 100 and 10000 need no budget of their own")
-    };
-    let text = text.push("; lower `max` to ");
-    let text = text.number(total::fewer(policy) as u64);
-    let text = match total::slower(policy) {
-        Some((key, delay)) => {
-            let text = text.push(", write `").push(key.as_str()).push(" = \"");
-            text.duration(delay, "").push("\"`,")
-        }
-        None => text,
-    };
-    Some((Max, text.push(" or add `budget = 0.1`")))
-}

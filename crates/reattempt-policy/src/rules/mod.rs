@@ -10,6 +10,7 @@ pub mod budget;
 mod checks;
 mod fixes;
 mod hedge;
+mod many;
 mod restart;
 mod tame;
 mod total;
@@ -27,10 +28,16 @@ pub use breaker::window_below_timeout as breaker_window;
 pub use budget::ratio as budget_share;
 #[doc(hidden)]
 pub use checks::SHORTEST_TIMEOUT;
+use checks::{
+    above_cap, above_deadline, factor_range, hardly_any_time, jitter_range, never_starts,
+    no_attempt, no_base, no_cap, no_deadline, no_difference, no_timeout, only_for_retries,
+    reset_too_soon, timeout_above_deadline, too_long, without_effect,
+};
 pub use hedge::{
     beyond_deadline as hedge_beyond_deadline, beyond_timeout as hedge_beyond_timeout,
     copies as hedge_copies, delay as hedge_delay, quantile as hedge_quantile,
 };
+use many::{endless, too_many, too_much};
 pub use restart::restarts;
 #[doc(hidden)]
 pub use tame::Broken;
@@ -88,7 +95,7 @@ macro_rules! rules {
             /// Returns the violation of this rule by the values of a policy, if they break it.
             #[doc(hidden)]
             pub const fn check(self, policy: &Values) -> Option<Violation> {
-                let broken = match self { $(Self::$rule => checks::$check(policy)),+ };
+                let broken = match self { $(Self::$rule => $check(policy)),+ };
                 match broken {
                     Some((key, message)) => {
                         Some(Violation::of_key(self.id(), self.severity(), key, message))

@@ -6,17 +6,15 @@
 
 use core::time::Duration;
 
-use super::Key::{self, Base, Cap};
-use super::fixes;
 use crate::backoff::Backoff;
 use crate::duration::{Nanos, is_shorter, shorter};
 use crate::values::Values;
 
 /// The most attempts in any second after the first failure.
-const IN_A_SECOND: u32 = 100;
+pub(super) const IN_A_SECOND: u32 = 100;
 
 /// The most attempts of a call.
-const IN_ALL: u32 = 10_000;
+pub(super) const IN_ALL: u32 = 10_000;
 
 /// How far from its least to its longest a delay is at least: of the sum of n even random numbers, 5.3 standard deviations
 /// below the mean.
@@ -128,51 +126,4 @@ pub(super) const fn fewer(policy: &Values) -> u32 {
     } else {
         IN_ALL
     }
-}
-
-/// The shortest `base`, or else `cap`, in whole milliseconds, of those that are longer by as much as there are too many
-/// attempts, if it is accepted.
-pub(super) const fn slower(policy: &Values) -> Option<(Key, Duration)> {
-    let (second, all) = (in_a_second(policy), in_all(policy));
-    // The first of them takes no time.
-    let (least, most) = (
-        excess(second.saturating_sub(1), all.saturating_sub(1)),
-        excess(second, all),
-    );
-    let longer = [(Base, least), (Base, most), (Cap, least), (Cap, most)];
-    let mut rest: &[(Key, f64)] = &longer;
-    while let [(key, factor), tail @ ..] = rest {
-        let slower = match key {
-            Cap => policy.cap(whole_millis(policy.cap.0 * *factor)),
-            _ => policy.base(whole_millis(policy.base.0 * *factor)),
-        };
-        if fixes::is_accepted(&slower) {
-            let delay = match key {
-                Cap => slower.cap,
-                _ => slower.base,
-            };
-            return Some((*key, delay.duration()));
-        }
-        rest = tail;
-    }
-    None
-}
-
-/// How many times as many as may be.
-const fn excess(second: u32, all: u32) -> f64 {
-    let second = second as f64 / IN_A_SECOND as f64;
-    let all = all as f64 / IN_ALL as f64;
-    if second > all { second } else { all }
-}
-
-/// Rounded up.
-const fn whole_millis(nanos: f64) -> Duration {
-    let duration = Nanos(nanos).duration();
-    let rest = duration.subsec_nanos() % 1_000_000;
-    if rest == 0 {
-        return duration;
-    }
-    duration.saturating_add(Duration::from_nanos(
-        1_000_000_u64.saturating_sub(rest as u64),
-    ))
 }

@@ -1,12 +1,12 @@
 //! Which functions cannot be retried, and which keys do not fit a function.
 
-use proc_macro2::Span;
 use reattempt_policy::rules::RuleId;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
-use syn::{Expr, Ident, Pat, ReturnType};
+use syn::{Ident, Pat, ReturnType};
 
 use super::limits;
+use super::together::async_closure;
 use crate::args::{Args, Filter, Given, Names, Predicate};
 use crate::diagnostics::Diagnostics;
 use crate::item::{Answer, Flow, Function, is_retry, text};
@@ -305,18 +305,6 @@ fn sync_hooks(args: &Args, what: &str, faults: &mut Diagnostics) {
         if let Some(span) = closure.and_then(async_closure) {
             faults.push(span, entry, format!("`{key}` cannot be async in a sync {what}; make the {what} async or the closure sync"));
         }
-    }
-}
-
-/// The `async` of a closure that is certainly async.
-pub(super) fn async_closure(code: &Expr) -> Option<Span> {
-    match code {
-        Expr::Closure(closure) => match (&closure.asyncness, &*closure.body) {
-            (Some(asyncness), _) => Some(asyncness.span),
-            (None, Expr::Async(block)) => Some(block.async_token.span),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

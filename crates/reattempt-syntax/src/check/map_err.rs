@@ -4,7 +4,7 @@ use reattempt_policy::rules::RuleId;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Pat};
 
-use super::function::async_closure;
+use super::together::async_closure;
 use crate::args::Code;
 use crate::diagnostics::Diagnostics;
 use crate::item::text;

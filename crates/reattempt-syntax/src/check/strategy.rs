@@ -5,7 +5,7 @@ use reattempt_policy::rules::{Key, RuleId};
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
-use super::function::async_closure;
+use super::together::async_closure;
 use crate::args::Args;
 use crate::diagnostics::Diagnostics;
 

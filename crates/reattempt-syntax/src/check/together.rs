@@ -6,7 +6,6 @@ use reattempt_policy::rules::RuleId;
 use syn::Expr;
 use syn::spanned::Spanned as _;
 
-use super::function::async_closure;
 use super::limits::gates;
 use crate::args::{Args, Filter, Given, Predicate, Value};
 use crate::diagnostics::{Diagnostics, Place};
@@ -237,5 +236,17 @@ fn refused_value(args: &Args, faults: &mut Diagnostics) {
             RuleId::S9,
             format!("the second parameter of `{key}` is the value that `until` refused, and there is no `until` here; write `{key} = |retry| ...`, of which `error()`, `delay()` and `attempt()` tell the rest, or write `until = |value| ...`"),
         );
+    }
+}
+
+/// The `async` of a closure that is certainly async.
+pub(super) fn async_closure(code: &Expr) -> Option<Span> {
+    match code {
+        Expr::Closure(closure) => match (&closure.asyncness, &*closure.body) {
+            (Some(asyncness), _) => Some(asyncness.span),
+            (None, Expr::Async(block)) => Some(block.async_token.span),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -97,7 +97,7 @@ impl Layer {
                 is_seen: true,
             };
         };
-        let attempts = Count::of(effective).times(effective.copies);
+        let attempts = effective.attempts().times(effective.copies);
         let goes_on = effective.polls || matches!(effective.policy.nesting(), Nested::Multiply);
         Self {
             attempts,

@@ -392,9 +392,9 @@ fn schedule(effective: &Effective) -> Schedule {
     let limits = is_known && effective.knows(Key::Deadline) && effective.knows(Key::Timeout);
     Schedule {
         words: limits.then(|| policy.explain().to_string()),
-        attempts: Count::of(effective).into(),
+        attempts: effective.attempts().into(),
         budget: effective.share,
-        load: Count::of(effective).times(effective.copies).into(),
+        load: effective.attempts().times(effective.copies).into(),
         delays: effective.knows_delays().then(|| delays.collect()),
         sleeping_ns: worst.total_delay().filter(|_| limits).map(nanos),
         wall_ns: worst.total_time().filter(|_| limits).map(nanos),

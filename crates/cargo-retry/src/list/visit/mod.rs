@@ -17,7 +17,8 @@ use super::sites::{Call, Callee, Form, Node, Scope, Site, Survey};
 use super::types::{self, Types, Variables};
 use crate::code::conditions::{self, Given};
 use crate::code::modules::Code;
-use crate::code::names::{Meaning, Path};
+use crate::code::modules::Meaning;
+use crate::code::names::Path;
 use crate::code::uses::uses;
 use crate::code::{File, Place, loose};
 
