@@ -395,7 +395,12 @@ impl<'ast> Visit<'ast> for Variables {
         self.changed.push(written(&assign.left));
         syn::visit::visit_expr_assign(self, assign);
     }
-    fn visit_item(&mut self, _: &'ast Item) {}
+    fn visit_item(&mut self, item: &'ast Item) {
+        if let Item::Const(it) = item {
+            let value = (it.ident.to_string(), (*it.expr).clone());
+            self.first.push(value);
+        }
+    }
 }
 
 impl<'ast> Visit<'ast> for Visitor<'_> {

@@ -12,6 +12,8 @@ pub(super) const ASKED: &str = "a delay that an error asks for is bounded by `ma
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Keys {
     pub(super) max: Option<String>,
+    /// What `max` is, where it is a name.
+    pub(super) known_max: Option<String>,
     pub(super) backoff: Option<&'static str>,
     pub(super) base: Option<String>,
     pub(super) factor: Option<String>,
@@ -106,6 +108,7 @@ impl Keys {
     fn broken(&self) -> Vec<String> {
         let policy = Self {
             hooks: Vec::new(),
+            max: self.known_max.clone().or_else(|| self.max.clone()),
             ..self.clone()
         };
         let given = from_text(&policy.text());

@@ -165,3 +165,22 @@ fn a_power_of_the_count_is_a_factor() {
         assert!(is_sketch(&found) && !is_known, "{found}");
     }
 }
+
+/// The compiler knows them, and holds the policy to its rules.
+#[test]
+fn a_constant_of_the_function_is_held_to_the_rules() {
+    let of = |name: &str, most: u32| {
+        let body = format!(
+            "const MOST: usize = {most}; const WAIT: Duration = Duration::from_millis(100); let mut tries = 0; loop {{ match ask() {{ Ok(it) => return Ok(it), Err(e) => {{ tries += 1; if tries >= MOST {{ return Err(e); }} sleep(WAIT) }} }} }}"
+        );
+        only(name, &body)
+    };
+    let (found, code) = of("seen-most", 100);
+    assert!(code.contains("max = MOST, base = \"100ms\", on"), "{found}");
+    assert!(found["differs"].to_string().contains("rule X7"), "{found}");
+    let (found, code) = of("seen-few", 9);
+    assert!(
+        code.contains("max = MOST, backoff = \"fixed\", base = \"100ms\","),
+        "{found}"
+    );
+}

@@ -143,6 +143,13 @@ impl<'e> Number<'e> {
         self
     }
 
+    /// With the number that a name stands for.
+    fn known(self, named: &dyn Fn(&str) -> Option<Expr>) -> Option<Self> {
+        let value = integer(&named(&variable(self.expr?)?)?)?;
+        let more = i64::try_from(value).ok()?.saturating_add(self.more);
+        Some(Self { expr: None, more })
+    }
+
     /// Attempts are at least one.
     fn text(&self) -> Option<String> {
         match self.expr {
@@ -218,6 +225,7 @@ impl<'c> Attempts<'c> {
             more,
         });
         keys.max = number.and_then(|it| it.text());
+        keys.known_max = number.and_then(|it| it.known(self.outside.named)?.text());
         if keys.max.is_none() {
             let texts: Vec<_> = facts.limits.iter().map(|it| written(&it.with)).collect();
             keys.missing.push(format!(
