@@ -40,7 +40,7 @@ impl<T> ReportLimit for Option<T> {
     message = "a retry cannot tell success from failure in `{Self}`",
     label = "neither a `Result` nor an `Option`",
     note = "return a `Result` or an `Option`, without `?` behind it; or, in a macro, add `until = |value| ...` to say which values are final",
-    note = "for an async operation: an `async fn`, `async` in front of the body of `retry_block!`, or `run_async` in place of `run`",
+    note = "for an async operation: an `async fn`, `async` in front of the body of `retry_block!` and `.await` behind the operation, or `run_async` in place of `run`",
     note = "rule S1: https://reattempt.github.io/reattempt/errors.html#s1"
 )]
 pub trait Outcome: Sized {

@@ -38,8 +38,23 @@ impl<T> IntoVerified<T> for Option<T> {
     }
 }
 
-impl IntoVerified<()> for bool {
-    fn into_verified(self) -> Verified<()> {
-        self.then_some(()).into_verified()
+impl<T: Valueless> IntoVerified<T> for bool {
+    fn into_verified(self) -> Verified<T> {
+        self.then_some(T::VALUE).into_verified()
     }
+}
+
+/// A value that nothing has to be known of: `()`.
+#[diagnostic::on_unimplemented(
+    message = "a `bool` of `verify` says that the operation was executed, and not what it returned",
+    label = "expected `Verified<{Self}>` or `Option<{Self}>`",
+    note = "return `Some(value)` where it was executed and `None` where it was not, or a `reattempt::Verified`",
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
+)]
+pub trait Valueless {
+    const VALUE: Self;
+}
+
+impl Valueless for () {
+    const VALUE: Self = ();
 }

@@ -64,7 +64,7 @@ pub fn nothing<N: Nothing>(_: N) {}
 #[diagnostic::on_unimplemented(
     message = "`before_retry` must return `()`, but returns `{Self}`",
     label = "expected `()`",
-    note = "end the closure with `;`, as in `before_retry = |retry| {{ renew(retry); }}`",
+    note = "end the closure with `;`, as in `before_retry = |retry| {{ renew(retry); }}`; of an async call write `before_retry = async |retry| {{ let _ = renew(retry).await; }}`",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait Nothing {}
