@@ -38,6 +38,10 @@ pub(crate) fn attribute(arguments: &TokenStream, item: TokenStream) -> TokenStre
         Ok(expanded) => expanded,
         Err(faults) => {
             let errors = faults.into_compile_errors();
+            // Of two things in place of an expression the compiler ignores the second, and says so.
+            if syn::parse2::<syn::Expr>(item.clone()).is_ok() {
+                return errors;
+            }
             let item = function::standing(arguments, item);
             ours!(#item #errors)
         }

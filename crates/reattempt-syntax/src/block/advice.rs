@@ -131,7 +131,9 @@ fn body(input: ParseStream<'_>) -> Option<Diagnostic> {
             if is_key(&name) || name.starts_with(char::is_uppercase) {
                 return None;
             }
-            format!("the body is a block or a closure; write `{{ {written}() }}`")
+            format!(
+                "the body is a block or a closure; write `{{ {written}() }}`, or `async {{ {written}().await }}` where it is async"
+            )
         }
         Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if path.path.get_ident().is_some_and(|it| is_key(&it.to_string()))) =>
         {
@@ -140,9 +142,9 @@ fn body(input: ParseStream<'_>) -> Option<Diagnostic> {
         _ if slips::awaits_in(said.to_token_stream()) => format!(
             "an attempt that awaits is async; write `async {{ {written} }}`, and `.await{end}` after the macro"
         ),
-        _ if end.is_empty() => {
-            format!("the body is a block or a closure; write `{{ {written} }}`")
-        }
+        _ if end.is_empty() => format!(
+            "the body is a block or a closure; write `{{ {written} }}`, or `async {{ {written}.await }}` where it is async"
+        ),
         _ => format!(
             "the body is a block or a closure; write `{{ {written} }}`, and `{end}` after the macro"
         ),

@@ -264,6 +264,9 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
         "map_err" if is_conversion(value) => Some(
             "`map_err` has to name the error of an attempt, which a conversion leaves open; write `map_err = |error: reattempt::RetryError<E>| error.into()`, with that error for `E`".to_owned(),
         ),
+        "budget" => table(value),
+        // Of which type, only the answer says.
+        "fallback" if said == "Default::default()" => Some(format!("`fallback` takes a function; write `fallback = |_| Ok({said})`")),
         "fallback" if is_answer(value) => Some(format!("`fallback` takes a function; write `fallback = |_| {said}`")),
         "on" | "except" => alternatives(key, value),
         _ if Key::from_name(key).is_some_and(|key| key.kind() == Kind::Time) => product(value),
@@ -340,6 +343,24 @@ fn shape(value: &Expr) -> Option<String> {
     Some(format!(
         "the numbers of a backoff are keys of their own; write `backoff = \"{ours}\"` beside `base`, `factor` and `cap`"
     ))
+}
+
+/// `budget = { per_success = 0.1 }`, as files have it.
+fn table(value: &Expr) -> Option<String> {
+    let Expr::Block(block) = value else {
+        return None;
+    };
+    let [syn::Stmt::Expr(Expr::Assign(assign), None)] = block.block.stmts.as_slice() else {
+        return None;
+    };
+    let [key, value] = [&assign.left, &assign.right].map(|it| written(&it.to_token_stream()));
+    Some(if key == "per_success" {
+        format!("a table is of files alone; write `budget = {value}`")
+    } else {
+        format!(
+            "a table is of files alone; write `budget = &BUDGET` with `static BUDGET: reattempt::Budget = reattempt::Budget::{key}({value});`"
+        )
+    })
 }
 
 /// `map_err = Into::into`.
@@ -445,7 +466,14 @@ fn is_answer(value: &Expr) -> bool {
     match value {
         Expr::Lit(_) | Expr::Unary(_) | Expr::Binary(_) => true,
         Expr::Path(_) => is_word(value, &["None"]),
-        Expr::Call(call) => is_word(&call.func, &["Ok", "Some", "Err"]),
+        Expr::Call(call) => {
+            let makes = |path: &syn::Path| {
+                let last = path.segments.last();
+                last.is_some_and(|it| it.ident == "default" || it.ident == "new")
+            };
+            is_word(&call.func, &["Ok", "Some", "Err"])
+                || matches!(&*call.func, Expr::Path(it) if makes(&it.path))
+        }
         _ => false,
     }
 }
