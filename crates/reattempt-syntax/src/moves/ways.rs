@@ -161,6 +161,22 @@ impl Way {
             ("Pin", Some(last)) if holds_unique(&last.arguments) => return Self::Pinned,
             _ => {}
         }
+        // A future that has failed cannot be awaited again.
+        let tokens = path.to_token_stream();
+        let is_called = ["Fn", "FnMut", "FnOnce"]
+            .iter()
+            .any(|it| has_word(&tokens, it));
+        let has_future = has_word(&tokens, "Future") && !is_called;
+        let held = match &*name {
+            "BoxFuture" | "LocalBoxFuture" => Some(".."),
+            "Box" if has_future => Some("dyn Future<..>"),
+            "Pin" if has_future => Some("Box<dyn Future<..>>"),
+            _ => None,
+        };
+        if let Some(held) = held {
+            let maker = "impl AsyncFnMut() -> ..".to_owned();
+            return Self::MadeAgain(format!("{name}<{held}>"), maker);
+        }
         let object = types.iter().find_map(|it| match it {
             Type::TraitObject(object) => Some(object),
             _ => None,

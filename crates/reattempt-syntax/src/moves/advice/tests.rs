@@ -54,6 +54,18 @@ fn the_signature_decides_the_fix() {
             format!("add `+ Clone` to the type of `x` and {copy}, {block}, or {caller}"),
         ),
         (
+            "fn f(x: Box<dyn FnOnce() -> BoxFuture<u8>>)",
+            format!(
+                "replace `Box<dyn FnOnce(..)>` by `Box<dyn FnMut(..)>` and write `mut x`, {block}, or {caller}"
+            ),
+        ),
+        (
+            "fn f(x: BoxFuture<'_, u8>)",
+            format!(
+                "replace `BoxFuture<..>` by `impl AsyncFnMut() -> ..` and write `mut x` and `x().await`, {block}, or {caller}"
+            ),
+        ),
+        (
             "fn f(x: impl FnOnce() + Clone)",
             format!("{copy}, or borrow `x`"),
         ),
