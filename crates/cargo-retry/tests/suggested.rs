@@ -95,6 +95,7 @@ macro_rules! runs {
                 "{:?}",
                 $module::guard(&server).map_err(|it| it.kind())
             ));
+            said(format!("{:?}", $module::counted(&server)));
             said(format!("{:?}", $module::question(&server)));
             said(format!("{:?}", $module::pattern(&server).await));
             said(format!("{:?}", $module::condition(&server).await));

@@ -71,6 +71,17 @@ macro_rules! warn {
     ($server:ident, $($line:tt)*) => { $server.lines.borrow_mut().push(format!($($line)*)) };
 }
 
+/// A number of turns, and no error.
+pub fn counted(server: &Server) -> bool {
+    for _ in 0..3 {
+        if server.is_ready() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    false
+}
+
 /// Errors that `?` converts, turns without an end, and a power as delay.
 pub fn question(server: &Server) -> Result<u8, Wider> {
     for attempt in 1.. {

@@ -71,6 +71,23 @@ macro_rules! warn {
     ($server:ident, $($line:tt)*) => { $server.lines.borrow_mut().push(format!($($line)*)) };
 }
 
+/// A number of turns, and no error.
+pub fn counted(server: &Server) -> bool {
+    if reattempt::retry_block!(
+    max = 3,
+    backoff = "fixed",
+    base = "2ms",
+    jitter = "none",
+    until = |is_so| *is_so,
+    {
+        server.is_ready()
+    },
+) {
+            return true;
+        }
+    false
+}
+
 /// Errors that `?` converts, turns without an end, and a power as delay.
 pub fn question(server: &Server) -> Result<u8, Wider> {
     return reattempt::retry_block!(

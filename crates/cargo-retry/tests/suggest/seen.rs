@@ -184,3 +184,22 @@ fn a_constant_of_the_function_is_held_to_the_rules() {
         "{found}"
     );
 }
+
+#[test]
+fn turns_that_ask_until_it_is_so_are_a_poll() {
+    let of = |ask: &str, more: &str| {
+        format!("for i in 0..MOST {{ if {ask} {{ return Ok(0); }} {more} sleep(PAUSE); }} fail()")
+    };
+    let (found, code) = only("seen-turns", &of("is_done()", ""));
+    assert!(
+        !is_sketch(&found) && code.contains("max = MOST,"),
+        "{found}"
+    );
+    let (found, _) = only("seen-turns-line", &of("is_done()", "info!(\"{i}\");"));
+    assert!(is_sketch(&found), "{found}");
+    // A wait that may be cut short.
+    for ask in ["cancel.is_cancelled()", "self.shutdown()", "i == 3"] {
+        let code = format!("fn it() -> Result<u8, Error> {{ {} }}", of(ask, ""));
+        assert!(super::findings("seen-turns-cut", &code).is_empty(), "{ask}");
+    }
+}

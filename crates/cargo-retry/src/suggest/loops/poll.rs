@@ -4,7 +4,7 @@ use syn::visit::Visit;
 use syn::{Block, Expr, ExprIf, Pat, Stmt};
 
 use super::conditions::elapsed;
-use super::facts::{Exit, Facts, leaves};
+use super::facts::{Exit, Facts, has_word, leaves};
 use super::parts::Parts;
 use super::patterns::Bound;
 use super::policy::{self, Outside};
@@ -26,7 +26,18 @@ pub(in crate::suggest) struct Poll<'a> {
     pub(in crate::suggest) keys: Keys,
 }
 
-/// A `while` or a `loop` that compares times, asks, and sleeps.
+/// What ends a wait that asks for nothing else.
+const ENDS: &[&str] = &[
+    "abort",
+    "cancel",
+    "closed",
+    "exit",
+    "interrupt",
+    "shutdown",
+    "stop",
+];
+
+/// A loop that compares times or counts its turns, asks, and sleeps.
 pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Poll<'a>> {
     let parts = Parts::of(expr)?;
     let facts = parts.facts();
@@ -40,14 +51,21 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         })
     };
     let over = ifs().find(|(_, it)| elapsed(&it.cond, times).is_some());
+    let has_end = matches!(parts.turns, Some((_, Expr::Range(it))) if it.end.is_some());
     let time = match (parts.time(&facts), over) {
-        (Some(time), _) => time,
-        (None, Some((_, it))) => elapsed(&it.cond, times)?,
+        (Some(time), _) => Some(time),
+        (None, Some((_, it))) => Some(elapsed(&it.cond, times)?),
+        (None, None) if has_end => None,
         (None, None) => return None,
     };
     // `if let Err(error) = step() { break; }` is not what it waits for.
     let fails = |it: &ExprIf| question(it).1.is_some_and(|it| tries::error(it).is_some());
-    let asks = |it: &ExprIf| elapsed(&it.cond, times).is_none() && it.else_branch.is_none();
+    let turn = parts.turns.map(|(name, _)| names(name)).unwrap_or_default();
+    let asks = |it: &ExprIf| {
+        let asked = names(&it.cond);
+        let is_other = elapsed(&it.cond, times).is_some() || it.else_branch.is_some();
+        !is_other && asked.is_disjoint(&turn) && !asked.iter().any(|it| has_word(it, ENDS))
+    };
     let (place, it) = ifs().find(|(_, it)| asks(it) && !fails(it))?;
     let declared = parts.declared();
     let mut own = declared.clone();
@@ -57,7 +75,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         declared: &declared,
         named: around.named,
     };
-    let mut keys = policy::keys(None, &facts, Some(sleep), Some(time), None, &outside);
+    let mut keys = policy::keys(parts.turns, &facts, Some(sleep), time, None, &outside);
     keys.missing.extend(parts.besides(&facts));
     let (value, pattern) = question(it);
     if pattern.is_none() {
@@ -75,7 +93,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         if is_known || sleeps(statement) {
             continue;
         }
-        if at < place && !turns_away(statement) {
+        if at < place && !turns_away(statement) && names(statement).is_disjoint(&turn) {
             before.push(statement);
         } else {
             keys.missing.push(format!(
