@@ -203,3 +203,31 @@ fn turns_that_ask_until_it_is_so_are_a_poll() {
         assert!(super::findings("seen-turns-cut", &code).is_empty(), "{ask}");
     }
 }
+
+#[test]
+fn a_poll_gives_no_borrow_of_its_turn_away() {
+    let of = |value: &str| {
+        format!(
+            "for _ in 0..9 {{ sleep(PAUSE); let all = list(); if let Some(it) = {value} {{ return Ok(it); }} }} fail()"
+        )
+    };
+    let (found, _) = only("seen-borrow", &of("all.iter().find(is_it)"));
+    let said = found["missing"].to_string();
+    assert!(
+        is_sketch(&found) && said.contains("borrows `all`"),
+        "{found}"
+    );
+    for (number, value) in ["all.iter().find(is_it).cloned()", "find()"]
+        .iter()
+        .enumerate()
+    {
+        let (found, _) = only(&format!("seen-owned-{number}"), &of(value));
+        assert!(!is_sketch(&found), "{found}");
+        assert!(
+            found["differs"]
+                .to_string()
+                .contains("sleeps before it asks"),
+            "{found}"
+        );
+    }
+}

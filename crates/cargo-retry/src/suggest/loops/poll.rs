@@ -1,5 +1,7 @@
 //! Loops that ask until something is so or the time is over: nothing fails in them.
 
+use std::collections::BTreeSet;
+
 use syn::visit::Visit;
 use syn::{Block, Expr, ExprIf, Pat, Stmt};
 
@@ -102,6 +104,15 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
             ));
         }
     }
+    let borrowed = pattern.and_then(|_| borrowed(value, &before));
+    keys.missing.extend(borrowed.map(|name| {
+        format!("whether the value borrows `{name}`, which the turn makes: give an owned one, as `.cloned()` does")
+    }));
+    if parts.body.stmts.iter().take(place).any(sleeps) {
+        keys.differs.push(
+            "the loop sleeps before it asks, and here the first question comes at once".to_owned(),
+        );
+    }
     let then = match it.then_branch.stmts.as_slice() {
         [Stmt::Expr(Expr::Break(it), _)] if it.expr.is_none() => None,
         _ => Some(&it.then_branch),
@@ -110,16 +121,9 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         .into_iter()
         .flatten();
     for block in blocks.clone() {
-        let mut known = Bound::default();
-        known.visit_block(block);
-        if let (Some(it), true) = (pattern, Some(block) == then) {
-            known.visit_pat(it);
-        }
-        let (used, known) = (names(block), known.all());
-        let lost = used
-            .intersection(&declared)
-            .filter(|it| !known.contains(*it));
-        keys.missing.extend(lost.map(|it| {
+        let pattern = pattern.filter(|_| Some(block) == then);
+        let lost = lost(block, pattern, &declared);
+        keys.missing.extend(lost.iter().map(|it| {
             format!("`{it}`, which only a turn of the loop has: what follows the loop names it")
         }));
     }
@@ -143,6 +147,40 @@ fn question(it: &ExprIf) -> (&Expr, Option<&Pat>) {
         Expr::Let(it) => (&it.expr, Some(&it.pat)),
         condition => (condition, None),
     }
+}
+
+/// What a turn declares and a block behind the loop names, but for what the block and this pattern bind.
+fn lost(block: &Block, pattern: Option<&Pat>, declared: &BTreeSet<String>) -> Vec<String> {
+    let mut known = Bound::default();
+    known.visit_block(block);
+    if let Some(it) = pattern {
+        known.visit_pat(it);
+    }
+    let (used, known) = (names(block), known.all());
+    let lost = used
+        .intersection(declared)
+        .filter(|it| !known.contains(*it));
+    lost.cloned().collect()
+}
+
+/// What a value may borrow of what the turn makes before it.
+fn borrowed(value: &Expr, before: &[&Stmt]) -> Option<String> {
+    let mut of_turn = Bound::default();
+    for statement in before {
+        of_turn.visit_stmt(statement);
+    }
+    let used = names(value);
+    let mut borrowed = used
+        .intersection(&of_turn.all())
+        .cloned()
+        .collect::<Vec<_>>();
+    borrowed.pop().filter(|_| !is_owned(value))
+}
+
+/// Whether the last method of a value makes a copy.
+fn is_owned(value: &Expr) -> bool {
+    let copies = ["clone", "cloned", "copied", "to_owned", "to_string"];
+    matches!(value, Expr::MethodCall(it) if copies.iter().any(|name| it.method == name))
 }
 
 fn has_let(condition: &Expr) -> bool {
