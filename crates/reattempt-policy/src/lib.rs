@@ -33,15 +33,20 @@ mod values;
 mod violation;
 mod worst;
 #[cfg(feature = "written")]
+#[doc(hidden)]
 pub mod written;
 
 pub use backoff::{Backoff, BackoffFn};
 pub use explain::Explanation;
 pub use id::{INDEX, RuleId};
-pub use jitter::{Jitter, unit};
+pub use jitter::Jitter;
+#[doc(hidden)]
+pub use jitter::unit;
 pub use key::{Key, Keys, Kind};
 pub use telemetry::{Level, Telemetry};
 pub use text::{CAPACITY, Letters, Text};
-pub use values::{Course, DefaultBudget, HARMLESS, KeyValue, Nested, UNLIMITED, Values};
+pub use values::Nested;
+#[doc(hidden)]
+pub use values::{Course, DefaultBudget, HARMLESS, KeyValue, UNLIMITED, Values};
 pub use violation::{Consequence, Severity, Violation};
 pub use worst::WorstCase;

@@ -215,14 +215,15 @@ fn hostile_headers() {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    let mut seed = since.as_nanos() as u64;
+    let mut seed = since.as_secs() ^ u64::from(since.subsec_nanos()) << 32;
     println!("seed {seed}");
     let mut below = |count: usize| {
         // SplitMix64.
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ z >> 31) as usize % count
+        let below = (z ^ z >> 31) % u64::try_from(count).expect("few");
+        usize::try_from(below).expect("below a count")
     };
     for _ in 0..20_000 {
         let mut headers = HeaderMap::new();

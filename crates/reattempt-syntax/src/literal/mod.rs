@@ -116,10 +116,12 @@ fn variant(name: &str) -> Ident {
 impl Literal for Jitter {
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
         let variant = variant(self.variant());
-        match self {
-            Self::Ratio(ratio) => ours!(#krate::Jitter::#variant(#ratio)),
-            _ => ours!(#krate::Jitter::#variant),
-        }
+        let content = if let Self::Ratio(ratio) = self {
+            ours!((#ratio))
+        } else {
+            ours!()
+        };
+        ours!(#krate::Jitter::#variant #content)
     }
 }
 
