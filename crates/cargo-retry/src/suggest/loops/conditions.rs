@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use syn::{BinOp, Expr, UnOp};
 
-use super::counters::Counters;
-use super::facts::has_word;
+use super::counters::{Counters, has_word, unparenthesized};
 use super::names;
 use super::patterns::shown;
 use super::render::{negated, rendered};
@@ -205,13 +204,6 @@ fn parts<'a>(condition: &'a Expr, is_not: bool, join: Join, all: &mut Vec<(&'a E
             }
         }
         _ => all.push((condition, is_not)),
-    }
-}
-
-pub(super) fn unparenthesized(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Paren(it) => unparenthesized(&it.expr),
-        expr => expr,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use syn::visit::Visit;
 use syn::{BinOp, Block, Expr};
 
-use super::{conditions, patterns};
+use super::patterns;
 use crate::code::written;
 use crate::suggest::keys::integer;
 
@@ -73,7 +73,7 @@ impl<'ast> Visit<'ast> for Counters {
 
 /// `n = n + 1`, `n = n.saturating_add(1)`: whether that is up.
 pub(super) fn steps(left: &Expr, right: &Expr) -> Option<bool> {
-    let (from, by, is_up) = match conditions::unparenthesized(right) {
+    let (from, by, is_up) = match unparenthesized(right) {
         Expr::Binary(it) => match it.op {
             BinOp::Add(_) => (&it.left, &*it.right, true),
             BinOp::Sub(_) => (&it.left, &*it.right, false),
@@ -90,4 +90,16 @@ pub(super) fn steps(left: &Expr, right: &Expr) -> Option<bool> {
         _ => return None,
     };
     (written(from) == written(left) && integer(by) == Some(1)).then_some(is_up)
+}
+
+pub(super) fn unparenthesized(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(it) => unparenthesized(&it.expr),
+        expr => expr,
+    }
+}
+
+pub(super) fn has_word(name: &str, words: &[&str]) -> bool {
+    let name = name.to_lowercase();
+    words.iter().any(|word| name.contains(word))
 }

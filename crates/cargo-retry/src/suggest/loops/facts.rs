@@ -423,11 +423,6 @@ const fn is_assignment(op: BinOp) -> bool {
     )
 }
 
-pub(super) fn has_word(name: &str, words: &[&str]) -> bool {
-    let name = name.to_lowercase();
-    words.iter().any(|word| name.contains(word))
-}
-
 pub(super) fn is_sleep(name: &str) -> bool {
     matches!(
         name,

@@ -6,7 +6,8 @@ use syn::visit::Visit;
 use syn::{Block, Expr, ExprIf, Pat, Stmt};
 
 use super::conditions::elapsed;
-use super::facts::{Exit, Facts, has_word, leaves};
+use super::counters::has_word;
+use super::facts::{Exit, Facts, leaves};
 use super::parts::Parts;
 use super::patterns::Bound;
 use super::policy::{self, Outside};

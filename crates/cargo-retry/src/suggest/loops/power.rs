@@ -3,7 +3,7 @@
 use syn::spanned::Spanned as _;
 use syn::{BinOp, Expr, ExprCall};
 
-use super::conditions::unparenthesized;
+use super::counters::unparenthesized;
 use super::facts::Facts;
 use crate::code::written;
 use crate::suggest::keys::{integer, literal_duration, operand};

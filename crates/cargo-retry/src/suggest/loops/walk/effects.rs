@@ -6,7 +6,7 @@ use syn::{Attribute, Expr, Macro};
 
 use super::{End, Walk};
 use crate::code::written;
-use crate::suggest::loops::conditions::unparenthesized;
+use crate::suggest::loops::counters::unparenthesized;
 use crate::suggest::loops::facts::is_sleep;
 use crate::suggest::loops::failure::{Exits, Log, Scope};
 use crate::suggest::loops::macros::{ends, is_log, logs};
