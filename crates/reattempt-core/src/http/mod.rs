@@ -6,12 +6,12 @@
 mod bad_status;
 mod idempotency;
 mod quota;
-#[cfg(test)]
-mod recorded;
 mod redirects;
 mod request_error;
 mod retry_after;
 mod statuses;
+#[cfg(test)]
+mod tests;
 
 pub use bad_status::{BadStatus, CheckStatus, HasStatus};
 pub use idempotency::{HasMethod, IDEMPOTENCY_KEY};
