@@ -68,7 +68,8 @@ impl WorkflowContext {
     /// Starts a task of another workflow, or of the same one, as a child of this task. The store keeps
     /// the child and the record of its start in one transaction, so there is one child however often
     /// the workflow runs again. Call [`result`](Self::result) or [`gather`](Self::gather) to wait for its
-    /// end: the task waits without a worker. A child that nobody waits for goes on by itself.
+    /// end: the task waits without a worker. A child goes on by itself if the workflow does not
+    /// wait for it.
     ///
     /// If this task turns back, because it fails for good or is cancelled, its children turn back with it.
     /// Those that run are cancelled at once. Those that were processed are undone where the parent comes to

@@ -1,4 +1,4 @@
-//! The side of those who submit tasks: they follow their tasks, send signals, and cancel.
+//! The side of the callers: they submit tasks, follow them, send signals, and cancel.
 
 mod handle;
 mod in_transaction;
@@ -114,10 +114,10 @@ impl Client {
         self
     }
 
-    /// Sets how many tasks may wait in a queue, for all clones of this client: it refuses to submit more
-    /// with [`SubmitError::QueueFull`]. Tasks that could run and wait for a worker count, and those that wait for their turn in a
-    /// [lane](Submission::lane). Tasks that are submitted in a
-    /// transaction of your application, by a schedule or as a child are never refused.
+    /// Sets how many tasks may wait in a queue, for all clones of this client: it refuses to submit more with
+    /// [`SubmitError::QueueFull`]. Tasks that could run and wait for a worker count, and those that wait for their
+    /// turn in a [lane](Submission::lane). Tasks that are submitted in a transaction of your application, by a
+    /// schedule or as a child are never refused.
     ///
     /// The store counts up to this number for each group of submissions, so a bound of 10,000 costs more
     /// than one of 100. Processes that submit at the same moment do not see each other's tasks: together they can
@@ -384,9 +384,9 @@ impl Client {
             .await
     }
 
-    /// Says what became of a step that ended a task, or of which nobody knows whether it was done,
-    /// and continues the task. The store does not know the type of a step: a result that does not fit it
-    /// parks the task, and you can say another one, as long as nothing is recorded after it.
+    /// Says what became of a step that ended a task, or whose outcome is unknown, and continues the
+    /// task. The store does not know the type of a step: a result that does not fit it parks the task,
+    /// and you can say another one, as long as nothing is recorded after it.
     ///
     /// # Errors
     ///
@@ -445,8 +445,8 @@ impl Client {
     }
 
     /// Compares the tables of the store that find tasks with the tasks themselves, and rebuilds what does not
-    /// fit: [`Postgres`](crate::Postgres) keeps such tables by a trigger, and they differ after somebody has
-    /// restored or changed tasks while triggers were off. Returns how many tasks had wrong lines.
+    /// fit. [`Postgres`](crate::Postgres) keeps such tables by a trigger. They differ after tasks were
+    /// restored or changed while triggers were off. Returns how many tasks had wrong lines.
     ///
     /// It compares 2,000 tasks in a transaction, and locks only those whose lines are wrong, so schedulers may
     /// run beside it. Other stores have nothing to repair.
@@ -463,8 +463,8 @@ impl Client {
     }
 
     /// Makes a copy of a store another store: the steps of its tasks get other keys, those of tasks that have begun,
-    /// too. Call it for a copy that goes on beside the original, such as one for tests, before anything runs on it, and open
-    /// the copy again afterwards. Otherwise services take the steps of the one for repetitions of the
+    /// too. Call it for a copy that goes on beside the original, such as one for tests, before anything runs on it,
+    /// and open the copy again afterwards. Otherwise services take the steps of the one for repetitions of the
     /// other's. A copy that takes the place of the original keeps its keys.
     ///
     /// # Errors

@@ -222,7 +222,7 @@ mod tests {
         ] {
             assert_eq!(times(cron, before, 3), wanted, "{cron}");
         }
-        // Also for somebody who looks when it comes again.
+        // Also for a caller that looks when the clock shows it again.
         let cron = "30 2 * * * Europe/Berlin";
         for again in [
             "2026-10-25T00:30:00Z",

@@ -26,10 +26,10 @@ impl WorkflowContext {
     /// }
     /// ```
     ///
-    /// One transaction replaces the arguments and deletes the records of this generation and the signals that
-    /// the workflow has got. Signals that it has not got stay, in their order. The task keeps its number, its
-    /// key, its headers, its lane and its limits: `complete_by` counts from the submission. Whoever waits for the
-    /// task waits for its last generation. The steps of each generation have keys of their own, and
+    /// One transaction replaces the arguments and deletes the records of this generation and the signals that the
+    /// workflow has got. Signals that it has not got stay, in their order. The task keeps its number, its key,
+    /// its headers, its lane and its limits: `complete_by` counts from the submission. A caller that waits for
+    /// the task waits for its last generation. The steps of each generation have keys of their own, and
     /// [`now`](Self::now) and [`random`](Self::random) differ.
     ///
     /// Steps that run beside this call end first, timers and waits do not. A function of the same workflow

@@ -23,7 +23,7 @@ use crate::payload::canonical;
 use crate::store::Salt;
 use crate::task::Task;
 
-/// How many bytes of a digest name something: nobody meets two of them with one name by chance.
+/// How many bytes of a digest name something: enough that two names never meet by chance.
 const BYTES: usize = 16;
 
 /// What a task, or one of its generations, is known by.
@@ -70,7 +70,7 @@ impl Identity {
         }
     }
 
-    /// Returns another name for the same work, from which nobody learns its keys.
+    /// Returns another name for the same work, from which its keys cannot be computed.
     pub(crate) fn pseudonym(self) -> Self {
         let bits = first(&digest([b"pseudonym", &self.bits]));
         Self { bits, ..self }

@@ -1,5 +1,5 @@
-//! The tasks that somebody in this process waits for or runs. If both are here, nobody has to ask
-//! the store.
+//! The tasks that this process runs or waits for. A caller that waits for a task of its own process
+//! does not ask the store.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::task::{State, TaskId};
 
-/// The tasks that somebody in this process waits for or runs.
+/// The tasks that this process runs or waits for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LocalTasks(Arc<Mutex<HashMap<TaskId, Weak<LocalTask>>>>);
 
@@ -63,7 +63,7 @@ impl LocalTask {
         self.is_running.load(Ordering::Relaxed)
     }
 
-    /// Hands the ending to everybody who waits for it.
+    /// Hands the ending to every caller that waits for it.
     pub(crate) fn publish(&self, ending: Ending) {
         self.ending.send_replace(Some(ending));
     }
@@ -77,7 +77,7 @@ impl LocalTask {
 impl Drop for LocalTask {
     fn drop(&mut self) {
         let mut tasks = self.all.lock();
-        // Somebody may have created it again in between.
+        // Another caller may have created it again in between.
         if tasks
             .get(&self.id)
             .is_some_and(|task| task.strong_count() == 0)

@@ -1,4 +1,4 @@
-//! The commands of operators who say who they are and why.
+//! The commands of operators, with their names and reasons.
 
 use tokio::task::JoinSet;
 

@@ -362,7 +362,7 @@ pub fn is_undoing(context: &WorkflowContext) -> bool {
     context.is_undoing()
 }
 
-/// Drops the value of a compensation: nobody uses it.
+/// Drops the value of a compensation: the task has no use for it.
 pub fn without_value<T>(result: Result<T, StepError>) -> Result<(), StepError> {
     result.map(drop)
 }

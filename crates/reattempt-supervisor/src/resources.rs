@@ -1,4 +1,4 @@
-//! Values that steps use and that nobody can write down: clients, pools, settings.
+//! Values that steps use and that a store cannot keep: clients, pools, settings.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! Schedules: a workflow gets a task at each time of a cron expression.
 //!
-//! Whoever writes a schedule computes its next time and writes it with the tasks of the times that are
-//! over, in one transaction, and only if nobody has written the schedule since it was read. So each time
-//! has one task, however many processes look.
+//! A process that writes a schedule computes its next time. One transaction stores the schedule with the
+//! tasks of the times that are over, but only if no other process has written the schedule since it was
+//! read. So each time has one task, however many processes look.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ const TASKS: usize = 100;
 /// How many schedules a look reads at once.
 const DUE: u32 = 256;
 
-/// How often a command may find that somebody has written the schedule meanwhile.
+/// How often a command may find that another process has written the schedule meanwhile.
 const TRIES: u32 = 100;
 
 /// How far back the latest time is looked for, in microseconds: an hour, a day, a month and so on.
@@ -258,7 +258,7 @@ impl Client {
         )))
     }
 
-    /// Writes a schedule. Returns `false` if somebody has written it since it was read.
+    /// Writes a schedule. Returns `false` if another process has written it since it was read.
     async fn try_schedule(&self, write: ScheduleWrite) -> Result<bool, SubmitError> {
         match self.write(Write::Schedule(Box::new(write))).await? {
             WriteResult::Scheduled(is_stored) => Ok(is_stored),

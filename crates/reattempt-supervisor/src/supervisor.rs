@@ -151,13 +151,14 @@ impl Supervisor {
         };
         tokio::select! {
             biased;
-            // If the handle is dropped, nobody stops it.
+            // If the handle is dropped, the supervisor goes on.
             Ok(_) = stop.wait_for(|stop| *stop) => {}
             () = looks => {}
         }
     }
 
-    /// Reports what the queues have to do, and what holds the database back, again and again, if anybody reads it.
+    /// Reports what the queues have to do, and what holds the database back, again and again, if an observer reads
+    /// it.
     async fn report_queues(&self) {
         let shared = self.client.shared();
         let mut reported = BTreeSet::new();
@@ -182,8 +183,8 @@ impl Supervisor {
         }
     }
 
-    /// Reclaims tasks again and again: at once if there are more, and not only in its turn then. Sets `due` if a schedule
-    /// may be.
+    /// Reclaims tasks again and again: at once if there are more, and not only in its turn then. Sets `due` if a
+    /// schedule may be.
     async fn reclaim_all(&self, due: &Notify) {
         let shared = self.client.shared();
         let full = usize::try_from(self.limit).unwrap_or(usize::MAX);

@@ -309,7 +309,7 @@ pub struct Task {
     pub failures: i32,
     /// How many failures in a row a step may have in one direction.
     pub max_failures: i32,
-    /// Whether somebody has asked to cancel it.
+    /// Whether a cancel is requested.
     pub cancel_requested: bool,
     /// The arguments, as JSON.
     pub input: String,

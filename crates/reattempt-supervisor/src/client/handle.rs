@@ -13,7 +13,7 @@ use crate::local::{Ending, LocalTask};
 use crate::store::Submitted;
 use crate::task::{FailingStep, OperatorNote, Record, RunningStep, State, Task, TaskId};
 
-/// How long somebody who waits for a task relies on notifications of the store.
+/// How long a caller that waits for a task relies on notifications of the store.
 const SLOW_LOOK: Duration = Duration::from_secs(5);
 
 /// A handle to a submitted task whose result is a `T`.
@@ -126,7 +126,7 @@ impl<T> TaskHandle<T> {
 
 impl<T: DeserializeOwned> TaskHandle<T> {
     /// Waits for the end of the task and returns its result. It waits without a limit, and a task that no
-    /// scheduler takes never ends: put `tokio::time::timeout` around it where somebody waits for you.
+    /// scheduler takes never ends: put `tokio::time::timeout` around it where your own caller waits.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl<T: DeserializeOwned> TaskHandle<T> {
         let mut pause = PAUSES.0;
         let mut has_looked = false;
         loop {
-            // Before the look, so that nobody ends the task in between.
+            // Before the look: an end between the look and the wait counts, too.
             let end = store.wait_for_end(self.id);
             if must_look {
                 has_looked = true;
@@ -172,7 +172,7 @@ impl<T: DeserializeOwned> TaskHandle<T> {
                     });
                 }
             }
-            // Somebody else may have ended it before.
+            // Another process may have ended it before.
             let limit = match end {
                 Some(_) if has_looked => SLOW_LOOK,
                 _ if local.is_running() => PAUSES.1,

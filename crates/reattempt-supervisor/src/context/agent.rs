@@ -35,7 +35,7 @@ tokio::task_local! {
 
 /// Counts an attempt of the step that runs: the body of a step with retries calls this.
 pub(crate) fn count_attempt() {
-    // A body that runs outside a step has nobody who wants to know.
+    // A body that runs outside of a step has no count to add to.
     let _ = ATTEMPTS.try_with(|attempts| attempts.0.fetch_add(1, Ordering::Relaxed));
 }
 

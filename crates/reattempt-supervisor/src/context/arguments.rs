@@ -1,5 +1,5 @@
 //! The arguments of a step: a hash of them is in each record, and the arguments themselves where
-//! somebody may have to undo the step.
+//! the step may have to be undone.
 
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::payload::canonical;
 
-/// How many bytes of the SHA-256 are recorded: enough that nobody meets two arguments with one
+/// How many bytes of the SHA-256 are recorded: enough that different arguments never have the same
 /// hash by chance.
 const HASH_BYTES: usize = 16;
 

@@ -105,8 +105,8 @@ impl<T, U> UndoFn<T> for U where
 {
 }
 
-/// Keeps the compensation of a step that was done, or of which nobody knows whether it was. It does
-/// so when the workflow asks for the step: the workflow may end before it has its result.
+/// Keeps the compensation of a step that was done, or whose outcome is unknown. It does so when the
+/// workflow asks for the step: the workflow may end before it has its result.
 fn collect_undo<T>(
     context: &WorkflowContext,
     call: &Call,
@@ -187,8 +187,8 @@ async fn write_compensation(context: &WorkflowContext, record: Record) -> Record
     record
 }
 
-/// Runs a step and returns its record, and whether its transaction has written it. A failure that is worth another attempt stops the task here
-/// and leaves the step unfinished.
+/// Runs a step. Returns its record, and whether its transaction has written it. A failure that is worth another
+/// attempt stops the task here and leaves the step unfinished.
 async fn run<T, F>(
     context: &WorkflowContext,
     call: &Call,
@@ -296,7 +296,7 @@ impl Call {
         CommitSlot::new(context, self.fill(empty, undo), limit)
     }
 
-    /// Returns a record of this call. It has the arguments if somebody may have to undo the step.
+    /// Returns a record of this call. It has the arguments if the step may have to be undone.
     fn record(
         &self,
         context: &WorkflowContext,
@@ -319,7 +319,7 @@ impl Call {
     }
 }
 
-/// The task stops because nobody knows whether a step ran that must not run twice.
+/// Returns the stop for a step of unknown outcome that must not run twice.
 fn ambiguous(seq: i32, name: &str) -> Stop {
     let message = format!(
         "step {seq} `{name}` may have run: its worker died in it, and `idempotent = false` says that it must not run twice; find out \
@@ -328,7 +328,7 @@ fn ambiguous(seq: i32, name: &str) -> Stop {
     Stop::Ambiguous(seq, message)
 }
 
-/// The task stops because the code cannot undo a step as its record says.
+/// Returns the stop for a step that the code cannot undo as its record says.
 fn missing_undo(record: &Record, recorded: &str, now: Option<&str>) -> Stop {
     let Record { seq, name, .. } = record;
     let now = now.map_or("has none".to_owned(), |now| format!("has `{now}`"));
@@ -338,7 +338,7 @@ fn missing_undo(record: &Record, recorded: &str, now: Option<&str>) -> Stop {
     ))
 }
 
-/// The task stops because the code cannot read what is recorded.
+/// Returns the stop for a record that the code cannot read.
 fn unreadable(what: &str, record: &Record, error: &serde_json::Error) -> Stop {
     Stop::Diverged(format!(
         "the recorded {what} of step {} `{}` cannot be read as the type that the code has now ({error}); \
@@ -348,14 +348,14 @@ fn unreadable(what: &str, record: &Record, error: &serde_json::Error) -> Stop {
     ))
 }
 
-/// The task stops because a value is too large to be recorded.
+/// Returns the stop for a value that is too large to be recorded.
 fn oversized(what: &str, seq: i32, name: &str, (size, limit): (usize, usize)) -> Stop {
     let what = format!("the {what} of step {seq} `{name}`");
     let fix = "; then resubmit the task, which runs the step again";
     Stop::Refused(too_large(&what, size, limit, fix).unwrap_or_default())
 }
 
-/// The task stops because a value cannot be recorded.
+/// Returns the stop for a value that cannot be recorded.
 fn unwritable(what: &str, name: &str, error: &serde_json::Error) -> Stop {
     Stop::Diverged(format!(
         "the {what} of step `{name}` cannot be written as JSON ({error})"

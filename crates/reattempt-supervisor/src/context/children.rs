@@ -288,12 +288,12 @@ impl WorkflowContext {
     }
 }
 
-/// The task stops because a child cannot be stored or read.
+/// Returns the stop for a child that cannot be stored or read.
 fn refused(name: &str, error: &StoreError) -> Stop {
     Stop::Refused(format!("`{name}` failed: {error}"))
 }
 
-/// The task stops because the record of a child does not fit.
+/// Returns the stop for a record of a child that does not fit.
 fn unreadable(record: &Record, why: &str) -> Stop {
     let Record { seq, name, .. } = record;
     Stop::Diverged(format!(

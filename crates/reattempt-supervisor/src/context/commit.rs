@@ -53,7 +53,7 @@ enum Phase {
     /// It is not recorded.
     #[default]
     Open,
-    /// Nobody knows whether it is committed.
+    /// Whether it is committed is unknown.
     Sent(Box<Record>),
     /// It is committed.
     Done(Box<Record>),
@@ -73,7 +73,7 @@ pub(super) enum Settled {
     RolledBack,
     /// It is committed, with this record.
     Done(Record),
-    /// Nobody knows yet.
+    /// Its outcome is unknown.
     Unknown,
 }
 
@@ -102,8 +102,8 @@ impl CommitSlot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what became of the transaction when the step has ended. From here on nobody can record
-    /// the step in one: code that the step has left behind may still try.
+    /// Returns what became of the transaction when the step has ended. From here on no transaction
+    /// can record the step: code that the step has left behind may still try.
     pub(super) fn settle(&self) -> Settled {
         let mut state = self.state();
         match &state.phase {
@@ -141,8 +141,8 @@ impl CommitSlot {
         Stop::Failed(Some(*seq), message)
     }
 
-    /// Begins to record the step with this result, and returns the record as the store keeps it. Nobody
-    /// may record it twice.
+    /// Begins to record the step with this result, and returns the record as the store keeps it. Fails
+    /// if the step is being recorded already.
     fn begin(&self, json: String) -> Result<Record, Stop> {
         let Record { seq, name, .. } = &self.template;
         let inner = &self.context.inner;
@@ -233,8 +233,8 @@ impl CommitSlot {
     }
 }
 
-/// A step that is recorded in a transaction, before its `COMMIT`. If it is dropped, nobody knows
-/// whether the transaction is committed: the task fails once and runs again, and the record decides.
+/// A step that is recorded in a transaction, before its `COMMIT`. If it is dropped, the outcome of
+/// the transaction is unknown: the task fails once and runs again, and the record decides.
 #[derive(Debug)]
 #[must_use = "say whether the transaction is committed"]
 pub struct PendingCommit<T> {
@@ -261,7 +261,7 @@ impl<T> PendingCommit<T> {
     }
 }
 
-/// The result of a step cannot be recorded. The task stops, whatever the step returns.
+/// Reports that the result of a step cannot be recorded. The task stops, whatever the step returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordError(String);
 
@@ -341,8 +341,8 @@ mod postgres {
 
         /// Records this step with its value in a transaction of the application, and commits it.
         ///
-        /// Never returns if the task has changed hands, or if nobody knows whether the transaction is
-        /// committed, because the answer to `COMMIT` is lost or takes longer than 5 s: then the
+        /// Never returns if the task has changed hands, or if the outcome of the transaction is
+        /// unknown, because the answer to `COMMIT` is lost or takes longer than 5 s: then the
         /// scheduler drops the step.
         ///
         /// # Errors
@@ -367,7 +367,7 @@ mod postgres {
                 let sqlstate = X::sqlstate(&error);
                 let stop = match refusal(sqlstate.as_deref()) {
                     None => {
-                        // It was not committed: nobody has said so.
+                        // It was not committed: no `COMMIT` was sent.
                         pending.rolled_back();
                         return Err(error);
                     }
@@ -476,7 +476,7 @@ mod sqlite {
                         slot.end(false);
                         slot.stop(Stop::Unavailable);
                     }
-                    // Nobody knows how far the thread has come.
+                    // How far the thread has come is unknown.
                     Err(_) => slot.stop(slot.unsettled()),
                 }
             } else {

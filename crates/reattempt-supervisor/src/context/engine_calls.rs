@@ -40,7 +40,7 @@ impl EngineCalls {
         self.open.insert(seq, OpenCall { name, wait });
     }
 
-    /// Closes a call that has ended, or whose result nobody wants any more.
+    /// Closes a call that has ended, or whose result the workflow does not want any more.
     pub(crate) fn close(&mut self, seq: i32) {
         self.open.remove(&seq);
         self.named.remove(&seq);

@@ -69,7 +69,7 @@ impl Inner {
     ///
     /// # Errors
     ///
-    /// [`Stop::Refused`]: somebody may have to undo a part of this generation.
+    /// [`Stop::Refused`]: a part of this generation may have to be undone.
     pub(crate) fn next_generation(&self) -> Result<NextGeneration, Stop> {
         let mut journal = self.journal();
         if let Some(message) = journal.why_not_continue() {

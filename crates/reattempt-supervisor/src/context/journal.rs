@@ -45,13 +45,13 @@ pub(crate) struct Journal {
     requested: HashSet<i32>,
     /// The calls without an outcome in the history that the workflow has made again.
     resumed: HashSet<i32>,
-    /// The call that was woken because nobody polled it.
+    /// The call that was woken because the workflow had not polled it.
     woken: Option<i32>,
     /// The wakers of the calls that wait for their outcome.
     waiting: HashMap<i32, Waker>,
     /// The wakers of the calls that may start when the history is over.
     blocked: Vec<Waker>,
-    /// The calls whose result nobody wants any more.
+    /// The calls whose result the workflow does not want any more.
     abandoned: HashSet<i32>,
     /// Whether no new call may start.
     closed: bool,
@@ -60,7 +60,7 @@ pub(crate) struct Journal {
     awaited_ends: BTreeMap<i32, u32>,
     now: Time,
     last_outcome: LastOutcome,
-    /// The calls that somebody may have to undo, and what they are.
+    /// The calls that may have to be undone, and what they are.
     undoable: BTreeMap<i32, String>,
     /// What the workflow has asked to continue with.
     continuation: Option<Continuation>,
@@ -88,11 +88,11 @@ pub(crate) enum Stop {
     Failed(Option<i32>, String),
     /// Another worker holds the task.
     Lost,
-    /// The store does not answer now; nobody has failed.
+    /// The store does not answer now; the task has not failed.
     Unavailable,
-    /// Somebody has asked to cancel the task.
+    /// A cancel is requested.
     Cancelled,
-    /// Nobody knows whether this step ran.
+    /// This step has an unknown outcome.
     Ambiguous(i32, String),
     /// The store refuses a record for good.
     Refused(String),
@@ -310,7 +310,7 @@ impl Journal {
         }
     }
 
-    /// Notes that nobody wants the result of `seq` any more.
+    /// Notes that the workflow does not want the result of `seq` any more.
     pub(crate) fn abandon(&mut self, seq: i32) {
         self.waiting.remove(&seq);
         self.abandoned.insert(seq);
@@ -542,7 +542,7 @@ impl Journal {
         ))
     }
 
-    /// Notes whether somebody may have to undo a call with this record.
+    /// Notes whether a call with this record may have to be undone.
     pub(crate) fn note_undoable(&mut self, record: &Record) {
         let Record {
             seq, name, undo, ..

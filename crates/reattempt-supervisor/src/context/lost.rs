@@ -48,7 +48,7 @@ impl<E: Error + 'static> LostBySource for &Lost<'_, E> {
     }
 }
 
-/// Any other error: nobody knows.
+/// Any other error: whether another run may succeed is unknown.
 pub trait LostByNothing {
     /// Returns `false`.
     fn is_lost(&self) -> bool;

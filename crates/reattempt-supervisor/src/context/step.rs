@@ -21,7 +21,7 @@ pub struct StepSpec {
     pub idempotent: bool,
     /// The name of the step that undoes this one.
     pub undo: Option<&'static str>,
-    /// The name of the step that undoes this one where nobody knows whether it was done.
+    /// The name of the step that undoes this one if its outcome is unknown.
     pub undo_unknown: Option<&'static str>,
 }
 

@@ -42,7 +42,7 @@ pub struct WorkflowContext {
 pub(crate) struct UndoneStep {
     pub(crate) seq: i32,
     pub(crate) key: Option<StepKey>,
-    /// Whether nobody knows that it was done.
+    /// Whether its outcome is unknown.
     pub(crate) is_unknown: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Inner {
     pub(super) changed: Notify,
     /// Notified when another worker may hold the task.
     lost: Notify,
-    /// Notified when somebody has asked to cancel the task.
+    /// Notified when a cancel is requested.
     cancelled: Notify,
     /// Notified when an outcome is on disk.
     progressed: Notify,
@@ -309,7 +309,7 @@ impl Inner {
         self.cancelled.notify_one();
     }
 
-    /// Waits until somebody has asked to cancel the task.
+    /// Waits until a cancel is requested.
     pub(crate) async fn cancelled(&self) {
         self.cancelled.notified().await;
     }

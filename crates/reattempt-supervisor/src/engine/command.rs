@@ -46,7 +46,7 @@ pub enum Command {
     Undo,
     /// Run the task again later, from the start: it failed with this message.
     Fail(String),
-    /// Let the task wait until somebody has fixed the problem in this message.
+    /// Let the task wait until an operator has fixed the problem in this message.
     Park(String),
     /// End the task: its arguments do not fit its workflow, and it has done nothing.
     Refuse(String),
@@ -58,6 +58,6 @@ pub enum EngineError {
     /// A later attempt may succeed. If there are too many failures, see
     /// [`Execution::fail`](super::Execution::fail).
     Failed(String),
-    /// The task waits until somebody has fixed the problem in this message.
+    /// The task waits until an operator has fixed the problem in this message.
     Parked(String),
 }

@@ -98,9 +98,9 @@ pub enum Event {
     /// What a queue has to do. A supervisor reports every queue once in 15 s on average, and one that has
     /// nothing to do any more once with zeros.
     Queue(QueueStatus),
-    /// For how long the oldest transaction of the database is open, which keeps PostgreSQL from clearing away what tasks have
-    /// left: claims stay quick, but the tables grow. A supervisor reports it once in 15 s on average. Of other roles'
-    /// transactions it knows only with the rights of `pg_read_all_stats`.
+    /// For how long the oldest transaction of the database is open. It keeps PostgreSQL from clearing away what tasks
+    /// have left: claims stay quick, but the tables grow. A supervisor reports it once in 15 s on average. Of other
+    /// roles' transactions it knows only with the rights of `pg_read_all_stats`.
     OldestSnapshot(Duration),
     /// Tasks of a workflow that this scheduler does not have wait in one of its queues.
     UnknownWorkflow(UnknownWorkflow),
@@ -126,8 +126,8 @@ pub enum Event {
 
 impl Event {
     /// Returns whether an operator should look: a task ended in [`State::Error`] or
-    /// [`State::Parked`], steps block the runtime, nobody takes the tasks of a workflow, or the store
-    /// has an error.
+    /// [`State::Parked`], steps block the runtime, no worker takes the tasks of a workflow, or the
+    /// store has an error.
     pub const fn is_alert(&self) -> bool {
         matches!(
             self,
@@ -156,7 +156,7 @@ pub enum StepEnding {
     Failed,
     /// Its attempts are used up or its time is over, and it may run again later.
     Again,
-    /// It was cut off, or nobody knows what its transaction did.
+    /// It was dropped, or the outcome of its transaction is unknown.
     Unknown,
 }
 

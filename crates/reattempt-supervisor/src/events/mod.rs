@@ -27,12 +27,12 @@ impl Observers {
         self.0.push(observer);
     }
 
-    /// Returns whether somebody looks at numbers that an event carries: the log does not.
+    /// Returns whether an observer or a metric reads the numbers of an event: the log does not.
     pub(crate) const fn have_readers(&self) -> bool {
         cfg!(feature = "metrics") || !self.0.is_empty()
     }
 
-    /// Makes and sends an event, if somebody gets it.
+    /// Makes and sends an event, if it has a receiver.
     pub(crate) fn emit_with(&self, event: impl FnOnce() -> Event) {
         if cfg!(feature = "tracing") || self.have_readers() {
             self.emit(&event());
@@ -40,7 +40,7 @@ impl Observers {
     }
 
     /// Sends an event to the log, the counters and the observers. An observer that panics loses the event:
-    /// who emits it holds tasks, or writes for all of them.
+    /// the caller holds tasks, or writes for all of them.
     pub(crate) fn emit(&self, event: &Event) {
         #[cfg(feature = "tracing")]
         to_tracing::log_event(event);

@@ -1,4 +1,4 @@
-//! Who may open the pages: tokens, sessions, and the addresses of the pages.
+//! Access to the pages: tokens, sessions, and the addresses of the pages.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,7 +23,7 @@ const SESSIONS: usize = 1_000;
 /// How short a token may be.
 const SHORTEST: usize = 24;
 
-/// What somebody may do on the pages.
+/// What an operator may do on the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Sees tasks without their arguments and results.
@@ -32,7 +32,7 @@ pub enum Role {
     Act,
 }
 
-/// Who may open the pages, and at which addresses.
+/// The tokens that open the pages, and the addresses of the pages.
 pub struct Access {
     /// The hashes of the tokens, so that a comparison says nothing about a token.
     tokens: Vec<([u8; 32], String, Role)>,
@@ -97,7 +97,7 @@ impl Access {
         })
     }
 
-    /// Begins a session. Returns its secret number, or `None` if nobody has the token.
+    /// Begins a session. Returns its secret number, or `None` if no operator has the token.
     pub(super) fn begin(&self, token: &str) -> Option<String> {
         let hash = hash(token);
         let (_, name, role) = self.tokens.iter().find(|(other, _, _)| *other == hash)?;
@@ -171,7 +171,7 @@ impl fmt::Display for AccessError {
 
 impl std::error::Error for AccessError {}
 
-/// Somebody who has shown a token.
+/// An operator that has shown a token.
 #[derive(Debug, Clone)]
 pub(super) struct Session {
     pub(super) name: String,

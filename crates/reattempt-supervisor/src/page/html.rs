@@ -89,7 +89,7 @@ pub(super) fn command_fields(session: &Session, commands: &[&str]) -> String {
     )
 }
 
-/// Returns a text that only somebody may see who may act.
+/// Returns a text that only an operator may see that may give commands.
 pub(super) fn private<'t>(session: &Session, text: &'t str) -> &'t str {
     match session.role {
         Role::Look if !text.is_empty() => "hidden from your role",

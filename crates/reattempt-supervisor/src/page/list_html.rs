@@ -45,7 +45,7 @@ impl ListQuery {
         {
             return Err(format!("{label}: no task has a text with a NUL."));
         }
-        // Whoever may not see the headers could guess them.
+        // A role without the headers could guess them by searching.
         if role == Role::Look && !self.header.is_empty() {
             return Err("Your role sees no headers, and cannot search for them.".to_owned());
         }

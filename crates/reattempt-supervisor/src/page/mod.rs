@@ -32,7 +32,7 @@ struct Pages {
 }
 
 /// Returns the pages, for a path of your application: `/` lists tasks, and `/tasks/{id}` shows one.
-/// Whoever opens them shows a token of `access` first.
+/// An operator opens them with a token of `access`.
 pub fn router(client: Client, access: Access) -> Router {
     let pages = Arc::new(Pages { client, access });
     Router::new()

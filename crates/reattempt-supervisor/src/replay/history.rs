@@ -131,7 +131,7 @@ impl History {
     /// names, at any depth, and the arguments of the workflow with one of these numbers, from 0.
     /// Strings become `"redacted"`, wherever else they occur, also as names of fields, and numbers 0;
     /// `null`, `true` and `false` stay. The key of the task and the texts of errors are hidden, too, and
-    /// its identity becomes another name, from which nobody learns the keys of its steps.
+    /// its identity becomes another name, from which the keys of its steps cannot be computed.
     ///
     /// The hashes of arguments go with them, so a replay cannot find other arguments.
     ///

@@ -311,7 +311,7 @@ fn change_after_final_failure(inner: &Inner, error: String, failed_seq: Option<i
 }
 
 /// Returns the state of a task after one more failure, of this step or of other code. Returns `None`
-/// if nobody knows how often the step has failed: trouble with the store is not a failure.
+/// if the store does not say how often the step has failed: trouble with the store is not a failure.
 pub(super) async fn change_after_failure(
     inner: &Inner,
     (seq, message): (Option<i32>, String),

@@ -124,9 +124,9 @@ impl Scheduler {
         self
     }
 
-    /// Sets how often it looks for tasks that nobody reports to it: those of other processes, and
-    /// those whose timer is due. On PostgreSQL, as long as notifications arrive, it looks when the next timer is due that it
-    /// knows of, at most so often, and at least a quarter as often.
+    /// Sets how often it looks for tasks that are not reported to it: those of other processes, and those whose timer
+    /// is due. On PostgreSQL, as long as notifications arrive, it looks when the next timer that it knows is due, at
+    /// most so often, and at least a quarter as often.
     ///
     /// # Units and ranges
     ///
@@ -152,8 +152,8 @@ impl Scheduler {
     }
 
     /// Makes the spans of tasks with `span`: each lasts from the claim of a task until this scheduler sets the
-    /// task aside, and the spans of its steps are below it. With the headers of the task it can continue
-    /// the trace of whoever submitted the task, as the example `traces` does with OpenTelemetry.
+    /// task aside, and the spans of its steps are below it. With the headers of the task it can continue the
+    /// trace of the submitter, as the example `traces` does with OpenTelemetry.
     ///
     /// # Default
     ///

@@ -83,7 +83,7 @@ impl Watch {
 
     fn report(&self) {
         let writer = self.client.shared().writer();
-        // The writer repeats it; nobody waits for the result.
+        // The writer repeats it; no caller waits for the result.
         self.steps.report(|write| drop(writer.send(write)));
     }
 

@@ -36,7 +36,8 @@ pub(super) async fn undo_all(
     let mut children = std::mem::take(&mut *inner.started_children());
     children.sort_by_key(|child| child.ord);
     let mut has_undone = inner.journal().has_undone() || !undos.is_empty();
-    // What runs stops at once: nobody has its result, so nothing that was done later depends on it.
+    // What runs stops at once: this task has not got its result, so nothing that was done later
+    // depends on it.
     if let Err(stop) = end_children(inner, &children, false).await {
         return change_after_stop(inner, stop, shared, delays).await;
     }
@@ -133,7 +134,7 @@ enum Ended {
 #[derive(Clone, Copy)]
 struct Left {
     ends: u32,
-    /// The newest signal before somebody looked: one that ends between the look and the wait counts.
+    /// The newest signal before the look: a child that ends between the look and the wait counts.
     seen: i64,
 }
 

@@ -117,8 +117,8 @@ const QUIET: u32 = 4;
 /// How long a suspect runs alone at most, so that others do not wait for long.
 const ALONE: Duration = Duration::from_secs(4);
 
-/// How long tasks are ready before somebody must know that this worker does not have their workflow,
-/// and how often it looks for them.
+/// How long tasks are ready before the worker reports that it does not have their workflow, and how
+/// often it looks for them.
 const UNTAKEN: Duration = Duration::from_secs(60);
 
 /// How long steps may take to end when the scheduler stops; one that blocks its thread never does.
@@ -221,7 +221,7 @@ impl Worker {
                     continue;
                 }
             }
-            // Nobody knows whether the claim took place: give back the tasks that do not run here. The seats are
+            // Whether the claim took place is unknown: give back the tasks that do not run here. The seats are
             // closed, so no claim is under way.
             while !self.heartbeat(true).await {
                 tokio::time::sleep(self.poll).await;
@@ -236,7 +236,7 @@ impl Worker {
         look_after(Instant::now(), self.poll, quiet)
     }
 
-    /// Announces workflows whose tasks nobody takes; never returns.
+    /// Announces workflows whose tasks no worker takes; never returns.
     async fn look_for_unknown(&self) {
         let shared = self.client.shared();
         loop {
@@ -300,14 +300,14 @@ impl Worker {
             () = inner.progressed() => {}
             () = tokio::time::sleep(self.solo()) => {
                 inner.clear_deaths();
-                // If nobody can store it now, the task stays a suspect for others.
+                // If the store cannot keep it now, the task stays a suspect for other workers.
                 let _ = self.send(Write::ClearDeaths(inner.lease)).await;
             }
         }
     }
 
-    /// Starts the tasks of a claim. Returns their number, or `None` if nobody knows whether the claim
-    /// took place.
+    /// Starts the tasks of a claim. Returns their number, or `None` if it is unknown whether the
+    /// claim took place.
     fn run_claimed(self: &Arc<Self>, reply: Reply, running: &mut JoinSet<()>) -> Option<usize> {
         let Ok(WriteResult::Claimed(claimed, _)) = reply else {
             return None;
@@ -401,8 +401,8 @@ impl Worker {
         });
     }
 
-    /// Renews the lease until it is aborted. Once the lease is over, whoever claims the tasks may run
-    /// them, so nothing of them goes on here, although nobody has said that they are lost.
+    /// Renews the lease until it is aborted. Once the lease is over, other workers may claim and run
+    /// the tasks. So nothing of them goes on here, although no heartbeat has said that they are lost.
     async fn send_heartbeats(self: Arc<Self>) {
         let interval = self.lease.checked_div(3).unwrap_or_default();
         let mut pause = interval;
@@ -485,8 +485,8 @@ impl Worker {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the tasks that a heartbeat asks for. It asks for all that the store assigns to this worker if nobody knows
-    /// whether a claim took place, if there were others than these, and once in a while.
+    /// Returns the tasks that a heartbeat asks for. It asks for all that the store assigns to this worker if it is
+    /// unknown whether a claim took place, if there were others than these, and once in a while.
     fn known(&self, now: Instant, no_claim: bool) -> Option<Vec<TaskId>> {
         let strangers = self.strangers();
         let is_new = |listed: Instant| now.saturating_duration_since(listed) < LISTED;
@@ -574,7 +574,7 @@ async fn grace_period(stop: &mut watch::Receiver<Option<Duration>>) -> Duration 
     let grace = stop.wait_for(Option::is_some).await.map(|grace| *grace);
     match grace {
         Ok(grace) => grace.unwrap_or_default(),
-        // Nobody can stop it any more.
+        // The handle is gone, so nothing can stop the scheduler any more.
         Err(_) => std::future::pending().await,
     }
 }

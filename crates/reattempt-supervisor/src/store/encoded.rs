@@ -36,7 +36,7 @@ const MARK: char = '~';
 /// use reattempt_supervisor::store::{Encoded, PayloadCodec};
 /// use reattempt_supervisor::{Client, Memory};
 ///
-/// /// Hides payloads from nobody; `examples/services/encryption.rs` encrypts.
+/// /// Hides nothing; `examples/services/encryption.rs` encrypts.
 /// struct Reversed;
 ///
 /// impl PayloadCodec for Reversed {

@@ -24,10 +24,10 @@ pub enum ErrorKind {
     Passing,
     /// The store has not answered in time. The error may be over soon.
     TimedOut,
-    /// The store has written nothing, because somebody else holds a lock on something that one of
-    /// the writes needs. The error may be over soon.
+    /// The store has written nothing, because another transaction holds a lock on something that
+    /// one of the writes needs. The error may be over soon.
     Locked,
-    /// The error stays until somebody fixes its cause: a corrupted file, a wrong version, a bug.
+    /// The error stays until its cause is fixed: a corrupted file, a wrong version, a bug.
     Lasting,
 }
 
@@ -52,7 +52,7 @@ impl StoreError {
         }
     }
 
-    /// Creates an error for a write that waited for a lock of somebody else.
+    /// Creates an error for a write that waited for a lock of another transaction.
     pub fn locked(message: impl Into<String>) -> Self {
         Self {
             kind: ErrorKind::Locked,
@@ -60,7 +60,7 @@ impl StoreError {
         }
     }
 
-    /// Creates an error that stays until somebody fixes its cause.
+    /// Creates an error that stays until its cause is fixed.
     pub fn lasting(message: impl Into<String>) -> Self {
         Self {
             kind: ErrorKind::Lasting,
@@ -87,7 +87,7 @@ impl StoreError {
         }
     }
 
-    /// Adds the tasks that somebody else has locked.
+    /// Adds the tasks that another transaction has locked.
     #[cfg_attr(
         not(any(test, feature = "postgres")),
         expect(dead_code, reason = "only PostgreSQL knows them")
@@ -96,7 +96,7 @@ impl StoreError {
         Self { locked, ..self }
     }
 
-    /// Returns the tasks that somebody else has locked, as far as they are known.
+    /// Returns the tasks that another transaction has locked, as far as they are known.
     pub(crate) fn locked_tasks(&self) -> &[TaskId] {
         &self.locked
     }

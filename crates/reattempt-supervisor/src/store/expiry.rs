@@ -40,8 +40,9 @@ impl Expiry {
     }
 }
 
-/// Returns the part of a task that has expired at `now`, if any. `due` is the earliest limit of its
-/// running steps. After an outage nothing of a held task is judged: its worker may wait to record a step, or the end of the task, that was in time.
+/// Returns the part of a task that has expired at `now`, if any. `due` is the earliest limit of its running steps.
+/// After an outage no task that a worker holds is judged: the worker may wait to record a step, or the end of the
+/// task, that was in time.
 pub(crate) fn find_expiry(
     task: &Task,
     due: Option<Time>,
@@ -73,7 +74,7 @@ mod tests {
 
     const NOW: Time = Time::from_micros(100_000_000);
 
-    /// A worker should end it first, and nobody else can end what nobody holds.
+    /// A worker should end it first, and only a supervisor can end a task without a worker.
     #[test]
     fn a_supervisor_waits_for_the_grace_of_a_task_that_is_held() {
         for (state, late, expiry) in [

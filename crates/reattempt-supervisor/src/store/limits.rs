@@ -21,8 +21,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// How often the limit is doubled at most.
 const DOUBLINGS: u32 = 8;
 
-/// How long a database may take to answer on one connection. It is doubled with each answer that does not come in time, so that what takes long is
-/// done at last.
+/// How long a database may take to answer on one connection. Each late answer doubles the limit, so that what takes
+/// long is done at last.
 #[derive(Debug)]
 pub(crate) struct Limits {
     /// In microseconds; all connections of a store share it.

@@ -54,7 +54,7 @@ struct Tables {
     unended: BTreeSet<TaskId>,
     /// How many children must end before a waiting task goes on.
     awaits: BTreeMap<TaskId, u32>,
-    /// Whether a task has gone on because its children have ended, and nobody knows yet.
+    /// Whether a task has gone on because its children have ended, and no worker was notified yet.
     has_woken_a_parent: bool,
     /// The random bits of the signals.
     nonces: BTreeSet<(TaskId, i64)>,
@@ -610,7 +610,7 @@ impl Tables {
         signals.filter(move |signal| signal.id > seen)
     }
 
-    /// Returns whether somebody has sent a newer signal.
+    /// Returns whether the task has a newer signal.
     fn has_signal(&self, task: TaskId, seen: i64) -> bool {
         (self.signals_after(task, seen)).any(|signal| signal.name != CHILD_ENDED)
     }

@@ -170,8 +170,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// order of their names. The cost should not grow with the tasks.
     fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>>;
 
-    /// Returns how long the oldest transaction of the database has been open, which keeps it from clearing away what tasks
-    /// have left. A store without this returns `None`.
+    /// Returns how long the oldest transaction of the database has been open. It keeps the database from clearing
+    /// away what tasks have left. A store without this returns `None`.
     fn oldest_snapshot(&self) -> StoreFuture<'_, Option<Duration>> {
         Box::pin(async { Ok(None) })
     }
@@ -196,8 +196,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         Box::pin(async { Ok(0) })
     }
 
-    /// Gives the store another salt, unless workers hold leases. Returns whether it did; those who have opened the
-    /// store before must open it again. A store that cannot, such as one in memory, which nobody copies, fails.
+    /// Gives the store another salt, unless workers hold leases. Returns whether it did. Processes that have
+    /// opened the store before must open it again. A store that cannot, such as the one in memory, which has no
+    /// copies, fails.
     fn renew(&self) -> StoreFuture<'_, bool> {
         Box::pin(async { Err(StoreError::lasting("this store cannot become another one")) })
     }
@@ -215,8 +216,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         None
     }
 
-    /// Returns whether the time of a schedule may have come that this process has to submit, as far as its last sweep has
-    /// seen.
+    /// Returns whether the time of a schedule may have come that this process has to submit, as far as its last sweep
+    /// has seen.
     fn may_have_due_schedules(&self) -> bool {
         true
     }
@@ -227,8 +228,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         Box::pin(std::future::pending())
     }
 
-    /// Waits until another process may have ended this task, from this call on. Those who wait also
-    /// look at long intervals. A store without notifications returns `None`.
+    /// Waits until another process may have ended this task, from this call on. Callers also look
+    /// at long intervals. A store without notifications returns `None`.
     fn wait_for_end(&self, task: TaskId) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
         let _ = task;
         None

@@ -1,5 +1,5 @@
-//! Outages of a whole store: nothing that a worker holds is judged before everybody could renew a
-//! lease, and record what has ended.
+//! Outages of a whole store: no task that a worker holds is judged before every worker could renew
+//! its lease, and record what has ended.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::time::Time;
 /// one worker is no gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sweeps {
-    /// When somebody noted a sweep last.
+    /// When a supervisor noted a sweep last.
     pub(crate) last: Option<Time>,
     /// No held task is judged before this time.
     pub(crate) judge_from: Time,
@@ -37,7 +37,7 @@ impl Sweeps {
         let judge_from = if gap > limit {
             end
         } else {
-            // Somebody may have set the clock back.
+            // The clock may have been set back.
             self.judge_from.min(end)
         };
         let is_new = self.last.is_some_and(|last| last <= now) && gap <= part(limit, 3);

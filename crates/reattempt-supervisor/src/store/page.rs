@@ -15,8 +15,8 @@ pub(crate) const OVERHEAD: usize = 128;
 /// A part of what a store knows about a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The fence of the task after the items were read. As long as it stays the same, nobody but
-    /// the worker adds or deletes records.
+    /// The fence of the task after the items were read. As long as it stays the same, only the
+    /// worker adds or deletes records.
     pub fence: Fence,
     /// The items.
     pub items: Vec<T>,

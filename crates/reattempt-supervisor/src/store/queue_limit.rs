@@ -49,8 +49,8 @@ impl QueueLimit {
     }
 
     /// Sets how many tasks workers hold at once. A task that sleeps, or waits for a signal, a child or
-    /// its next try, does not count. The task of a worker that has died counts until somebody takes it
-    /// over.
+    /// its next try, does not count. The task of a worker that has died counts until a supervisor
+    /// reclaims it.
     ///
     /// # Units and ranges
     ///

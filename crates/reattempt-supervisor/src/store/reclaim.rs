@@ -14,8 +14,9 @@ use crate::time::Time;
 pub struct Sweep {
     /// The largest number of tasks.
     pub limit: u32,
-    /// The average interval between the sweeps of a supervisor. If nobody has swept for much longer,
-    /// the store was out of order, and the sweep judges no lease before everybody could renew it.
+    /// The average interval between the sweeps of a supervisor. If no supervisor has swept for much
+    /// longer, the store was out of order, and the sweep judges no lease before every worker could
+    /// renew it.
     pub every: Duration,
     /// How long a task waits after its failures: the delays of this policy.
     pub delays: Policy,

@@ -4,8 +4,8 @@ use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-/// 128 random bits that a store gets when it is created. Two stores have different ones. Nobody shows them: whoever
-/// knows them can compute what should be hard to guess.
+/// 128 random bits that a store gets when it is created. Two stores have different ones. They are secret: what
+/// should be hard to guess can be computed from them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Salt(u128);
 

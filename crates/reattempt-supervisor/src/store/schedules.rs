@@ -1,5 +1,5 @@
-//! What a store keeps of a schedule. It knows neither cron expressions nor time zones: whoever writes
-//! a schedule has computed its next time.
+//! What a store keeps of a schedule. It knows neither cron expressions nor time zones: the process
+//! that writes a schedule has computed its next time.
 
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub struct StoredSchedule {
     pub revision: i64,
     /// The cron expression and the time zone.
     pub cron: String,
-    /// What happens to times that nobody was there for.
+    /// What happens to times that all processes missed.
     pub missed: Missed,
     /// Its tasks, as JSON.
     pub task: String,
@@ -26,10 +26,10 @@ pub struct StoredSchedule {
     pub state: ScheduleState,
     /// The next time; [`Time::NEVER`] if there is none.
     pub next_at: Time,
-    /// The last time that was over when somebody looked. Later times are newer, unless the clock of the
-    /// store goes back and the schedule is resumed or gets a higher revision.
+    /// The last time that was over when a process looked. Later times are newer, unless the clock of
+    /// the store goes back and the schedule is resumed or gets a higher revision.
     pub last_at: Option<Time>,
-    /// The operator who changed its state last.
+    /// The operator that changed its state last.
     pub by: String,
     /// Why the operator did.
     pub why: String,

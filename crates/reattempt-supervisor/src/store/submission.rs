@@ -275,7 +275,7 @@ fn is_of_store(key: &str) -> bool {
     key.starts_with('~') && !is_random_key(key)
 }
 
-/// Returns whether a key is a random one: nobody submits it again.
+/// Returns whether a key is a random one, which no caller submits again.
 pub(crate) fn is_random_key(key: &str) -> bool {
     let is_hex = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     key.len() == 33 && key.starts_with('~') && key.bytes().skip(1).all(is_hex)

@@ -20,9 +20,10 @@ pub enum Write {
     /// [`WriteResult::Submitted`], or [`WriteResult::QueueFull`] if it has a
     /// [`max_pending`](NewTask::max_pending) and its queue is full.
     Submit(Box<NewTask>),
-    /// Claims tasks that may run now. A lower priority goes first, then an earlier wake-up time.
-    /// Where a worker has several queues, the priority alone counts. It takes no more tasks of a queue
-    /// than its limit allows, whoever else claims at the same time. Returns [`WriteResult::Claimed`].
+    /// Claims tasks that may run now. A lower priority goes first, then an earlier wake-up time. Where
+    /// a worker has several queues, the priority alone counts. It takes no more tasks of a queue than
+    /// its limit allows, even if other workers claim at the same time. Returns
+    /// [`WriteResult::Claimed`].
     Claim(Claim),
     /// Adds a record to the history of a task. Returns [`WriteResult::Written`].
     Record(Lease, Box<Record>),
@@ -161,8 +162,8 @@ impl Write {
         (!started.is_empty() || !ended.is_empty()).then_some(Self::Running { started, ended })
     }
 
-    /// Returns whether the write may wait for a lock of somebody who is not a worker: an application
-    /// that submits the same key in a transaction of its own, or an operator.
+    /// Returns whether the write may wait for a lock that no worker holds: that of an application
+    /// that submits the same key in a transaction of its own, or of an operator.
     pub const fn may_wait_for_others(&self) -> bool {
         matches!(
             self,
@@ -195,7 +196,7 @@ pub enum WriteResult {
     Lost,
     /// Whether the task took the signal or the command.
     Signaled(SignalResult),
-    /// Whether the schedule was stored; otherwise somebody has written it since it was read.
+    /// Whether the schedule was stored; otherwise another process has written it since it was read.
     Scheduled(bool),
     /// How many tasks were pruned or deleted.
     Pruned(u64),
@@ -255,7 +256,7 @@ pub struct HeldTask {
 pub struct LeaseStatus {
     /// The time of the store.
     pub now: Time,
-    /// Whether somebody has asked to cancel the task.
+    /// Whether a cancel of the task is requested.
     pub cancel_requested: bool,
 }
 
@@ -419,8 +420,8 @@ impl AdminCommand {
     }
 }
 
-/// What an operator says about a step that ended the task, or of which nobody knows whether it was
-/// done. The store keeps it as an [`OperatorNote`](crate::OperatorNote).
+/// What an operator says about a step that ended the task, or whose outcome is unknown. The store
+/// keeps it as an [`OperatorNote`](crate::OperatorNote).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     /// The number of the step.
@@ -440,8 +441,8 @@ pub enum Verdict {
     NotDone,
     /// It was done, with this result as JSON.
     Done(String),
-    /// Nobody knows, or it does not matter: the task turns back, and undoes this step as one of
-    /// unknown outcome.
+    /// The outcome is unknown, or it does not matter: the task turns back, and undoes this step as
+    /// one of unknown outcome.
     Undo,
 }
 

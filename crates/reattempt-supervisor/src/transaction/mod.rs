@@ -41,14 +41,14 @@
 //!
 //! # Guarantees
 //!
-//! `retry_record` fails if the task has changed hands, so that your transaction is rolled back. It
-//! checks your deferred constraints first: they may wait for somebody else, as nobody should wait for
-//! the task. It locks the task until the end of the transaction: nobody claims the task meanwhile, and whoever
-//! claims it afterwards finds the record or raises the fence before a late transaction can record. So
-//! a step runs again only if it was rolled back. If the answer to `COMMIT` is lost, the task fails
+//! `retry_record` fails if the task has changed hands, so that your transaction is rolled back. It checks your
+//! deferred constraints first: they may wait for other transactions, and no worker should wait for the task
+//! meanwhile. It locks the task until the end of the transaction. Until then no worker can claim the task. A
+//! worker that claims it afterwards finds the record, or raises the fence before a late transaction can
+//! record. So a step runs again only if it was rolled back. If the answer to `COMMIT` is lost, the task fails
 //! once (`max_failures` counts it) and runs again with a new fence; then the record decides. Between
-//! `retry_record` and `COMMIT` PostgreSQL waits for two seconds at most, and a statement ends after as
-//! long. A step that has ended cannot record its result any more, whatever code of it still runs.
+//! `retry_record` and `COMMIT` PostgreSQL waits for two seconds at most, and a statement ends after as long. A
+//! step that has ended cannot record its result any more, whatever code of it still runs.
 
 #[cfg(feature = "sqlx09")]
 mod sqlx;

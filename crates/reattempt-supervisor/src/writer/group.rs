@@ -10,7 +10,7 @@ use crate::store::{Store, StoreError, StoreFuture, Write, WriteResult};
 /// Carries out the writes of a group.
 pub(super) type WriteFn = fn(&dyn Store, Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>>;
 
-/// The writes of one transaction, and the callers who wait for the results.
+/// The writes of one transaction, and the callers that wait for the results.
 pub(super) struct Group {
     pub(super) writes: Arc<[Write]>,
     replies: Vec<ReplyTo>,
@@ -92,13 +92,14 @@ impl Group {
         }
     }
 
-    /// Returns whether a caller still waits for a result. Nobody waits for that of a report.
+    /// Returns whether a caller still waits for a result. A report counts, too, although no caller
+    /// waits for it.
     pub(super) fn is_wanted(&self) -> bool {
         self.replies.iter().any(|reply| !reply.is_closed())
             || self.has(|write| matches!(write, Write::Running { .. }))
     }
 
-    /// Leaves out the writes that must wait for tasks which somebody else has locked.
+    /// Leaves out the writes that must wait for locked tasks.
     pub(super) fn leave_to(&mut self, locked: &mut Locked) {
         let jobs = locked.keep(self.take_jobs().collect());
         *self = Self::of(jobs.into_iter());

@@ -11,22 +11,22 @@ use crate::store::{StoreError, Write, WriteResult};
 /// The result of a write. An error is shared with the other writes of the transaction.
 pub(crate) type Reply = Result<WriteResult, Arc<StoreError>>;
 
-/// A write, and who gets its result.
+/// A write, and the receiver of its result.
 pub(super) struct Job {
     pub(super) write: Write,
     pub(super) reply: ReplyTo,
 }
 
-/// Who gets the result of a write.
+/// The receiver of a result.
 pub(super) enum ReplyTo {
-    /// The caller who waits for it.
+    /// The caller that waits for it.
     Caller(oneshot::Sender<Reply>),
     /// The worker whose seats the claim was made for.
     Worker(mpsc::UnboundedSender<Reply>, Seats),
 }
 
 impl ReplyTo {
-    /// Sends the result; who should get it may be gone.
+    /// Sends the result; the receiver may be gone.
     pub(super) fn send(self, reply: Reply) {
         match self {
             Self::Caller(caller) => drop(caller.send(reply)),

@@ -1,5 +1,5 @@
-//! The writes of tasks that somebody else has locked: an application that commits a step, or an
-//! operator. They wait apart, in the order of their task, so that no other write waits with them.
+//! The writes of tasks that are locked: by an application that commits a step, or by an operator.
+//! They wait apart, in the order of their task, so that no other write waits with them.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ impl Locked {
     fn keep_one(&mut self, mut job: Job) -> Option<Job> {
         if matches!(job.write, Write::Running { .. }) {
             for (task, waiting) in &mut self.0 {
-                // Nobody waits for the result of a report.
+                // No caller waits for the result of a report.
                 let (reply, _) = oneshot::channel();
                 let write = job.write.take_report(*task);
                 let reply = reply.into();

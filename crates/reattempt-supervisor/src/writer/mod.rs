@@ -36,7 +36,7 @@ pub(crate) const DELAYS: Policy = Policy::new()
 pub(crate) struct Writer(mpsc::UnboundedSender<Message>);
 
 impl Writer {
-    /// Starts a writer. It ends when nobody can send to it any more.
+    /// Starts a writer. It ends with its last sender.
     pub(crate) fn spawn(
         store: Arc<dyn Store>,
         on_error: impl Fn(&StoreError) + Send + Sync + 'static,
@@ -64,8 +64,8 @@ impl Writer {
         }
     }
 
-    /// Claims tasks whenever the seats are open, one is free, and something may have become ready. Returns the results of
-    /// the claims; who drops them ends the claims. Claims a suspect once, unless no seat is free.
+    /// Claims tasks whenever the seats are open, one is free, and something may have become ready. Returns the
+    /// results of the claims; dropping the receiver ends the claims. Claims a suspect once, unless no seat is free.
     pub(crate) fn offer(&self, claim: Claim, seats: Seats) -> mpsc::UnboundedReceiver<Reply> {
         let (replies, receiver) = mpsc::unbounded_channel();
         let offer = Offer {
@@ -81,7 +81,7 @@ impl Writer {
     /// Makes all workers with free seats claim: something may have become ready elsewhere, or because its
     /// time has come.
     pub(crate) fn look(&self) {
-        // Without a writer nobody could claim.
+        // Without a writer there are no claims.
         let _ = self.0.send(Message::Look);
     }
 }
@@ -156,9 +156,9 @@ async fn write_all(
                     apart.write(group, None);
                 }
             } else if error.is_passing() {
-                // Before that, a claim may take place after somebody has given its tasks back.
+                // Before that, a claim may take place after its tasks were given back.
                 settle(&*store, &on_error).await;
-                // Nobody knows whether a claim took place; a later one takes other tasks.
+                // Whether a claim took place is unknown; a later one takes other tasks.
                 group.refuse(|write| matches!(write, Write::Claim(_)), &Arc::new(error));
                 tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
                 failures = failures.saturating_add(1);
@@ -192,7 +192,7 @@ async fn settle(store: &dyn Store, on_error: &OnError) {
     }
 }
 
-/// The groups that wait for locks of somebody else, so that no other write waits with them.
+/// The groups that wait for locks, so that no other write waits with them.
 struct Apart {
     store: Arc<dyn Store>,
     on_error: OnError,
@@ -215,8 +215,8 @@ impl Apart {
         !self.groups.is_empty()
     }
 
-    /// Repeats a group until it is written or nobody waits for it; all its writes may be those of one
-    /// locked task.
+    /// Repeats a group until it is written or no caller waits for it. With `task`, all its writes are
+    /// those of this locked task.
     fn write(&mut self, group: Group, task: Option<TaskId>) {
         let (store, turn) = (Arc::clone(&self.store), Arc::clone(&self.turn));
         let writing = write_apart(group, store, turn, Arc::clone(&self.on_error));

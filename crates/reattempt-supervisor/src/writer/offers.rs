@@ -83,7 +83,8 @@ impl Seats {
         Some(u32::try_from(left).unwrap_or(u32::MAX))
     }
 
-    /// Takes the seats for the tasks of a claim. Closes the seats if nobody knows whether the claim took place.
+    /// Takes the seats for the tasks of a claim. Closes the seats if it is unknown whether the claim took
+    /// place.
     pub(super) fn settle(&self, reply: &Reply) {
         let Ok(WriteResult::Claimed(claimed, _)) = reply else {
             self.close();
@@ -215,7 +216,7 @@ mod tests {
         let mut offers = Offers::default();
         let seats = open(3);
         let (first, answers) = offer(&seats);
-        // Nobody has looked before.
+        // No claim has looked before.
         assert_eq!(claims(&mut offers, vec![first]), [3]);
         assert_eq!(claims(&mut offers, vec![]), [0; 0]);
         let (second, _answers) = offer(&open(2));

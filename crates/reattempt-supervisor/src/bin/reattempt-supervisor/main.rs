@@ -1,6 +1,6 @@
 //! The program for operators: it shows tasks and their records, and carries out commands.
 
-/// Prints a line, as that of `std` does, also if nobody reads it.
+/// Prints a line, as that of `std` does, also if the reader is gone.
 macro_rules! println {
     () => { $crate::print_line("") };
     ($($line:tt)+) => { $crate::print_line(&format!($($line)+)) };
@@ -210,7 +210,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Prints a line. Who reads no further, such as `head`, has read enough: the command goes on.
+/// Prints a line. A reader such as `head` may stop early: the command goes on.
 fn print_line(line: &str) {
     match writeln!(std::io::stdout(), "{line}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

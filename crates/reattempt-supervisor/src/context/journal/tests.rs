@@ -52,7 +52,7 @@ fn recorded_results_come_one_at_a_time_and_in_their_order() {
     let history = vec![done(2, 0, "c"), done(0, 1, "a"), done(1, 2, "b")];
     let mut journal = journal(history);
     let mut open = vec![(0, "a"), (1, "b"), (2, "c")];
-    // First everybody asks, as when it was new.
+    // First all calls ask, as when the workflow was new.
     assert_eq!(poll(&mut journal, &mut open), (vec![], Next::Again));
     assert_eq!(poll(&mut journal, &mut open), (vec![2], Next::Again));
     assert_eq!(journal.now(), Time::from_micros(0));
@@ -95,7 +95,7 @@ fn an_abandoned_call_blocks_no_other() {
     journal.abandon(0);
     let mut open = vec![(2, "c")];
     assert_eq!(poll(&mut journal, &mut open), (vec![], Next::Again)); // it asks
-    assert_eq!(poll(&mut journal, &mut open), (vec![], Next::Again)); // who lost is passed over
+    assert_eq!(poll(&mut journal, &mut open), (vec![], Next::Again)); // the loser is passed over
     assert_eq!(poll(&mut journal, &mut open), (vec![2], Next::Again));
     assert_eq!(journal.missing_request(), None);
 }
@@ -134,7 +134,7 @@ fn a_result_comes_when_it_is_written() {
         journal.add_unwritten(done(seq, 1 - seq, "any"));
     }
     journal.before_poll();
-    // The first to end is the first to be heard, whoever is written first.
+    // The first call to end is the first to return, whichever record is written first.
     journal.mark_written(0, Time::default());
     assert!(journal.take_outcome(0, Waker::noop()).is_none());
     assert!(journal.take_outcome(1, Waker::noop()).is_none());
@@ -164,7 +164,7 @@ fn a_transaction_of_another_thread_comes_in_the_order_of_its_record() {
     assert!(journal.take_outcome(0, Waker::noop()).is_some());
     journal.before_poll();
     assert!(journal.take_outcome(1, Waker::noop()).is_some());
-    // It was rolled back, so nobody waits for it.
+    // It was rolled back, so no call waits for it.
     journal.add_unwritten(done(3, 3, "d"));
     journal.withdraw(3);
     journal.before_poll();

@@ -79,7 +79,7 @@ impl Tables {
         due
     }
 
-    /// Gives the turn to the task that wakes up first, if nobody has it.
+    /// Gives the turn to the task that wakes up first, if no task has it.
     fn pass_turn(&mut self, lane: &str, now: Time) {
         if self.turns.contains_key(lane) {
             return;

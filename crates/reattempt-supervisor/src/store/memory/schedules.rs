@@ -5,7 +5,8 @@ use crate::store::{ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
 use crate::time::Time;
 
 impl Tables {
-    /// Stores a schedule, and submits its tasks. Returns `false` if somebody has written it since.
+    /// Stores a schedule, and submits its tasks. Returns `false` if another process has written it
+    /// since.
     pub(super) fn store_schedule(&mut self, write: ScheduleWrite, now: Time) -> bool {
         let ScheduleWrite { schedule, tasks } = write;
         let old = self.schedules.get(&schedule.name);

@@ -1,5 +1,5 @@
 //! Notifies other processes that there may be something to claim, or that tasks have ended, and
-//! receives their notifications. Workers, and those who wait for a task, also look at intervals.
+//! receives their notifications. Workers, and callers that wait for a task, also look at intervals.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -222,7 +222,7 @@ async fn send_ends(link: Arc<Link>, ends: Arc<Ends>, own: String) {
     }
 }
 
-/// Whom a process passes on what it hears of others.
+/// The receivers in this process of what other processes notify.
 #[derive(Debug, Clone)]
 struct Ears {
     own: String,
@@ -259,7 +259,7 @@ impl Ears {
                 if self.ends.make_room.load(Ordering::Relaxed) {
                     self.incoming.notify_waiters();
                 }
-                // Perhaps nobody waits.
+                // There may be no receiver.
                 let _ = self.ends.incoming.send(tasks.collect());
             }
         }
@@ -334,7 +334,7 @@ impl Listener {
             if tokio::time::timeout(CHECK, &mut over).await.is_ok() || live.is_over() {
                 return;
             }
-            // Whoever uses it notices by himself.
+            // A caller that uses it notices a loss by itself.
             if let Some(_turn) = self.shared.try_lock() {
                 let answer = tokio::time::timeout(CHECK, live.client.batch_execute("")).await;
                 if !matches!(answer, Ok(Ok(()))) {

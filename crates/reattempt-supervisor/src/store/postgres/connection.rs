@@ -39,8 +39,8 @@ const KEEPALIVES_IDLE: Duration = Duration::from_secs(2 * 60 * 60);
 /// How long a connection is used. A supervisor forgets the epochs of writers that are much older.
 const LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The name of the setting by which a connection knows its server process: whoever stands between
-/// them and refuses or ignores it may give the server process to others, too.
+/// The name of the setting by which a connection knows its server process. A pool that refuses or
+/// ignores it may give the server process to other clients, too.
 const MARK: &str = "reattempt.session";
 
 /// Opens a connection with this mark.
@@ -166,8 +166,8 @@ impl Prepared {
     }
 }
 
-/// Returns whether nobody should use the connection any more on which this error came: it may be
-/// lost, or lead to a server that cannot write.
+/// Returns whether the connection must not be used any more after this error: it may be lost, or
+/// lead to a server that cannot write.
 pub(super) fn costs_the_connection(error: &StoreError) -> bool {
     matches!(error.kind(), ErrorKind::Passing | ErrorKind::TimedOut)
 }
@@ -244,7 +244,7 @@ impl Live {
             loop {
                 match driver(cx) {
                     Poll::Ready(Some(Ok(message))) => hear(message),
-                    // Callers who wait for a result get the error.
+                    // Callers that wait for a result get the error.
                     Poll::Ready(None | Some(Err(_))) => return Poll::Ready(()),
                     Poll::Pending => return Poll::Pending,
                 }

@@ -1,4 +1,5 @@
-//! Connections by purpose, each opened when it is needed. Whoever has little to do shares the one that listens.
+//! Connections by purpose, each opened when it is needed. A process that has little to do shares the one that
+//! listens.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,16 +27,16 @@ const PATIENCE: Duration = Duration::from_millis(250);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shared(Arc<Mutex<Option<Arc<Live>>>>);
 
-/// The shared connection, which nobody else uses meanwhile.
+/// The shared connection, which no other link uses meanwhile.
 pub(super) type Turn = OwnedMutexGuard<Option<Arc<Live>>>;
 
 impl Shared {
-    /// Waits until nobody uses the connection.
+    /// Waits until no link uses the connection.
     pub(super) async fn lock(&self) -> Turn {
         Arc::clone(&self.0).lock_owned().await
     }
 
-    /// Returns the connection, unless somebody uses it.
+    /// Returns the connection, unless a link uses it.
     pub(super) fn try_lock(&self) -> Option<Turn> {
         Arc::clone(&self.0).try_lock_owned().ok()
     }
@@ -51,7 +52,7 @@ impl Shared {
     }
 }
 
-/// A connection as long as somebody uses it.
+/// A connection for the time of one use.
 #[derive(Debug)]
 pub(super) struct InUse {
     live: Arc<Live>,
@@ -130,8 +131,8 @@ impl Link {
         Ok(())
     }
 
-    /// Returns a connection; opens a new one if there is none. The epoch of a writer is raised with each change between its
-    /// own connection and the shared one: only the last can commit.
+    /// Returns a connection; opens a new one if there is none. Each change between a writer's own connection and the
+    /// shared one raises the epoch of the writer: only the last connection can commit.
     pub(super) async fn live(&self, need: Need) -> Result<InUse, StoreError> {
         let mut own = self.own.lock().await;
         if let Some(live) = own.live.clone().filter(|live| !live.is_over()) {
@@ -175,7 +176,7 @@ impl Link {
 
     /// Closes its own connection if nothing has needed it for a while.
     pub(super) fn rest(&self) {
-        // Whoever holds the lock needs it.
+        // A caller that holds the lock needs the connection.
         let Ok(mut own) = self.own.try_lock() else {
             return;
         };

@@ -79,11 +79,10 @@ const PAGE: [i64; 3] = [
 /// so your application can have tables of its own in the same database: see
 /// [`transaction`](crate::transaction).
 ///
-/// It has one connection as long as there is nothing to do, on which it also hears of other processes. With work it opens up
-/// to seven more: for writes of workers, for writes of others, for heartbeats, for reads, for lists of tasks, and two for
-/// supervisors. Those that nothing needs for 10 s are closed. It replaces
-/// a connection that is lost, or on which an answer does not come within a quarter of the shortest
-/// lease in this process, at most 2.5 s.
+/// It has one connection as long as there is nothing to do, on which it also hears of other processes. With work it
+/// opens up to seven more: for writes of workers, for writes that may wait, for heartbeats, for reads, for lists of
+/// tasks, and two for supervisors. It closes those that nothing needs for 10 s. It replaces a connection that is
+/// lost, or on which an answer does not come within a quarter of the shortest lease in this process, at most 2.5 s.
 #[derive(Debug)]
 pub struct Postgres {
     links: Arc<Links>,
@@ -106,7 +105,7 @@ pub struct Postgres {
 #[derive(Debug)]
 struct Links {
     writer: Link,
-    /// For writes that may wait for somebody who is not a worker.
+    /// For writes that may wait for an application or an operator.
     patient_writer: Link,
     beats: Link,
     reader: Arc<Link>,
@@ -300,7 +299,8 @@ impl Postgres {
         Ok(reclaimed)
     }
 
-    /// Reports the first tasks, which a look with this pause behind it has found; looks for them if it is time and none has.
+    /// Reports the first tasks that a look with this pause behind it has found. Without such a look, looks for them
+    /// if it is time.
     async fn report_first(
         &self,
         rhythm: &mut whole::Rhythm,

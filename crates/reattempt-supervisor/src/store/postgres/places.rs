@@ -1,7 +1,8 @@
-//! Where claims begin to look. A claimed task leaves a dead entry in the index of `retry_ready`, which VACUUM cannot remove
-//! as long as somebody, such as a dump, keeps an older snapshot. So a process knows a place for each level: before it there
-//! was nothing when it looked last. Whoever stores a task says when its transaction began, and takes places back to that
-//! time. What nobody says, such as the commit of a transaction of an application, is found by whole looks.
+//! Where claims begin to look. A claimed task leaves a dead entry in the index of `retry_ready`. VACUUM cannot remove
+//! it as long as a transaction, such as a dump, keeps an older snapshot. So a process knows a place for each level:
+//! when it looked last, nothing before the place was ready. A process that stores a task reports when its transaction
+//! began, and the others take their places back to that time. What is not reported, such as the commit of a
+//! transaction of an application, is found by whole looks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,8 @@ const START: Place = (0, -1);
 /// Below and above all priorities.
 const PRIORITIES: (i32, i32) = (-32_769, 32_768);
 
-/// How late a transaction of an application may commit where all is done, and elsewhere: later ones wait for a whole look.
+/// How late a transaction of an application may commit where all is done, and elsewhere. Later ones wait for a whole
+/// look.
 const LATE: [i64; 2] = [1_000_000, 200_000];
 
 /// How often a process looks at everything by itself, if it hears of others and of none that does.
@@ -58,7 +60,7 @@ struct Known {
     /// The looks that are under way, and the earliest time that was reported meanwhile.
     looks: BTreeMap<u64, i64>,
     next_look: u64,
-    /// Until when somebody else looks at everything.
+    /// Until when another process looks at everything.
     watched_until: Option<Instant>,
     can_hear: bool,
     /// Whether the last claim has seen that there are no suspects.
@@ -109,8 +111,8 @@ impl Places {
         }
     }
 
-    /// Notes the first task of a level, which somebody who looks at everything has seen. Returns whether this process
-    /// would not have seen it.
+    /// Notes the first task of a level, which a process that looks at everything has seen. Returns whether this
+    /// process would not have seen it.
     pub(super) fn report_first(&self, level: &Level, first: Place) -> bool {
         let mut known = self.lock();
         for earliest in known.looks.values_mut() {
@@ -126,7 +128,7 @@ impl Places {
         is_news
     }
 
-    /// Notes that somebody looks at everything, at least once in this time.
+    /// Notes that a process looks at everything, at least once in this time.
     pub(super) fn is_watched_for(&self, time: Duration) {
         self.lock().watched_until = Instant::now().checked_add(time);
     }
@@ -141,8 +143,8 @@ impl Places {
         !self.lock().has_no_suspects
     }
 
-    /// Returns until when these tasks need no look, as far as the last claims saw: what others store is reported, and
-    /// what nobody reports is found by whoever looks at everything.
+    /// Returns until when these tasks need no look, as far as the last claims saw. Other processes report what they
+    /// store, and the process that looks at everything finds the rest.
     pub(super) fn quiet_until(&self, claim: &Claim) -> Option<Instant> {
         let known = self.lock();
         let is_watched = known
@@ -296,7 +298,7 @@ fn kinds_of(claim: &Claim) -> BTreeSet<Kind> {
 }
 
 impl Look<'_> {
-    /// Returns where a claim looks. It looks at all suspects, who are few.
+    /// Returns where a claim looks. It looks at all suspects: they are few.
     pub(super) fn ranges(&self, claim: &Claim) -> Ranges {
         let mut ranges = Ranges::default();
         let known = self.places.lock();
@@ -357,7 +359,7 @@ impl Look<'_> {
                 let place = before.max(busy.min(passed));
                 let is_done = first.is_none() && left.is_all;
                 let place = if is_done { done.max(place) } else { place };
-                // Somebody may have set the clock back.
+                // The clock may have been set back.
                 let place = place.min((left.now, 0)).min((earliest, 0));
                 looked.places.insert(priority, place);
             }

@@ -107,7 +107,7 @@ impl<'a> Stage<'a> {
     fn affects(&self, later: &Self) -> bool {
         use StageKind::{Claim, Records, Running, Signals, Single, Submits};
         match (self.kind, later.kind) {
-            // Nobody knows the fence of a task before its claim returns.
+            // The fence of a task is not known before its claim returns.
             (Claim, Records | Running) | (Records | Running, Claim) | (Signals, Signals) => false,
             (Single | Claim, _) | (_, Single | Claim) => true,
             (Submits, Submits) => !self.keys.is_disjoint(&later.keys),

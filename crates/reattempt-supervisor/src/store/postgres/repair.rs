@@ -1,5 +1,5 @@
-//! Compares the small tables with the tasks, and rebuilds what differs: a trigger keeps them, and somebody may
-//! have written while triggers were off.
+//! Compares the small tables with the tasks, and rebuilds what differs. A trigger keeps them, but tasks may
+//! have been written while triggers were off.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use super::sqlstate::store_error;
 use crate::store::limits::Limits;
 use crate::store::{ErrorKind, StoreError};
 
-/// How often a part is repeated that somebody has locked a task of, or that took too long, and how long it waits before.
+/// How often a part is repeated if one of its tasks is locked or if it took too long, and how long the repair waits
+/// before.
 const REPEATS: u32 = 20;
 const PAUSES: Policy = Policy::new()
     .base(Duration::from_millis(500))
@@ -98,8 +99,8 @@ const HELD: &str = concat!(
      ), '{}'::bigint[]"
 );
 
-/// The lines of `retry_lane` and `retry_lane_waiting` that fit no task, and those that wait where nobody has the
-/// turn.
+/// The lines of `retry_lane` and `retry_lane_waiting` that fit no task, and those that wait in lanes where no
+/// task has the turn.
 const LANES: &str = "SELECT NULL::bigint, $1::bigint + $2::bigint * 0, ARRAY(
          SELECT run_id FROM retry_lane AS line WHERE NOT EXISTS (
              SELECT FROM retry_run AS run WHERE run.id = line.run_id AND run.lane = line.lane AND run.state + 0 IN (0, 1, 2, 7)
@@ -128,7 +129,7 @@ const DELETE: &str = "WITH ready AS (
      DELETE FROM retry_limited AS line USING unnest($1::bigint[], $2::bigint[]) AS given (run_id, complete_by)
      WHERE line.complete_by = given.complete_by AND line.run_id = given.run_id";
 
-/// Gives tasks the turn that run, or wait for a signal, where nobody has it.
+/// Gives the turn of a lane without one to a task that runs, or waits for a signal.
 const GIVE_TURNS: &str = "INSERT INTO retry_lane
      SELECT DISTINCT ON (lane) lane, id FROM retry_run
      WHERE id = ANY ($1::bigint[]) AND lane IS NOT NULL AND state + 0 IN (1, 2) ORDER BY lane, id
@@ -176,7 +177,8 @@ pub(super) async fn repair_all(
 /// Where the next part begins, and the tasks of this one whose lines differed.
 type Repaired = (Option<(i64, i64)>, Vec<i64>);
 
-/// Repairs the lines of one part in a transaction of its own. Whoever changes the lines of a task has locked it.
+/// Repairs the lines of one part in a transaction of its own. A transaction that changes the lines of a task has
+/// locked it.
 async fn repair(
     live: &mut Live,
     part: &'static str,

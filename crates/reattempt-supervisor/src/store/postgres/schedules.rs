@@ -16,8 +16,8 @@ macro_rules! columns {
     };
 }
 
-/// Stores a schedule, and submits its tasks. A writer that finds the schedule locked is too late: whoever
-/// has locked it raises its version.
+/// Stores a schedule, and submits its tasks. A writer that finds the schedule locked is too late: the
+/// transaction that has locked it raises its version.
 pub(super) const STORE: &str = concat!(
     "WITH new (", columns!(), ") AS (
          SELECT $13::text, $14::bigint, $15::bigint, $16::text, $17::smallint, $18::text, $19::smallint, $20::bigint, $21::bigint, $22::text, $23::text

@@ -7,7 +7,7 @@ use crate::store::{Salt, StoreError, tables};
 
 const TABLES: &str = include_str!("../../../migrations/postgres.sql");
 
-/// The advisory lock of those who create tables: "retry-su" as a number.
+/// The advisory lock of processes that create tables: "retry-su" as a number.
 const LOCK: i64 = 0x7265_7472_792d_7375;
 
 /// Creates the tables if they are missing, even if other processes do so at the same time. Returns the salt of the

@@ -48,7 +48,7 @@ macro_rules! settings {
 /// The settings for one transaction: others may use the same server process (`PgBouncer`).
 pub(super) const SETTINGS: &str = settings!("true");
 
-/// The settings for all transactions of a server process that nobody else uses.
+/// The settings for all transactions of a server process that serves this connection only.
 pub(super) const SESSION_SETTINGS: &str = settings!("false");
 
 /// The same, if this connection has marked the server process.
@@ -113,8 +113,8 @@ pub(super) const LOCK_LANES: &str = "SELECT FROM retry_lane
      WHERE lane = ANY ($1::text[] || ARRAY(SELECT lane FROM retry_run WHERE id = ANY ($2::bigint[]) AND lane IS NOT NULL))
      ORDER BY lane FOR UPDATE";
 
-/// Finds which of these tasks somebody else has locked, or whose parents. Nobody waits for the disk: nothing
-/// changes.
+/// Finds which of these tasks, or of their parents, another transaction has locked. It changes nothing, so
+/// it does not wait for the disk.
 pub(super) const LOCKED: &str = "WITH wanted AS MATERIALIZED (
          SELECT given.id, up.id AS parent FROM (SELECT set_config('synchronous_commit', 'off', true)) AS off
          CROSS JOIN unnest($1::bigint[]) AS given (id)
@@ -127,8 +127,9 @@ pub(super) const LOCKED: &str = "WITH wanted AS MATERIALIZED (
      SELECT DISTINCT wanted.id FROM wanted JOIN retry_run AS run ON run.id = wanted.id
      WHERE wanted.id NOT IN (SELECT id FROM free) OR wanted.parent NOT IN (SELECT id FROM free)";
 
-// A line that is left of a key goes first, if the key is free. Numbers tasks in the order of the list, and stores them in the order of their lanes and keys: two
-// transactions that submit the same lanes or keys cannot deadlock.
+// A line that is left of a key goes first, if the key is free. The tasks get numbers in the order of the list, and
+// are stored in the order of their lanes and keys: two transactions that submit the same lanes or keys cannot
+// deadlock.
 macro_rules! submit {
     ($checked:expr) => {
         $crate::store::postgres::sql::submit!($checked, "NULL")
@@ -278,8 +279,8 @@ pub(super) const BY_KEY: &str = concat!(
          AND NOT (state = 8 AND wake_at <= ", now!(), ")"
 );
 
-// The levels in which a claim looks, and the places where it begins: those that are given (a priority of -32769 is none),
-// and the priorities between one and the next, from their first task on, which has the number -1.
+// The levels in which a claim looks, and the places where it begins. They are those that are given (a priority of
+// -32769 is none), and the priorities between one and the next, from their first task on, which has the number -1.
 macro_rules! levels {
     ($ready:literal, $queues:literal) => {
         $crate::store::postgres::sql::levels!($ready, $queues, "")
@@ -302,8 +303,9 @@ macro_rules! levels {
     };
 }
 
-// Reads the tasks with the earliest wake-up time of each level, from its place on. So it reads no task of another workflow and
-// no sleeping one, however many there are. Others may lock some at the same time, so it looks at a few more.
+// Reads the tasks with the earliest wake-up time of each level, from its place on. So it reads no task of another
+// workflow and no sleeping one, however many there are. Other workers may lock some at the same moment, so it looks
+// at a few more.
 macro_rules! first {
     ($ready:literal) => {
         concat!(
@@ -511,7 +513,8 @@ pub(super) const FORGET_LINES: &str =
      WHERE line.run_id = ended.run_id AND line.seq = ended.seq AND line.fence = ended.fence";
 
 /// Forgets steps that have ended. It may take effect late, because no step runs again under its lease.
-/// Heartbeats must not wait behind it, and whoever has locked a line removes it.
+/// It skips locked lines: heartbeats must not wait behind it, and the transaction that has locked a
+/// line removes it.
 pub(super) const ENDED: &str =
     "WITH free AS MATERIALIZED (
          SELECT line.* FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS ended (run_id, fence, seq)
@@ -610,8 +613,8 @@ pub(super) const FAIL: &str = concat!(
      ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at"
 );
 
-/// Renews the lease of a worker, and finds which of the tasks $3 it holds, or all where that is NULL. The last row has the
-/// queues with limits.
+/// Renews the lease of a worker, and finds which of the tasks $3 it holds, or all where that is NULL. The last row
+/// has the queues with limits.
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
          INSERT INTO retry_worker (id, lease_until, lease) VALUES ($1, ", now!(), " + $2, $2)
@@ -787,7 +790,8 @@ pub(super) const RESOLVE: &str = concat!(
      SELECT state, state IN (4, 7), EXISTS (SELECT 1 FROM open) FROM retry_run WHERE id = $1"
 );
 
-/// Keeps who gives a command and why, if the state of the task allows it. No step has the number -1.
+/// Keeps the operator and the reason of a command, if the state of the task allows it. No step has
+/// the number -1.
 pub(super) const SIGN: &str = concat!(
     "INSERT INTO retry_note (run_id, seq, verdict, operator, why, at)
      SELECT id, -1, $2, $3, $4, ",
@@ -795,9 +799,10 @@ pub(super) const SIGN: &str = concat!(
     " FROM retry_run WHERE id = $1 AND state = ANY ($5::smallint[])"
 );
 
-/// Deletes the data of tasks that ended $1 ago, and the lines that need not stay any more, at most $2 of each. A
-/// key becomes free $3 after the end of its task, and not before $4 from now; its line stays for $5 after that. A task that has ended again since it was found is not old. A child stays as
-/// long as the generation of its parent that has started it.
+/// Deletes the data of tasks that ended $1 ago, and the lines that need not stay any more, at most $2 of each. A key
+/// becomes free $3 after the end of its task, and not before $4 from now. Its line stays for $5 after that. A task
+/// that has ended again since it was found is not old. A child stays as long as the generation of its parent that has
+/// started it.
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT run.id, keeps_key FROM retry_ended CROSS JOIN LATERAL (
@@ -872,7 +877,8 @@ pub(super) const RUNNING_STEPS: &str = "SELECT run_id, seq, line.fence, worker, 
      FROM retry_running AS line JOIN retry_run AS run ON run.id = run_id
      WHERE run_id = $1 AND line.fence = run.fence AND state + 0 = 1 ORDER BY seq";
 
-// A notification writes to the log, and nobody waits for the disk: it does not outlive the server.
+// A notification writes to the log. It does not outlive the server, so it need not wait for the
+// disk.
 macro_rules! notify {
     ($channel:literal) => {
         concat!(
@@ -958,7 +964,8 @@ pub(super) const READS: &[&str] = &[
     super::whole::REPORT,
 ];
 
-/// The prepared statements of the connection that listens, besides those of supervisors: what processes without work send.
+/// The prepared statements of the connection that listens, besides those of supervisors: what processes without work
+/// send.
 pub(super) const LOOKS: &[&str] = &[
     END_WRITER,
     LOCK_WRITER,

@@ -55,13 +55,13 @@ const PASSING: [(&str, &str); 17] = [
 /// The code of a statement that waited for a lock for too long.
 const LOCKED: &str = "55P03";
 
-/// The code of a statement that took too long, or that somebody has cancelled.
+/// The code of a statement that took too long, or that was cancelled.
 const TIMED_OUT: &str = "57014";
 
-/// Errors of a connection to a database that has answered before: somebody restores it, or puts another in its place.
+/// Errors of a connection to a database that has answered before: the database is being restored or replaced.
 const AWAY: [&str; 2] = ["3D000", "55000"];
 
-/// What to do where somebody mixes up the prepared statements of connections.
+/// What to do where a pool mixes up the prepared statements of connections.
 const POOL: &str = "a pool before PostgreSQL, such as PgBouncer, mixes up prepared statements; use PgBouncer 1.21 or newer with `max_prepared_statements` above 0, or a pool for sessions";
 
 /// Lasting errors that need an explanation.

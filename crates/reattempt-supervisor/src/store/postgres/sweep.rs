@@ -52,7 +52,7 @@ macro_rules! expired {
     };
 }
 
-// What has expired, and what nobody needs any more: a sweep looks for each, and finds them in these rows.
+// What has expired or is not needed any more: a sweep looks for each, and finds them in these rows.
 
 macro_rules! without_worker {
     () => {
@@ -163,8 +163,8 @@ const KEEP_FAILURE: &str = concat!(
     ") ON CONFLICT (run_id, direction, seq) DO UPDATE SET failures = excluded.failures, error = excluded.error, at = excluded.at"
 );
 
-/// Shortens leases that are too long, because somebody has set the clock back. A live worker renews
-/// its lease; the lease of a dead one would last longer by as much.
+/// Shortens leases that are too long, because the clock was set back. A live worker renews its
+/// lease; the lease of a dead one would last longer by as much.
 const SHORTEN: &str = concat!(
     "UPDATE retry_worker SET lease_until = ",
     now!(),
@@ -217,9 +217,10 @@ macro_rules! swept {
 /// The sweeps before, the longest lease, and the time.
 const SWEPT: &str = swept!();
 
-/// Takes the turn to sweep, unless somebody has taken it within half of the interval $1, or takes it now: nobody waits for
-/// a lock. Returns a row only with the turn, or if $2 says that it does not matter: what [`SWEPT`] returns, whether there is
-/// anything to do, whether the time of a schedule has come and, if $3 says so, the first tasks.
+/// Takes the turn to sweep, unless a supervisor has taken it within half of the interval $1, or takes it now: this
+/// statement waits for no lock. Returns a row only with the turn, or if $2 says that the turn does not matter: what
+/// [`SWEPT`] returns, whether there is anything to do, whether the time of a schedule has come and, if $3 says so,
+/// the first tasks.
 const LOOK: &str =
     concat!(
     "WITH RECURSIVE free AS (
@@ -260,7 +261,8 @@ pub(super) struct Seen {
     pub(super) first: Option<Vec<(Level, Place)>>,
 }
 
-/// Takes the turn to sweep, and looks whether there is anything to do. Returns `None` if it is the turn of another process.
+/// Takes the turn to sweep, and looks whether there is anything to do. Returns `None` if another process has the
+/// turn.
 pub(super) async fn look(
     link: &Link,
     sweep: &Sweep,

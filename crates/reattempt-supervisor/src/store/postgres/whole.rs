@@ -58,7 +58,7 @@ pub(super) use {first, level};
 /// Looks at everything.
 pub(super) const WHOLE: &str = concat!("WITH RECURSIVE ", level!(), " SELECT ", first!());
 
-/// Says that somebody looks at everything, and what there is.
+/// Reports that this process looks at everything, and what there is.
 pub(super) const REPORT: &str =
     "SELECT set_config('synchronous_commit', 'off', true), pg_notify('retry_looked', $1)";
 
@@ -99,8 +99,8 @@ pub(super) async fn look(link: &Link) -> Result<Vec<(Level, Place)>, StoreError>
         .map_or_else(Vec::new, |row| levels_of(row.get(0))))
 }
 
-/// Reports the first tasks that a look has found to this process and the others; the next look is after `pause`. Returns
-/// whether this process has not seen something.
+/// Reports the first tasks that a look has found to this process and the others. The next look is after `pause`.
+/// Returns whether this process has not seen something.
 pub(super) async fn report(
     rhythm: &mut Rhythm,
     link: &Link,

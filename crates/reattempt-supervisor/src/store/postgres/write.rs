@@ -23,7 +23,7 @@ use crate::task::{Lease, TaskId};
 use crate::time::Time;
 
 /// How long a transaction with writes of many tasks waits for a lock. What waits for a transaction of the
-/// application is then written apart, so that it delays nobody else.
+/// application is then written apart, so that it delays no other write.
 pub(super) const LOCK_LIMIT: Duration = Duration::from_millis(50);
 
 /// How long a transaction waits for a lock if only others wait with it that wait for locks, too.
@@ -44,7 +44,8 @@ pub(super) struct Known<'a> {
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) results: Vec<WriteResult>,
-    /// When it began, if it may have stored something: no task that it has stored wakes up earlier, unless a write says so.
+    /// When it began, if it may have stored something. No task that it has stored wakes up earlier, unless a write
+    /// says so.
     pub(super) began: Option<Time>,
     /// Whether a child has ended, so that its parent may go on.
     pub(super) ends_child: bool,
@@ -171,7 +172,7 @@ fn lane_of(write: &Write) -> Option<&str> {
     }
 }
 
-/// Returns the tasks of these writes that somebody else has locked.
+/// Returns the tasks of these writes that another transaction has locked.
 pub(super) async fn locked_tasks(live: &Live, writes: &[Write]) -> Result<Vec<TaskId>, StoreError> {
     let tasks: Vec<_> = writes
         .iter()

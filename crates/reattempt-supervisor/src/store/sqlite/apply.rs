@@ -24,7 +24,7 @@ pub(super) fn apply_all(
 ) -> rusqlite::Result<(Vec<WriteResult>, bool)> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let now = clock.now();
-    // Nobody else writes meanwhile, and most steps end before they are reported.
+    // No other writer changes the lines meanwhile, and most steps end before they are reported.
     let sql = "SELECT 1 FROM retry_running LIMIT 1";
     let has_lines = query_one(&transaction, sql, [], |_| Ok(()))?.is_some()
         || writes
@@ -247,7 +247,7 @@ fn report_running(
     Ok(())
 }
 
-/// Returns whether somebody has asked to cancel a task; `None` if the lease is lost.
+/// Returns whether a cancel of a task is requested; `None` if the lease is lost.
 pub(super) fn cancel_requested(
     connection: &Connection,
     lease: Lease,
@@ -258,8 +258,7 @@ pub(super) fn cancel_requested(
     })
 }
 
-/// Adds a record. Returns whether somebody has asked to cancel the task; `None` if the lease is
-/// lost.
+/// Adds a record. Returns whether a cancel of the task is requested; `None` if the lease is lost.
 pub(super) fn record(
     connection: &Connection,
     lease: Lease,
@@ -310,8 +309,7 @@ pub(super) fn record(
     Ok(cancel_requested.filter(|_| is_same))
 }
 
-/// Sets the state of a task. Returns whether somebody has asked to cancel it; `None` if the lease
-/// is lost.
+/// Sets the state of a task. Returns whether a cancel is requested; `None` if the lease is lost.
 fn change(
     connection: &Connection,
     lease: Lease,
@@ -373,7 +371,7 @@ fn change(
     Ok(Some(cancel_requested))
 }
 
-/// Returns whether somebody has asked to cancel a task that this change has reached: the same worker may have
+/// Returns whether a cancel is requested for a task that this change has reached: the same worker may have
 /// written it before without knowing.
 fn changed_before(
     connection: &Connection,

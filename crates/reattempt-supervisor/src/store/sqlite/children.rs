@@ -48,7 +48,7 @@ pub(super) fn start(
     Ok(written.map_or(WriteResult::Lost, |_| WriteResult::Started(status, id)))
 }
 
-/// Forgets the failures of a parked child of ?2 that nobody has cancelled.
+/// Forgets the failures of a parked child of ?2 that is not cancelled.
 const FORGET_FAILURES: &str = "DELETE FROM retry_failure WHERE run_id = ?1
      AND EXISTS (SELECT 1 FROM retry_run WHERE id = ?1 AND parent = ?2 AND state = 7 AND NOT cancel_asked)";
 

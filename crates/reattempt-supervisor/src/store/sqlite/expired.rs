@@ -20,7 +20,7 @@ const EXPIRED: [&str; 4] = [
     "complete_by IS NOT NULL AND state < 3 AND direction = 0 AND complete_by < ?1",
 ];
 
-/// Finds leases that are too long: somebody has set the clock back since.
+/// Finds leases that are too long: the clock was set back since.
 const AHEAD: &str = "SELECT 1 FROM retry_worker WHERE (lease_until - ?1) / 2 > lease LIMIT 1";
 
 /// Looks at the sweeps before.

@@ -22,7 +22,7 @@ const FORGET: &str = "DELETE FROM retry_signal
          OR name = 'reattempt:heard' AND id NOT IN (
              SELECT id FROM retry_signal WHERE run_id = ?1 AND name = 'reattempt:heard' ORDER BY id DESC LIMIT 100))";
 
-/// Ends the generation of a task. Returns whether somebody has asked to cancel it; `None` if the lease is lost.
+/// Ends the generation of a task. Returns whether a cancel is requested; `None` if the lease is lost.
 pub(super) fn continue_as_new(
     connection: &Connection,
     lease: Lease,

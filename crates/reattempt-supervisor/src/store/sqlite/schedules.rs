@@ -7,7 +7,8 @@ use super::row::unknown_number;
 use crate::store::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
 use crate::time::Time;
 
-/// Stores a schedule, and submits its tasks. Returns `false` if somebody has written it since.
+/// Stores a schedule, and submits its tasks. Returns `false` if another process has written it
+/// since.
 pub(super) fn store(
     connection: &Connection,
     write: &ScheduleWrite,

@@ -60,7 +60,7 @@ impl Thread {
                 }
             };
             for job in jobs {
-                // A value of the application that nobody waits for is dropped here, and may panic.
+                // A value of the application whose caller is gone is dropped here, and may panic.
                 let _ = catch_unwind(AssertUnwindSafe(|| job(&mut connection)));
             }
             drop(connection);
