@@ -367,9 +367,9 @@ impl Retries {
     }
 }
 
-/// Turns `max = 1` into a constant that the inner attribute does not read: a literal says that
-/// nobody asks what an error means, and a task asks. A transient one ends the attempts, and the task
-/// runs the step again later.
+/// Turns `max = 1` into a constant that the inner attribute does not read: a literal says that the
+/// caller does not ask what an error means, and a task asks. A transient error ends the attempts,
+/// and the task runs the step again later.
 fn judge_one_attempt(keys: &TokenStream, read: &Args, private: &TokenStream) -> TokenStream {
     let max = read.max.as_ref().map(|value| &value.given);
     if !matches!(max, Some(Given::Literal(Attempts(1), _))) {

@@ -85,8 +85,8 @@ async fn check(store: &dyn Store, moved: impl AsyncFn(i64)) {
 }
 
 /// F11: a program locked the file of tasks for longer than the leases, and all tasks failed. `passed`
-/// lets this many microseconds pass in which nobody could write: it moves all stored times into the
-/// past.
+/// lets this many microseconds pass in which no worker could write: it moves all stored times into
+/// the past.
 async fn check_outage(store: &dyn Store, passed: impl AsyncFn(i64)) {
     const SECOND: i64 = 1_000_000;
     let lease = Duration::from_secs(10);
@@ -109,7 +109,7 @@ async fn check_outage(store: &dyn Store, passed: impl AsyncFn(i64)) {
     };
     assert_eq!(store.sweep(sweep).await.unwrap(), []);
     passed(12 * SECOND).await;
-    // Both leases are over, but nobody could renew one.
+    // Both leases are over, but no worker could renew one.
     assert_eq!(store.sweep(sweep).await.unwrap(), []);
     store.heartbeat(alive.clone(), lease, None).await.unwrap();
     passed(4 * SECOND).await;

@@ -241,7 +241,7 @@ async fn payloads_are_encoded_and_nothing_else() {
             .any(|record| record.args.as_deref() == Some("[\"my secret\"]"))
     );
     running.stop(Duration::from_secs(1)).await;
-    // Without the codec nobody finds a secret, but for that of the first submission.
+    // Without the codec no text shows a secret, but for that of the first submission.
     let texts = "SELECT input || coalesce(output, '') FROM retry_run WHERE idem_key <> 'old'
          UNION ALL SELECT coalesce(result, '') || coalesce(args, '') FROM retry_step
          UNION ALL SELECT payload FROM retry_signal";

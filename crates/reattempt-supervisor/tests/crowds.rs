@@ -218,7 +218,7 @@ async fn a_task_that_has_ended_again_is_not_pruned() {
     let store = Postgres::connect(&server.url()).await.unwrap();
     let lease = claim_one(&store).await;
     store.write([end(lease)].into()).await.unwrap();
-    // Who reads what has ended waits for this lock, with the snapshot from before.
+    // A statement that reads what has ended waits for this lock, with the snapshot from before.
     let pause = "UPDATE retry_run SET updated_at = 1;
         ALTER TABLE retry_ended RENAME TO ended;
         CREATE VIEW retry_ended AS SELECT *, ctid FROM ended WHERE pg_advisory_xact_lock_shared(1) IS NOT NULL;

@@ -576,7 +576,7 @@ async fn a_cancelled_task_is_undone() {
             end,
             End::Undone(State::Cancelled, "it was cancelled".to_owned())
         );
-        // Nobody knows whether a step of the command had started, so it runs to its end.
+        // A step of the command may have started, so it runs to its end.
         let all = ["a", "no a: A", "b", "no b: B"];
         let done = if at < 2 { 2 } else { 4 };
         assert_eq!(effects, sorted(all[..done].to_vec()), "{at}");
@@ -607,7 +607,7 @@ async fn a_step_that_must_not_run_twice_is_parked_after_a_crash() {
         End::Done("null".to_owned())
     );
     assert_eq!(engine.world.effects(), ["charge"]);
-    // The step has begun, and nobody knows how it ended.
+    // The step has begun, and how it ended is unknown.
     let mut engine = Engine {
         crash: Some(2),
         ..Engine::new()

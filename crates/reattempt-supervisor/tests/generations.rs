@@ -278,7 +278,7 @@ async fn check_count(place: &Place, end: u64) {
 async fn a_loop_of_a_thousand_generations_has_a_short_history() {
     let start = tokio::time::Instant::now();
     check_count(&Place::new(), 1_000).await;
-    // Nobody waits for the next look.
+    // The task does not wait for the next look.
     assert!(start.elapsed() < Duration::from_secs(1));
 }
 

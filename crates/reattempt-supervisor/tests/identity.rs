@@ -258,7 +258,7 @@ async fn a_child_whose_key_is_taken_parks_its_parent() {
         client.prune(FORGETFUL, 9).await.unwrap();
     }
     running.stop(Duration::ZERO).await;
-    // Somebody else has its key: nobody can say this through the library.
+    // Another task has its key: the library does not let a caller say this.
     let other = client.submit(leaf().key("taken")).await.unwrap();
     let own = rusqlite::Connection::open(place.file()).unwrap();
     own.busy_timeout(Duration::from_secs(60)).unwrap();

@@ -65,7 +65,7 @@ async fn a_process_keeps_one_connection_and_works_again() {
         assert!(connections > 1);
         reaches(&admin, 1).await;
     }
-    // Whoever has only the shared connection opens it again.
+    // A process that has only the shared connection opens it again.
     let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reattempt-supervisor'";
     admin.batch_execute(end).await.unwrap();
     let task = client.submit(nothing()).await.unwrap();

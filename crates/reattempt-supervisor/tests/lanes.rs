@@ -96,7 +96,8 @@ async fn an_open_transaction_of_an_application_delays_no_lane() {
         let mut transaction = application.transaction().await.unwrap();
         let third = plain(0).lane("l").key(key("third"));
         client.submit_in(&mut transaction, third).await.unwrap();
-        // Nobody waits for the transaction, whether others wait in the lane or not.
+        // The end of a task does not wait for the transaction, whether others wait in the lane or
+        // not.
         end(&store, &first[0]).await;
         let second = claim(&store).await;
         assert_eq!(keys(&second), [key("second")]);

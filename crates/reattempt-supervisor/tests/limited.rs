@@ -139,7 +139,7 @@ async fn a_rate_is_never_exceeded_and_used_without_looking_all_the_time() {
     let before = fixture.claims.load(Ordering::Relaxed);
     fixture.run("limited", 300, SECOND / 5).await;
     assert_eq!(fixture.begun.most_in_a_second(), 10);
-    // 95 % of the rate; whoever waits for a task looks once a second.
+    // 95 % of the rate; a caller that waits for a task looks once a second.
     let elapsed = fixture.start.elapsed();
     assert!(elapsed < SECOND * 34, "{elapsed:?}");
     // Both schedulers look when the time has come and when a task has ended, and for suspects.
@@ -239,7 +239,7 @@ async fn a_transaction_counts_what_has_left_since_it_began() {
     other.batch_execute("BEGIN; SELECT 1").await.unwrap();
     let end = Write::Change(lease, Box::new(end));
     store.write([end].into()).await.unwrap();
-    // Somebody looks in between, and takes nothing.
+    // Another claim looks in between, and takes nothing.
     let none = Write::Claim(kit::claim("b", "plain", 0));
     store.write([none].into()).await.unwrap();
     assert_eq!(room().await, 0);

@@ -1,4 +1,5 @@
-//! Tasks whose time is over, or that another worker may hold: what runs of them is dropped, and nobody fails for it.
+//! Tasks whose time is over, or that another worker may hold: what runs of them is dropped, and that is not a
+//! failure.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -428,7 +429,8 @@ async fn beside_a_cancellation_steps_have_half_a_minute() {
     }
 }
 
-/// N2: a new state that the store refuses for good left the task `processing`, and nobody ran it.
+/// N2: a new state that the store refuses for good left the task `processing`, and no worker ran
+/// it.
 #[tokio::test(start_paused = true)]
 async fn what_the_store_refuses_for_good_is_parked() {
     let ends = |write: &Write| matches!(write, Write::Change(_, change) if change.state == State::Processed);
@@ -585,7 +587,8 @@ async fn the_limit_of_a_step_is_not_that_of_the_next() {
     assert_eq!((progress.task.fence.0, progress.running.len()), (1, 0));
 }
 
-/// The record of a step that was in time waits for the store: nobody takes the step for overdue.
+/// The record of a step that was in time waits for the store: no supervisor takes the step for
+/// overdue.
 #[tokio::test(start_paused = true)]
 async fn a_step_whose_record_waits_is_not_overdue() {
     let world = World::new();

@@ -692,7 +692,7 @@ async fn nobody_opens_the_pages_without_a_token_or_from_elsewhere() {
     let form = browser.form(&task).await;
     let body = format!("form={form}&command=cancel&why=because");
     let act = format!("POST /act/{}", place.bad);
-    // A name of somebody else that leads here, and pages of others.
+    // Another name that leads to this address, and pages of others.
     for headers in [
         format!("host: evil.example\r\norigin: http://evil.example\r\ncookie: {cookie}\r\n"),
         format!("host: evil.example\r\norigin: http://{own}\r\ncookie: {cookie}\r\n"),
@@ -712,7 +712,7 @@ async fn nobody_opens_the_pages_without_a_token_or_from_elsewhere() {
     let elsewhere = format!("host: evil.example\r\ncookie: {cookie}\r\n");
     let refused = browser.send("GET /", &elsewhere, "").await;
     assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
-    // Without the secret of the form, or with that of somebody else.
+    // Without the secret of the form, or with that of another session.
     let mut other = Browser {
         address: own,
         cookie: String::new(),

@@ -118,7 +118,7 @@ async fn work(context: &WorkflowContext, task: u32) -> Result<u32, StepError> {
     Ok(sum)
 }
 
-/// Nobody reports anything, and all is found.
+/// No process reports anything, and all is found.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PgBouncer"]
 async fn processes_work_that_hear_nothing() {

@@ -322,7 +322,7 @@ async fn heeds(context: &WorkflowContext) -> Result<u32, StepError> {
     Ok(word.unwrap_or_default())
 }
 
-/// D8: whoever waits in another process looks every five seconds, and is notified of the end.
+/// D8: a caller that waits in another process looks every five seconds, and is notified of the end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_a_task_is_reported_to_another_process() {
     let Some(world) = World::new().await else {
@@ -655,7 +655,8 @@ async fn asks(context: &WorkflowContext) -> Result<u8, StepError> {
     Ok(context.result(&child).await.unwrap())
 }
 
-/// Nobody looks at intervals: the end of the child is told, in its process and elsewhere.
+/// No worker looks at intervals: the store reports the end of the child, in its process and
+/// elsewhere.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_parent_goes_on_at_once_when_its_child_ends_here_or_elsewhere() {
     let Some(world) = World::new().await else {
@@ -685,7 +686,7 @@ async fn a_parent_goes_on_at_once_when_its_child_ends_here_or_elsewhere() {
     }
 }
 
-/// Others were claimed meanwhile that were stored later, and nobody looks at intervals.
+/// Others were claimed meanwhile that were stored later, and no worker looks at intervals.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_application_commits_late_is_found_by_a_supervisor() {
     let Some(world) = World::new().await else {
@@ -718,7 +719,6 @@ async fn what_an_application_commits_late_is_found_by_a_supervisor() {
     scheduler.stop(Duration::from_secs(1)).await;
 }
 
-/// Somebody restores it, or puts another one in its place. A name that was never there is wrong.
 #[tokio::test]
 async fn an_old_transaction_is_reported() {
     let Some(server) = Server::postgres_with(&["-c", "max_prepared_transactions=1"]) else {
@@ -740,6 +740,7 @@ async fn an_old_transaction_is_reported() {
     }
 }
 
+/// An operator restores it, or puts another one in its place. A name that was never there is wrong.
 #[tokio::test]
 async fn a_database_that_was_there_before_is_away_for_a_while() {
     let Some(server) = Server::postgres() else {

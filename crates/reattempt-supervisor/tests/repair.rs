@@ -1,4 +1,4 @@
-//! Small tables that differ from the tasks, because somebody has written while triggers were off.
+//! Small tables that differ from the tasks, because tasks were written while triggers were off.
 #![cfg(feature = "postgres")]
 #![allow(
     clippy::unwrap_used,
@@ -48,7 +48,7 @@ const DRIFT: &str = "SET session_replication_role = replica;
     INSERT INTO retry_limited SELECT id, 5 FROM retry_run WHERE id % 1000 = 190;
     SET session_replication_role = origin";
 
-/// The tasks and lines that nobody has changed, with the transactions that wrote them.
+/// The tasks and lines that have not changed, with the transactions that wrote them.
 const OTHERS: &str = "WITH rows (place, id, written) AS (
         SELECT 'run', id, xmin FROM retry_run UNION ALL SELECT 'ready', run_id, xmin FROM retry_ready
         UNION ALL SELECT 'held', run_id, xmin FROM retry_held UNION ALL SELECT 'limited', run_id, xmin FROM retry_limited

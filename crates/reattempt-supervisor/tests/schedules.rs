@@ -158,7 +158,7 @@ async fn an_operator_pauses_resumes_and_removes_a_schedule() {
     let stored = place.stored().await;
     let found = (stored.state, &*stored.by, &*stored.why);
     assert_eq!(found, (ScheduleState::Paused, "Ada", "too many"));
-    // Whoever pauses it again changes nothing.
+    // An operator that pauses it again changes nothing.
     let other = place.client.operator("Bob", "again");
     other.pause_schedule("each minute").await.unwrap();
     assert_eq!(place.stored().await, stored);

@@ -1,4 +1,4 @@
-//! Tasks during which workers died: nothing is undone, and nobody waits for long.
+//! Tasks during which workers died: nothing is undone, and no other task waits for long.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -132,7 +132,7 @@ async fn book_badly(
             let nested = sqlx::Acquire::begin(&mut transaction).await?;
             step.commit(nested, id).await
         }
-        // Somebody takes the task meanwhile.
+        // Another worker takes the task meanwhile.
         "lost" => {
             let sql =
                 "UPDATE retry_run SET fence = fence + 1, state = 0, owner = NULL WHERE id = $1";
@@ -168,7 +168,7 @@ async fn book_by_hand(
         .await
         .map_err(|error| error.to_string())?;
     if what == "forgotten" {
-        // Nobody says that it is committed.
+        // The step does not report that it is committed.
         drop(pending);
         return Err("forgotten".to_owned());
     }
@@ -444,7 +444,7 @@ async fn a_step_happens_with_its_record_or_not_at_all() {
     assert_eq!(task.state, State::Parked);
     assert!(task.error.unwrap().contains("nested in another one"));
     assert_eq!(world.count("booking", "nested").await, 0);
-    // Nobody said that it was committed: the record does.
+    // The step had not reported the commit: the record shows it.
     let task = world
         .client
         .submit(trip("forgotten".to_owned()))

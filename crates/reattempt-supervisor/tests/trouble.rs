@@ -195,7 +195,7 @@ async fn a_locked_database_is_waited_for() {
                 .map(|task| task.id())
         }
     });
-    // The observer got it before anybody gave up.
+    // The observer got it before the client gave up.
     let error = tokio::task::spawn_blocking(move || troubles.recv().unwrap())
         .await
         .unwrap();
@@ -208,7 +208,7 @@ async fn a_locked_database_is_waited_for() {
     all_are_done(&client, 1).await;
 }
 
-/// F13: somebody has broken a text, and the error says where.
+/// F13: a text was broken by hand, and the error says where.
 #[tokio::test]
 async fn a_row_that_cannot_be_read_is_named() {
     let folder = Folder::new("broken");
@@ -249,7 +249,7 @@ async fn large_numbers_under_the_same_key_differ() {
     }
 }
 
-/// F12: the arguments differed, and nobody said so.
+/// F12: the arguments differed, and the answer did not say so.
 #[tokio::test]
 async fn other_arguments_under_the_same_key_are_visible() {
     let folder = Folder::new("keys");

@@ -1,4 +1,4 @@
-//! Steps of which nobody knows whether they were done.
+//! Steps of unknown outcome.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -110,7 +110,7 @@ impl Place {
         end
     }
 
-    /// Parks a task because nobody knows whether its step was done.
+    /// Parks a task because the outcome of its step is unknown.
     async fn ambiguous(&self) -> TaskHandle<u32> {
         let task = self.client.submit(charged()).await.unwrap();
         self.cut_off().await;
@@ -156,7 +156,7 @@ async fn an_operator_says_that_a_step_was_done_and_what_its_result_is() {
     assert_eq!(place.log.take(), [""; 0]);
 }
 
-/// Nobody refunds or keeps what nobody knows about before an operator has said what it is.
+/// A step of unknown outcome is neither refunded nor kept before an operator has said what it is.
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_task_with_a_step_of_unknown_outcome_waits_for_the_operator() {
     for (verdict, wanted) in [

@@ -208,7 +208,7 @@ impl Generator {
         tasks.into_iter().collect()
     }
 
-    /// Returns a lease that somebody has or had, mostly one of the latest.
+    /// Returns a lease that a worker has or had, mostly one of the latest.
     fn lease(&mut self) -> Lease {
         let from = match self.below(4) {
             0 => 0,

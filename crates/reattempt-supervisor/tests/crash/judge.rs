@@ -29,7 +29,7 @@ impl fmt::Display for Seen {
 
 #[cfg(feature = "postgres")]
 impl Seen {
-    /// Returns how many calls repeated one of which nobody knew the end.
+    /// Returns how many calls repeated one of unknown outcome.
     pub(crate) const fn repeated(&self) -> usize {
         self.repeated
     }

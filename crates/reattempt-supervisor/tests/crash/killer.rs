@@ -92,7 +92,7 @@ impl Worker {
         lines
     }
 
-    /// Kills the worker. Returns the lines that nobody has read.
+    /// Kills the worker. Returns the lines that were not read.
     pub(crate) async fn kill_and_hear(mut self) -> Vec<String> {
         self.child.kill().await.unwrap();
         let mut lines = Vec::new();

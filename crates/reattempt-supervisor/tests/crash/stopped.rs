@@ -59,7 +59,7 @@ pub(crate) async fn run(place: &Place) {
     second.kill().await;
 }
 
-/// Suspends a worker. It may be in the middle of a write, and then nobody else could write.
+/// Suspends a worker. It may be in the middle of a write, and then no other worker could write.
 async fn stop(worker: &Worker, client: &Client) {
     loop {
         signal(worker, "-STOP");

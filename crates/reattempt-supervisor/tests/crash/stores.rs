@@ -65,8 +65,8 @@ impl Place {
         }
     }
 
-    /// Creates a user who cannot end connections of others, so that only the epoch of a writer keeps
-    /// late transactions out.
+    /// Creates a user without the right to end connections of others, so that only the epoch of a
+    /// writer keeps late transactions out.
     #[cfg(feature = "postgres")]
     pub(crate) async fn create_user_without_termination(&self) -> &'static str {
         self.execute(

@@ -165,7 +165,7 @@ impl World {
     }
 }
 
-/// F4: nobody heard anything for the fifteen minutes that somebody watched.
+/// F4: in fifteen minutes of watching, no process heard anything.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_goes_on_within_a_lease_after_a_black_hole() {
     let Some(world) = World::new().await else {

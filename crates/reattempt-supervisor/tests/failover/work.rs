@@ -8,7 +8,7 @@ use reattempt_supervisor::{Step, StepError, WorkflowContext, step, workflow};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-/// What somebody has ordered.
+/// What a customer has ordered.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Order {
     /// The store that has it.

@@ -120,7 +120,7 @@ pub(crate) const fn change_to(state: State) -> Change {
     }
 }
 
-/// Opens a session of somebody else.
+/// Opens a session of another program.
 #[cfg(feature = "postgres")]
 pub(crate) async fn session(url: &str) -> tokio_postgres::Client {
     let connecting = tokio_postgres::connect(url, tokio_postgres::NoTls);

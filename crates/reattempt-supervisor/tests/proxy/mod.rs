@@ -20,7 +20,7 @@ pub(crate) enum Cut {
     Late(Duration),
     /// The server commits, and the client gets a reset in place of the answer.
     AnswerLost,
-    /// Nobody gets anything any more, and the connection stays open.
+    /// Neither side gets anything any more, and the connection stays open.
     BlackHole,
 }
 
@@ -80,7 +80,7 @@ impl Proxy {
     }
 
     /// Notes that another process uses the proxy from here on. A transaction of a process that died
-    /// may be committed late: nobody has repeated it, or has given up what it claims.
+    /// may be committed late: no writer has repeated it, or has given up what it claims.
     pub(crate) fn change_process(&self) {
         self.processes.fetch_add(1, Ordering::SeqCst);
     }

@@ -72,7 +72,7 @@ enum Bound {
     Rate,
     /// There is no rate.
     Slots,
-    /// Processes are killed, so nobody says how much is used.
+    /// Processes are killed, so how much is used is unknown.
     Kills,
 }
 

@@ -19,7 +19,7 @@ pub(crate) async fn work(arguments: &[String]) {
         let schedule = Definition::of(number).schedule(revision.parse().unwrap());
         client.schedule(schedule).await.unwrap();
     }
-    // Nobody submits a time again, so no line of its key is needed.
+    // No process submits a time again, so no line of its key is needed.
     let retention = Retention {
         lag: Duration::ZERO,
         forget_keys: Duration::ZERO,

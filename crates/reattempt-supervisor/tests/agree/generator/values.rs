@@ -246,7 +246,7 @@ impl Generator {
         }
     }
 
-    /// Returns a schedule, as somebody has read it, or an older or newer one.
+    /// Returns a schedule, as a process has read it, or an older or newer one.
     pub(super) fn schedule(&mut self) -> ScheduleWrite {
         let schedule = StoredSchedule {
             name: self.one_of(&["daily", "weekly"]).to_owned(),
