@@ -155,6 +155,8 @@ impl Workflow {
             ..
         } = &self.durable.function;
         let (outer, inner) = attributes::split(attributes);
+        // The body is an associated function, so that the name of the workflow is in its body what
+        // callers see: `continue_as_new(importing(next))` needs a submission.
         let body = self.durable.function.body.as_ref();
         let body = body.map(|body| {
             let point = ours!(::core::future::ready(()).await;);

@@ -49,6 +49,8 @@ impl WorkflowContext {
     /// # Cancel safety
     ///
     /// If the future is dropped, the generation goes on.
+    // It returns `!`, so it stands where a workflow returns, and it takes a submission, so that the
+    // compiler checks the arguments.
     pub async fn continue_as_new<W: Workflow>(&self, next: Submission<W>) -> ! {
         let input = next.into_arguments();
         self.continue_with((W::NAME, W::VERSION), input).await

@@ -108,6 +108,7 @@ const CHILD: &str = "~child-";
 
 /// Which of the calls of a step, or of the starts of a workflow, a call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
+// Places depend on the order of the calls. Where calls of one step race, only a key stays the same.
 pub(crate) enum Which {
     /// The place among the calls of the same name, from 0.
     Nth(u32),

@@ -110,6 +110,8 @@ impl Operator {
     ) -> Result<Vec<SubmitError>, SubmitError> {
         let fit = self.fitting(filter).await?;
         let found = u64::try_from(fit.len()).unwrap_or(u64::MAX);
+        // A filter may fit other tasks than in the dry run. A task that changes from here on
+        // refuses the command by its own state.
         if found != expect {
             return Err(SubmitError::NotExpected(format!(
                 "{found} tasks fit, and {expect} were expected; count them again"

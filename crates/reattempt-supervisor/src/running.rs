@@ -81,6 +81,8 @@ impl RunningSteps {
     }
 
     fn lock(&self) -> MutexGuard<'_, Steps> {
+        // No code of the application runs under the lock, and each change is whole, so a poisoned
+        // lock guards valid data.
         self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -125,6 +127,8 @@ impl RunningSteps {
         let ended = std::mem::take(&mut steps.dropped);
         let mut started = Vec::new();
         for entry in steps.entries.values_mut() {
+            // The start of a step is not recorded: that would double the writes, and after a crash
+            // an idempotent step runs again either way. Most steps end before their report.
             if !entry.is_reported && entry.entered.elapsed() >= REPORTED_AFTER {
                 entry.is_reported = true;
                 started.push(entry.step.of(&self.worker));
@@ -146,6 +150,8 @@ impl RunningSteps {
     /// Takes the steps that have waited too long for their record.
     pub(crate) fn take_late(&self) -> Vec<(Lease, i32)> {
         let mut steps = self.lock();
+        // The line says that the step still runs. A supervisor would take it for overdue although
+        // it was in time and only its record waits.
         let is_late = |step: &mut (Lease, i32, Instant)| step.2.elapsed() >= RECORDED_WITHIN;
         let late = steps.unrecorded.extract_if(.., is_late);
         late.map(|(lease, seq, _)| (lease, seq)).collect()
@@ -153,6 +159,7 @@ impl RunningSteps {
 
     /// Puts steps back that could not be reported.
     pub(crate) fn put_back(&self, late: &[(Lease, i32)]) {
+        // The time begins anew: what has failed now is not tried again at once.
         let now = Instant::now();
         let late = late.iter().map(|(lease, seq)| (*lease, *seq, now));
         self.lock().unrecorded.extend(late);
@@ -193,6 +200,7 @@ pub(crate) struct StepEntry<'r> {
 impl StepEntry<'_> {
     /// Runs one poll of the step.
     pub(crate) fn poll<T>(&self, poll: impl FnOnce() -> T) -> T {
+        // Only the event about a blocked runtime reads the flag, so no other memory needs an order.
         self.is_polled.store(true, Ordering::Relaxed);
         let result = poll();
         self.is_polled.store(false, Ordering::Relaxed);
@@ -217,6 +225,8 @@ impl Drop for StepEntry<'_> {
         let Some(entry) = steps.entries.remove(&self.key) else {
             return;
         };
+        // The store knows no line of a step that was not reported. That of a dropped step is
+        // removed by the next report, because no record will do it.
         if entry.is_reported {
             let (lease, seq) = (entry.step.lease, entry.step.seq);
             if self.has_ended {
@@ -225,6 +235,8 @@ impl Drop for StepEntry<'_> {
                 steps.dropped.push((lease, seq));
             }
         }
+        // Observers are code of the application. They must not run under the lock, and may look at
+        // steps.
         drop(steps);
         self.all.observers.emit_with(|| Event::StepEnded {
             task: entry.step.lease.task,

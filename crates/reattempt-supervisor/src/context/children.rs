@@ -200,6 +200,8 @@ impl WorkflowContext {
                         break outcomes;
                     }
                 };
+                // A record of the kind `Failed` is deleted when an operator resubmits the task,
+                // which then looks at its children again.
                 let error = outcomes.iter().find_map(Outcome::failure);
                 let kind = match error {
                     None => RecordKind::Done,
@@ -214,6 +216,8 @@ impl WorkflowContext {
                 self.finish(record).await
             }
         };
+        // From the record, also the first time: an operator may resubmit a child later, and a
+        // replay must return the same.
         let result = record.result.as_deref().unwrap_or_default();
         match serde_json::from_str::<Vec<Outcome>>(result) {
             Ok(outcomes) if !outcomes.is_empty() && outcomes.len() <= children.len() => outcomes,

@@ -171,6 +171,7 @@ impl CommitSlot {
         let record = Record {
             ord: journal.next_ord(),
             result: Some(json),
+            // The time of the worker, so that no answer of the database has to be read.
             at: inner.store_now(),
             attempts: i32::try_from(self.attempts.count()).unwrap_or(i32::MAX),
             ..self.template.clone()

@@ -92,6 +92,8 @@ impl Inner {
             generation: self.task.generation.saturating_add(1),
             version,
             input,
+            // The store keeps the random bits of these signals: a sender may not have heard that
+            // its signal arrived, and repeats it.
             heard: heard.map(|signal| signal.id).collect(),
         })
     }

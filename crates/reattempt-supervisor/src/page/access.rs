@@ -144,6 +144,8 @@ impl Access {
                 .split_once("://")
                 .is_some_and(|(_, own)| Some(own) == host)
         };
+        // A page elsewhere may let its own name lead to this address (DNS rebinding), so the name
+        // must be exactly one of ours.
         let Some(own) = self.origins.iter().find(is_host) else {
             return false;
         };

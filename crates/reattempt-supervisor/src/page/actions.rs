@@ -23,6 +23,7 @@ pub(super) struct Login {
 
 /// Answers `/login`.
 pub(super) async fn login(State(pages): State<Arc<Pages>>, Form(login): Form<Login>) -> Response {
+    // The token comes in a form, so that no address and no log has it.
     let cookie = pages.access.begin(login.token.trim());
     let cookie = cookie.and_then(|id| HeaderValue::from_str(&pages.access.cookie(&id)).ok());
     let Some(cookie) = cookie else {

@@ -26,6 +26,8 @@ pub(super) fn forward(history: &History, run_fn: RunFn) -> Option<String> {
         Ok(pass) => pass,
         Err(message) => return Some(message),
     };
+    // Only a processed task must end again, with the same result. Others may stop anywhere behind
+    // their record.
     if history.state() != Some(State::Processed) {
         return pass.unfit_arguments();
     }
@@ -58,6 +60,7 @@ pub(super) fn forward(history: &History, run_fn: RunFn) -> Option<String> {
 
 /// Undoes what is recorded, without running a compensation. Returns why the code cannot.
 pub(super) fn undoing(history: &History, run_fn: RunFn) -> Option<String> {
+    // A changed compensation shows only when a task turns back.
     match Pass::run(history, Direction::Undoing, run_fn) {
         Ok(pass) => pass.unfit_arguments(),
         Err(message) => Some(message),

@@ -178,6 +178,7 @@ async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
                 }
                 Next::Rest => return Poll::Pending,
                 Next::Stop(stop) => return Poll::Ready(Pause::Stop(stop)),
+                // A step that is recorded before the worker gives up the task does not run again.
                 Next::Ending(stop) => {
                     let ending = ending.get_or_insert_with(|| Box::pin(tokio::time::sleep(ENDING)));
                     return ending.as_mut().poll(cx).map(|()| Pause::Stop(stop));
@@ -187,6 +188,8 @@ async fn poll_workflow(inner: &Arc<Inner>, run_fn: RunFn) -> Pause {
                     if is_soon && inner.task.direction == Direction::Forward {
                         return Poll::Pending;
                     }
+                    // Each wake reads the whole record, so the worker collects some ends of
+                    // children first.
                     if inner.journal().is_slow_to_wake() {
                         let left = SPACING.saturating_sub(inner.claimed_at().elapsed());
                         let pause = spacing.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));

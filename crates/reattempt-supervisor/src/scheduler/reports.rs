@@ -94,6 +94,8 @@ impl Watch {
         if silence > self.pause().saturating_mul(2) {
             self.report();
         }
+        // As long as a heartbeat may be late. Heartbeats from this thread would keep the lease of a
+        // runtime that runs nothing.
         let is_blocked = silence > self.lease.checked_div(3).unwrap_or_default();
         if is_blocked && !self.is_blocked.load(Ordering::Relaxed) {
             let steps = self.steps.polled();

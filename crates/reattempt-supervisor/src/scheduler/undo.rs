@@ -46,6 +46,7 @@ pub(super) async fn undo_all(
         if !group.is_empty() {
             match undo_children(inner, &group).await {
                 Ok(Ended::All(are_undone)) => has_undone |= are_undone,
+                // Without a worker: if all seats were held by parents, no child could end.
                 Ok(Ended::Not(left)) => return Some(change_to_waiting(inner, Some(left))),
                 Err(stop) => return change_after_stop(inner, stop, shared, delays).await,
             }
@@ -165,6 +166,7 @@ async fn undo_children(inner: &Arc<Inner>, children: &[StartedChild]) -> Result<
     let context = WorkflowContext::new(Arc::clone(inner)).for_compensation(step);
     let mut writes = Vec::new();
     for child in children {
+        // Another child has failed by itself, and was undone or kept then.
         if states.get(&child.task) == Some(&State::Cancelled) {
             writes.push(context.write(Record {
                 result: Some("null".to_owned()),

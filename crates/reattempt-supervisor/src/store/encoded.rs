@@ -98,6 +98,8 @@ impl SharedCodec {
             let bytes = STANDARD_NO_PAD.decode(encoded).ok()?;
             String::from_utf8(caught(|| self.0.decode(&bytes)).ok()?).ok()
         });
+        // A text that cannot be decoded stays as it is: a list is not lost because of one row, and
+        // a task that needs the value is parked.
         decoded.unwrap_or(text)
     }
 
@@ -162,6 +164,7 @@ impl SharedCodec {
             },
             Write::Schedule(write) => {
                 let mut schedule = write.schedule.clone();
+                // The template has the arguments of all tasks of the schedule.
                 schedule.task = self.encode(&schedule.task)?;
                 let tasks = write.tasks.iter().map(|new| self.encode_task(new));
                 let tasks = tasks.collect::<Result<_, _>>()?;
@@ -236,6 +239,8 @@ impl<S: Store> Encoded<S> {
         let mut change = change.clone();
         if let Some(output) = &change.output {
             let mut unanswered = self.unanswered();
+            // Two encodings of one value may differ, and the store takes a repeated change for
+            // another one if its text differs.
             let known = unanswered.get(lease).filter(|(plain, _)| plain == output);
             let encoded = match known {
                 Some((_, encoded)) => encoded.clone(),
@@ -267,9 +272,13 @@ impl<S: Store> Encoded<S> {
         write: impl FnOnce(&'a S, Arc<[Write]>) -> StoreFuture<'a, Vec<WriteResult>> + Send + 'a,
     ) -> StoreFuture<'a, Vec<WriteResult>> {
         Box::pin(async move {
+            // Nothing is written if one payload cannot be encoded: the writer then carries out each
+            // write alone.
             let encoded: Result<Vec<_>, _> =
                 writes.iter().map(|write| self.encode(write)).collect();
             let result = write(&self.store, encoded?.into()).await;
+            // After a passing error the writer repeats the change, and needs the same encoding
+            // then.
             if !matches!(&result, Err(error) if error.is_passing()) {
                 let mut unanswered = self.unanswered();
                 for write in &*writes {

@@ -56,8 +56,12 @@ pub(crate) fn find_expiry(
     let complete_by = task.complete_by.map(|by| by.after(grace));
     if task.state.is_final() || is_held && !may_judge {
         None
+    // First, because a death is not a failure of the task. If its time is over, too, the next sweep
+    // finds it in its queue.
     } else if is_held && !task.owner.as_ref().is_some_and(is_alive) {
         Some(Expiry::Owner)
+    // Before its steps: another run of an overdue step would be in vain. A task that is undone has
+    // no limit.
     } else if task.direction == Direction::Forward && is_over(complete_by) {
         Some(Expiry::Task)
     } else if is_held && (is_over(due) || is_over(task.step_by)) {

@@ -52,6 +52,7 @@ impl LastOutcome {
 
     /// Adds a record that is on disk. A call begins before it ends.
     pub(crate) fn add(&mut self, record: Milestone) {
+        // Only the beginning of a call says that it is a wait; its end looks like that of a step.
         if record.begins_wait {
             self.waits.insert(record.seq);
         } else if !record.begins && !self.waits.contains(&record.seq) {

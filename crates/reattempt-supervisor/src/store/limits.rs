@@ -58,6 +58,7 @@ impl Limits {
         let quarter = lease.checked_div(4).unwrap_or_default();
         let quarter = quarter.max(SHORTEST).min(LONGEST).as_micros();
         let quarter = u64::try_from(quarter).unwrap_or(u64::MAX);
+        // The worker with the shortest lease is the first to lose its tasks if an answer is late.
         self.base.fetch_min(quarter, Ordering::Relaxed);
     }
 
@@ -72,6 +73,8 @@ impl Limits {
     /// Returns how long the first statements of a connection may take.
     #[cfg(feature = "postgres")]
     pub(crate) fn of_an_opening(&self) -> Duration {
+        // A new connection prepares its statements first, which takes several answers whatever the
+        // lease.
         self.current().max(DEFAULT)
     }
 
@@ -85,6 +88,7 @@ impl Limits {
             Err(error) if error.kind() == ErrorKind::TimedOut => {
                 self.late.fetch_add(1, Ordering::Relaxed);
             }
+            // Any answer in time shows that the server can answer, also an error.
             _ => self.late.store(0, Ordering::Relaxed),
         }
         result

@@ -33,6 +33,7 @@ use crate::time::Time;
 /// Keeps tasks in the memory of this process, for tests.
 #[derive(Debug)]
 pub struct Memory {
+    // One lock for all tables makes a list of writes a transaction.
     tables: Mutex<Tables>,
     stored: Notify,
     start: (Instant, Time),
@@ -265,6 +266,7 @@ impl Tables {
     fn apply(&mut self, write: Write, now: Time) -> WriteResult {
         let task = write.task();
         let result = self.apply_to_task(write, now);
+        // After each write, as the triggers of the databases do.
         if let Some(task) = task {
             self.tell_parent(task, now);
             self.keep_lane(task, now);
@@ -334,6 +336,8 @@ impl Tables {
                 payload,
                 nonce,
             } => {
+                // A sender repeats a signal of unknown outcome with the same bits. Those of a
+                // refused signal go again, because nothing was stored.
                 let is_new = self.nonces.insert((task, nonce));
                 let result = if is_new {
                     self.signal(task, name, payload, now)
@@ -369,6 +373,8 @@ impl Tables {
             self.running.remove(&(lease.task, record.seq));
         }
         if let Some(old) = self.find_record(lease.task, &record) {
+            // Under the same fence this worker has written it before without knowing. Under another
+            // one a later write of a lost worker must not count.
             return old.fence == lease.fence;
         }
         let records = self.records.entry(lease.task).or_default();
@@ -410,6 +416,7 @@ impl Tables {
         let freed = earlier
             .filter(|task| task.has_free_key(now))
             .map(|task| (task.id, task.next_incarnation(now)));
+        // Before the bound of the queue: a task that is there needs no room.
         if let (Some(task), None) = (earlier, freed) {
             let earlier = Submitted::earlier(task.id, task.version_of_input(), &task.input, &new);
             return WriteResult::Submitted(earlier);
@@ -495,6 +502,7 @@ impl Tables {
             let Some(task) = self.tasks.get_mut(&id) else {
                 continue;
             };
+            // In this order: `take` spends room of the queue.
             if claimed.len() == most || !rooms.take(&task.queue) {
                 continue;
             }
@@ -509,6 +517,7 @@ impl Tables {
                 now,
             });
         }
+        // Only claimed tasks count for the rate, so this comes after the claim.
         for (queue, room) in rooms.iter() {
             if let Some((slice, taken)) = room.spent()
                 && let Some((_, spent)) = self.limits.get_mut(queue)
@@ -543,6 +552,7 @@ impl Tables {
         now: Time,
         write: impl FnOnce(&mut Self, &mut Task) -> bool,
     ) -> WriteResult {
+        // A copy, so that `write` may change all tables.
         let Some(mut task) = self.tasks.get(&lease.task).cloned() else {
             return WriteResult::Lost;
         };
@@ -560,6 +570,7 @@ impl Tables {
     /// Returns whether the task has changed so already: a writer that does not know repeats it.
     fn has_changed(&self, lease: Lease, change: &Change) -> bool {
         self.tasks.get(&lease.task).is_some_and(|task| {
+            // A signal may have woken the waiting task since.
             let is_woken = (change.state, task.state) == (State::Waiting, State::Pending);
             task.fence == lease.fence
                 && task.state != State::Processing
@@ -587,10 +598,12 @@ impl Tables {
         if let Some(step) = change.failing_step {
             keep_failure(self.failing.entry(task.id).or_default(), step, now);
         }
+        // A cancel that came after the worker's last look must not wait for the timer.
         let must_cancel = task.cancel_requested && change.direction == Direction::Forward;
         self.awaits.remove(&task.id);
         if let Wake::Children { seen, ends, .. } = change.wake {
             let new = self.signals_after(task.id, seen).count();
+            // Children may have ended since the worker looked.
             let left = ends.saturating_sub(u32::try_from(new).unwrap_or(u32::MAX));
             self.awaits.insert(task.id, left);
         }

@@ -48,6 +48,8 @@ impl Counts {
     /// Returns the counts of a task whose newest outcome has the place `progress`.
     #[must_use]
     pub const fn after(self, progress: i32) -> Self {
+        // No write resets the counts when a task makes progress: that would be one more write for
+        // each step. The next failure sees that the newest outcome has moved.
         if progress <= self.failed_ord {
             return self;
         }
@@ -111,6 +113,8 @@ impl NextState {
             failures: before.failures.saturating_add(1),
             ..before
         };
+        // A step that never works must end its task, whatever makes progress beside it. So its own
+        // failures count, and those of the task in a row only for other code, such as a panic.
         let earlier = failure.step_failures.unwrap_or(before.failures);
         let next = Self {
             state: State::Pending,
@@ -123,6 +127,7 @@ impl NextState {
         }
         match task.direction {
             Direction::Forward => Self::after_final_failure(task.on_failure, before.failed_ord),
+            // There is nothing further back to which the task could turn.
             Direction::Undoing | Direction::Cancelling => next.parked(),
         }
     }
@@ -141,6 +146,8 @@ impl NextState {
         match expiry {
             Expiry::Task => Self::after_final_failure(task.on_failure, failure.counts.failed_ord),
             Expiry::Step => Self::after_failure(task, failure, delays, random),
+            // A process may die for any reason. Undoing work because of a deployment would be
+            // wrong, so deaths are counted apart, and never turn a task back.
             Expiry::Owner => {
                 let before = failure.counts;
                 let deaths = before.deaths.saturating_add(1);

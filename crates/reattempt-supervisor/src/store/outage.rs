@@ -33,6 +33,7 @@ impl Sweeps {
         let part = |time: Duration, of: u32| time.checked_div(of).unwrap_or_default();
         let limit = part(longest, 2).max(every.saturating_mul(3));
         let gap = self.last.map_or(Duration::ZERO, |last| now.since(last));
+        // By then each live worker has had time for a heartbeat, and for the records that waited.
         let end = now.after(longest);
         let judge_from = if gap > limit {
             end
@@ -40,6 +41,8 @@ impl Sweeps {
             // The clock may have been set back.
             self.judge_from.min(end)
         };
+        // Each note is a write, so a store with many supervisors keeps only a few of them in each
+        // limit.
         let is_new = self.last.is_some_and(|last| last <= now) && gap <= part(limit, 3);
         let note = Self {
             last: Some(now),

@@ -61,6 +61,7 @@ pub(crate) fn take<T, E>(
     for item in items {
         let item = item?;
         bytes = bytes.saturating_add(size(&item));
+        // At least one item: a history with a record above the limit must be readable.
         if !taken.is_empty() && (bytes > BYTES || taken.len() >= ITEMS) {
             return Ok((taken, false));
         }

@@ -181,6 +181,8 @@ impl Room {
             let now = now.as_micros();
             let period = i64::try_from(period.as_micros()).unwrap_or(i64::MAX);
             let width = period.checked_div(SLICES).unwrap_or_default().max(1);
+            // A claim counts to the end of its slice. So no period has more tasks than the rate
+            // allows, wherever it begins; a full queue gets 19 of 20 parts of the rate.
             let slice = now
                 .saturating_sub(now.rem_euclid(width))
                 .saturating_add(width);
@@ -193,9 +195,11 @@ impl Room {
                 .values()
                 .fold(0, |sum: u32, one| sum.saturating_add(*one));
             let next = spent.keys().next().copied().unwrap_or(slice);
+            // The oldest slice that counts leaves the period then.
             let again = next.saturating_add(period).saturating_sub(now);
             room.slice = Some(slice);
             let unspent = tasks.saturating_sub(sum);
+            // The tighter of both limits says when to look again.
             if unspent <= room.left {
                 room.left = unspent;
                 room.again = Duration::from_micros(u64::try_from(again).unwrap_or_default());

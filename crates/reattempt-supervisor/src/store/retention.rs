@@ -69,7 +69,10 @@ impl Retention {
         is_child: bool,
         now: Time,
     ) -> Option<Time> {
+        // Not before the lag is over, even without `keys`: a replica that is behind must know that
+        // the task was pruned before another task takes its key.
         let until = ended.after(self.keys).max(now.after(self.lag));
+        // The library never submits these keys again, so their lines would guard nothing.
         (!is_child && !is_random_key(key)).then_some(until)
     }
 }

@@ -41,6 +41,7 @@ impl Salt {
 
     /// Returns the number that says which store this is. It can be shown.
     pub(crate) fn store_id(self) -> i64 {
+        // A hash, because the salt itself must stay secret.
         let hash = Sha256::new()
             .chain_update(b"reattempt store")
             .chain_update(self.0.to_be_bytes())

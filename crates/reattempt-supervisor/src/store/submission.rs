@@ -45,6 +45,7 @@ impl<W> Submission<W> {
         let mut new = self.new.map_err(|error| {
             StoreError::lasting("the arguments cannot be written as JSON").because(error)
         })?;
+        // A submission without a key has one, too, so that the writer can repeat it.
         if new.key.is_empty() {
             new.key = random_key(Time::of_this_machine());
         } else if is_of_store(&new.key) {
@@ -99,6 +100,7 @@ impl<W> Submission<W> {
             ));
         }
         let mut new = self.into_new_task()?;
+        // Set after the check, which refuses keys of the store.
         new.key = key;
         Ok(new)
     }

@@ -98,6 +98,8 @@ impl Write {
     /// Returns whether a worker may find more tasks to claim after this write.
     pub const fn may_add_work(&self) -> bool {
         match self {
+            // An end may let a parent or a lane go on, but most ends do not: the store or the
+            // worker that knows reports it itself.
             Self::Change(_, change) => !change.state.is_final(),
             Self::Submit(_)
             | Self::Start(..)
@@ -133,6 +135,7 @@ impl Write {
     /// Returns the tasks that must be locked for the write.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> {
         let task = match self {
+            // It changes the row as the others do, although its errors are about no task.
             Self::ClearDeaths(lease) => Some(lease.task),
             _ => self.task(),
         };

@@ -41,6 +41,7 @@ impl Group {
         let results = match write(store, Arc::clone(&self.writes)).await {
             Ok(results) => results,
             Err(error) => {
+                // Only a group of one write says which task a lasting error is about.
                 let task = match &*self.writes {
                     [write] if !error.is_passing() => write.task(),
                     _ => None,
@@ -84,6 +85,7 @@ impl Group {
         if self.len() == 1 {
             return self.refuse(|_| true, &Arc::new(error));
         }
+        // In their order, because writes of one task may depend on each other.
         for mut single in self.take(|_| true) {
             if let Err(error) = single.write_to(store, write).await {
                 on_error(&error);
@@ -115,6 +117,7 @@ impl Group {
 
     /// Takes all writes out of the group.
     fn take_jobs(&mut self) -> impl Iterator<Item = Job> + use<> {
+        // A copy: the store may still own the list of an attempt whose answer came too late.
         let writes: Vec<_> = self.writes.iter().cloned().collect();
         let replies = std::mem::take(&mut self.replies);
         writes

@@ -31,6 +31,8 @@ impl Locked {
     }
 
     fn keep_one(&mut self, mut job: Job) -> Option<Job> {
+        // A report has lines of many tasks. Only those of locked tasks wait: supervisors must hear of
+        // the others in time.
         if matches!(job.write, Write::Running { .. }) {
             for (task, waiting) in &mut self.0 {
                 // No caller waits for the result of a report.
@@ -41,6 +43,8 @@ impl Locked {
             }
             return Some(job);
         }
+        // A write of several tasks queues up behind the first of them that is locked. Written
+        // apart, it waits for the other locks itself.
         let task = job.write.tasks().find(|task| self.0.contains_key(task));
         match task.and_then(|task| self.0.get_mut(&task)) {
             Some(waiting) => {
@@ -57,6 +61,8 @@ impl Locked {
         if jobs.is_empty() {
             return None;
         }
+        // The task stays here while its group is under way: later writes must not overtake the
+        // group.
         self.add(task);
         Some(Group::of(jobs.into_iter()))
     }

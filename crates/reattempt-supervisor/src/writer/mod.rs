@@ -119,6 +119,7 @@ async fn write_all(
     let mut apart = Apart::new(&store, &on_error);
     let mut locked = Locked::default();
     let mut is_closed = false;
+    // Groups apart are written to their end, also after the last sender has gone.
     while !is_closed || apart.is_busy() {
         tokio::select! {
             biased;
@@ -131,11 +132,17 @@ async fn write_all(
             }
             count = messages.recv_many(&mut received, GROUP), if !is_closed => is_closed = count == 0,
         }
+        // Claims come last, so that they find what the same transaction stores, without another
+        // round trip.
         let jobs = offers.next_jobs(std::mem::take(&mut received).into_iter());
+        // Later writes of a locked task queue up behind its first ones. In this group they would
+        // overtake them, or wait for the same lock.
         let mut group = Group::of(locked.keep(jobs).into_iter());
         let mut failures = 0;
         while let Err(error) = group.write_to(&*store, together).await {
             let tasks = error.locked_tasks();
+            // The group has written nothing. An application may keep its transaction open for long,
+            // so the writes of locked tasks go on apart, and all others are repeated at once.
             if !tasks.is_empty() {
                 for task in tasks {
                     locked.add(*task);
@@ -148,9 +155,14 @@ async fn write_all(
                 }
                 continue;
             }
+            // A lasting error of several writes is reported below, for the single write that causes
+            // it.
             if error.is_passing() || group.len() == 1 {
                 on_error(&error);
             }
+            // No task is locked, so it is a key that an application submits in an open transaction.
+            // Writes that may wait for it are repeated alone, so that they do not wait for each
+            // other.
             if error.kind() == ErrorKind::Locked && group.has(Write::may_wait_for_others) {
                 for group in group.take(Write::may_wait_for_others) {
                     apart.write(group, None);
@@ -160,6 +172,8 @@ async fn write_all(
                 settle(&*store, &on_error).await;
                 // Whether a claim took place is unknown; a later one takes other tasks.
                 group.refuse(|write| matches!(write, Write::Claim(_)), &Arc::new(error));
+                // The rest is repeated as a whole. Each write but a claim finds what it has done
+                // before: a key, a record in its place, a state under its fence.
                 tokio::time::sleep(DELAYS.sample_delay(failures, None, rand::random)).await;
                 failures = failures.saturating_add(1);
             } else {
@@ -241,6 +255,8 @@ async fn write_apart(
     let mut failures = 0;
     while group.is_wanted() {
         let result = {
+            // The groups share one connection. A second group would wait there behind the first,
+            // while its own limit runs.
             let _turn = turn.lock().await;
             group.write_to(&*store, apart).await
         };

@@ -25,6 +25,8 @@ pub(crate) struct Seats(Arc<SeatState>);
 
 #[derive(Debug)]
 struct SeatState {
+    // Only the writer takes seats, after each claim and before the next one. Workers only give them
+    // back. So no claim gets more tasks than there are seats, and no memory order is needed.
     left: AtomicUsize,
     is_open: AtomicBool,
     /// Whether there may be a task that no claim has looked for.
@@ -76,6 +78,8 @@ impl Seats {
     fn offer(&self) -> Option<u32> {
         let left = self.0.left.load(Ordering::Relaxed);
         let is_ready = left > 0 && self.0.is_open.load(Ordering::Relaxed);
+        // Each claim costs a statement, and finds nothing before a task is stored or wakes up. A
+        // call that comes too early stays for when the worker is ready.
         if !is_ready || !self.0.is_called.swap(false, Ordering::Relaxed) {
             return None;
         }
@@ -87,10 +91,13 @@ impl Seats {
     /// place.
     pub(super) fn settle(&self, reply: &Reply) {
         let Ok(WriteResult::Claimed(claimed, _)) = reply else {
+            // The claim may still take place, and needs its seats then. The worker opens them after
+            // a heartbeat that has listed what it holds.
             self.close();
             return self.call();
         };
         self.take(claimed.len());
+        // A full claim may have left tasks behind; any other one has taken all that were ready.
         if claimed.len() >= self.0.offered.load(Ordering::Relaxed) {
             self.call();
         }
@@ -152,6 +159,8 @@ impl Offers {
                         jobs.push(offer.job(1));
                     }
                 }
+                // The offer stands until it is withdrawn. If the worker had to offer again after
+                // each claim, its offer would come too late for the next transaction.
                 Message::Offer(offer) => self.0.push(offer),
                 Message::Look => is_called = true,
             }

@@ -21,6 +21,7 @@ impl Tables {
         let written = self.write_held(lease, now, |tables, _| {
             if let Some(old) = tables.find_record(lease.task, &record) {
                 let id = old.result.as_deref().and_then(|id| id.parse().ok());
+                // A repeated start finds the child of the first one.
                 child = id.filter(|_| old.fence == lease.fence);
                 return child.is_some();
             }
@@ -53,6 +54,7 @@ impl Tables {
             return;
         };
         if !(self.tasks.get(&child)).is_some_and(|task| task.state.has_ended()) {
+            // An operator may have resubmitted it: its next end is another signal.
             self.unended.insert(child);
             return;
         }
@@ -117,6 +119,7 @@ fn end_child(child: &mut Task, undo: bool, now: Time) {
     let is_new = !child.cancel_requested;
     match child.state {
         State::Processing if is_new => {}
+        // No worker has ever held it, so there is nothing to undo.
         State::Pending | State::Waiting if is_new && child.fence == Fence(0) => {
             child.state = State::Cancelled;
         }
@@ -125,6 +128,7 @@ fn end_child(child: &mut Task, undo: bool, now: Time) {
             child.wake_at = now;
         }
         State::Parked if is_new => restart(child, now),
+        // It ended in an error because it had nothing to undo.
         State::Error if child.on_failure == OnFailure::Undo => return,
         State::Processed | State::Error if undo => {
             child.direction = Direction::Cancelling;

@@ -86,6 +86,8 @@ impl Tables {
                 self.failing.remove(&id);
                 restart(task, now);
             }
+            // As cancelled: a task in an error could be resubmitted, and would run forward although
+            // a part of it may be undone.
             (AdminCommand::GiveUp, State::Parked) => {
                 task.state = State::Cancelled;
                 task.fence = task.fence.next();
@@ -106,6 +108,7 @@ impl Tables {
                             task.direction = Direction::Forward;
                         }
                         task.failed_seq = None;
+                        // A limit that is over would turn the task back at once.
                         task.complete_by = task.complete_by.filter(|by| *by > now);
                     }
                 }
@@ -172,6 +175,8 @@ fn resolve(
 ) -> bool {
     let seq = resolution.seq;
     let is_own = |note: &OperatorNote| note.seq == Some(seq) && note.verdict == "done";
+    // An operator may correct a result that the code could not read, as long as nothing was
+    // recorded after it.
     let is_given = task.state == State::Parked && notes.iter().any(is_own);
     let last = records.iter().map(|record| record.ord).max();
     let own = records.iter().filter(|record| record.seq == seq);

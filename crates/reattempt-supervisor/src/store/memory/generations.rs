@@ -41,6 +41,8 @@ impl Tables {
             tables.records.remove(&task.id);
             tables.failing.remove(&task.id);
             tables.running.retain(|(id, _), _| *id != task.id);
+            // The next generation cannot wait for children of this one, so signals about their ends
+            // go, too.
             if let Some(signals) = tables.signals.get_mut(&task.id) {
                 signals.retain(|one| one.name != CHILD_ENDED && !next.heard.contains(&one.id));
             }

@@ -18,6 +18,8 @@ impl Tables {
             None
         } else {
             let from = (lane.clone(), Time::default(), TaskId(0));
+            // The lines are in the order of their lanes, so the search ends where the next lane
+            // begins.
             let mut queued = self.queued.range(from..);
             let own = queued.find(|(other, _, task)| *other != lane || *task == id);
             own.filter(|(other, ..)| *other == lane).cloned()
@@ -38,6 +40,7 @@ impl Tables {
                 }
                 None => self.enter_lane(&lane, id, now),
             },
+            // Only a task with the turn is ever claimed, and it keeps the turn until it has ended.
             State::Processing | State::Waiting => {}
             state => {
                 if let Some(own) = own {
@@ -57,6 +60,8 @@ impl Tables {
         let due = self.queue(lane, id);
         let holder = self.turns.get(lane).copied();
         let holder = holder.and_then(|holder| self.tasks.get(&holder));
+        // A delay comes before the turn. A task that sleeps and has never run holds nothing that
+        // the lane protects, so it lets one pass that is due earlier.
         if let Some(holder) = holder
             && holder.state == State::Pending
             && holder.fence == Fence(0)

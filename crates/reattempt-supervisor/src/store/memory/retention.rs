@@ -20,6 +20,8 @@ impl Tables {
                 self.tasks.remove(&id);
             }
         }
+        // A parent may be undone later, by its own parent or an operator, and then needs its
+        // children. A generation that has ended has left only detached ones.
         let is_needed = |child: &Task| {
             let parent = self.parents.get(&child.id);
             parent.and_then(|id| self.tasks.get(id)).is_some_and(|up| {

@@ -11,6 +11,8 @@ impl Tables {
         let ScheduleWrite { schedule, tasks } = write;
         let old = self.schedules.get(&schedule.name);
         let seen = old.map_or((0, i64::MIN), |old| (old.version, old.revision));
+        // Of two processes that have read the same version one is too late: otherwise a time would
+        // get two tasks. A process with older code must not replace a newer definition.
         if seen.0 != schedule.version || seen.1 > schedule.revision {
             return false;
         }

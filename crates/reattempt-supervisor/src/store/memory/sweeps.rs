@@ -64,6 +64,7 @@ impl Tables {
             task.updated_at = now;
             reclaimed.push(one);
         }
+        // After the loop, because both look at other tasks.
         for one in &reclaimed {
             self.tell_parent(one.task, now);
             self.keep_lane(one.task, now);

@@ -138,6 +138,8 @@ impl Bell {
 
     /// Waits until another process may have ended a task since this call.
     pub(super) fn wait_for_end(&self, task: TaskId) -> impl Future<Output = ()> + Send + use<> {
+        // Now, and not when the future is polled: an end between the caller's look and its wait
+        // must not be missed.
         let mut incoming = self.ends.incoming.subscribe();
         async move {
             loop {
@@ -181,6 +183,7 @@ async fn send_notifications(link: Arc<Link>, outgoing: Arc<Stored>, own: String)
             // If this fails, other processes look at their intervals.
             let _ = link.query(Need::Look, sql::NOTIFY, &[&payload]).await;
         }
+        // What is stored meanwhile goes into one notification.
         tokio::time::sleep(PAUSE).await;
     }
 }
@@ -207,6 +210,8 @@ impl Ends {
 async fn send_ends(link: Arc<Link>, ends: Arc<Ends>, own: String) {
     loop {
         ends.is_set.notified().await;
+        // After the commit, and not in the transaction: notifications make commits wait for each
+        // other.
         let mut left = std::mem::take(&mut *ends.lock()).into_iter();
         loop {
             let tasks = left.by_ref().take(NAMED).map(|task| task.to_string());
@@ -238,6 +243,7 @@ impl Ears {
             return;
         };
         if sender == self.own {
+            // Its own notification has come through, so those of others do, too.
             if said == ECHO {
                 self.places.set_can_hear(true);
             }
@@ -256,6 +262,7 @@ impl Ears {
             }
             _ => {
                 let tasks = said.split(',').filter_map(|task| task.parse().ok());
+                // The end of a task frees its place in a queue with a limit.
                 if self.ends.make_room.load(Ordering::Relaxed) {
                     self.incoming.notify_waiters();
                 }
@@ -293,6 +300,7 @@ impl Listener {
                 *shared = Some(Arc::clone(&live));
                 drop(shared);
                 failures = 0;
+                // Others may have notified while this process did not listen.
                 self.ears.have_missed();
                 self.watch(&live, over).await;
                 live.close();
@@ -310,6 +318,7 @@ impl Listener {
         let (is_open, over) = oneshot::channel();
         let ears = self.ears.clone();
         let hear = move |message| {
+            // The closure owns the sender, which is dropped with the connection.
             let _ = &is_open;
             if let AsyncMessage::Notification(notification) = message {
                 ears.hear(&notification);
@@ -334,7 +343,8 @@ impl Listener {
             if tokio::time::timeout(CHECK, &mut over).await.is_ok() || live.is_over() {
                 return;
             }
-            // A caller that uses it notices a loss by itself.
+            // A connection that the network has cut off looks silent for ever. If a caller uses it now,
+            // that caller notices the loss.
             if let Some(_turn) = self.shared.try_lock() {
                 let answer = tokio::time::timeout(CHECK, live.client.batch_execute("")).await;
                 if !matches!(answer, Ok(Ok(()))) {

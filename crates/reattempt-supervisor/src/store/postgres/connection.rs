@@ -60,6 +60,7 @@ pub(super) struct Connector {
     /// How long connecting to all hosts may take.
     limit: Duration,
     /// Whether the database has answered before.
+    // A wrong name is an error of the configuration, and the same error later is an outage.
     is_known: Arc<AtomicBool>,
 }
 
@@ -95,6 +96,7 @@ impl Connector {
         if config.get_application_name().is_none() {
             config.application_name("reattempt-supervisor");
         }
+        // The client tries one host after the other.
         let hosts = u32::try_from(config.get_hosts().len().max(1)).unwrap_or(u32::MAX);
         let of_one = *config.get_connect_timeout().unwrap_or(&CONNECT);
         let connect: Arc<Connect> = Arc::new(move |mark| {
@@ -263,6 +265,9 @@ impl Live {
         let limit = millis(limits.current());
         let limit_text = limit.to_string();
         let values: [&(dyn ToSql + Sync); 2] = [&limit_text, &mark];
+        // A row comes only from a server process with the mark. A pool that drops the mark may give
+        // the process to others between transactions, so the settings come first in each
+        // transaction then.
         let marked = live.client.query_opt(sql::MARKED_SETTINGS, &values);
         let statements = [sql::SETTINGS, sql::SESSION_SETTINGS]
             .iter()
@@ -282,6 +287,8 @@ impl Live {
     pub(super) async fn raise_epoch(&self, writer: &str) -> Result<(), StoreError> {
         // A transaction that still runs holds the lock. If we may not end it, we wait.
         let _ = self.query(sql::END_WRITER, &[&writer]).await;
+        // A transaction that has passed its check holds the lock to its end, so whatever was sent
+        // before has been committed or will fail when the epoch is raised.
         let lock: Sent<'_> = Box::pin(async { self.query(sql::LOCK_WRITER, &[&writer]).await });
         let raise: Sent<'_> = Box::pin(async { self.query(sql::RAISE_EPOCH, &[&writer]).await });
         let rows = self.transaction(vec![lock, raise]).await;
@@ -323,6 +330,7 @@ impl Live {
         let limit = millis(self.limits.current());
         let is_set = self.is_set(limit);
         let builder = self.client.build_transaction();
+        // Each statement must see what others have committed while it waited for a lock.
         let builder = builder.isolation_level(IsolationLevel::ReadCommitted);
         let transaction = builder.start().await?;
         if !is_set {
@@ -342,6 +350,7 @@ impl Live {
 
     /// Carries out one statement in a transaction of its own, in one round trip.
     pub(super) async fn alone<'a>(&'a self, statement: Sent<'a>) -> Result<Vec<Row>, Error> {
+        // PostgreSQL makes a transaction of a single statement, without `BEGIN` and `COMMIT`.
         if self.is_set(millis(self.limits.current())) {
             return statement.await;
         }
@@ -358,6 +367,7 @@ impl Live {
         if self.is_set(limit) {
             return pipeline::transaction(&self.client, statements).await;
         }
+        // The limit has changed: an answer was late, or a worker has a shorter lease.
         let sql = match self.session {
             Some(_) => sql::SESSION_SETTINGS,
             None => sql::SETTINGS,
@@ -365,6 +375,7 @@ impl Live {
         let set: Sent<'a> = Box::pin(async move { self.query(sql, &[&limit.to_string()]).await });
         let all = std::iter::once(set).chain(statements).collect();
         let answers = pipeline::transaction(&self.client, all).await?;
+        // After the commit: a rollback would have taken the settings back.
         if let Some(session) = &self.session {
             session.store(limit, Ordering::Relaxed);
         }
@@ -373,6 +384,8 @@ impl Live {
 
     /// Returns whether another connection should be opened.
     pub(super) fn is_over(&self) -> bool {
+        // A connection of a day is replaced, so that a supervisor may forget epochs that are a week
+        // old.
         self.client.is_closed() || self.driver.is_finished() || self.opened.elapsed() > LIFE
     }
 

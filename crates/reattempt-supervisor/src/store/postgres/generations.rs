@@ -11,6 +11,8 @@ use crate::task::Lease;
 /// Lets the task $1 under the fence $2, which `LOCK` has locked, go on as its generation $3. The newest signals
 /// that its workflow has got stay without their names and values: their senders may repeat them. The same worker
 /// may have written it before without knowing.
+// A worker reads the kept signals with the others and ignores their name, so no other statement had
+// to change. A sender may repeat a signal whose arrival it did not hear of.
 pub(super) const CONTINUE: &str = concat!(
     "WITH continued AS (
          UPDATE retry_run SET

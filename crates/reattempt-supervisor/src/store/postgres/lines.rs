@@ -36,9 +36,11 @@ impl Lines {
         let mut ended = Vec::new();
         for write in writes {
             match write {
+                // A beginning is recorded before the step runs.
                 Write::Record(lease, record) if record.kind != RecordKind::Begun => {
                     ended.extend(lines.get(&(*lease, record.seq)));
                 }
+                // The worker still holds the task, and its other steps go on.
                 Write::Change(_, change) if change.state == State::Processing => {}
                 Write::Change(lease, _) | Write::Continue(lease, _) => {
                     ended.extend(lines.range((*lease, i32::MIN)..=(*lease, i32::MAX)));

@@ -43,6 +43,7 @@ impl Shared {
 
     /// Returns the connection for one use, if there is one that is free soon.
     async fn borrow(&self) -> Option<InUse> {
+        // Another link may wait for a slow answer on it. Then a new connection is faster.
         let turn = tokio::time::timeout(PATIENCE, self.lock()).await.ok()?;
         let live = Arc::clone(turn.as_ref().filter(|live| !live.is_over())?);
         Some(InUse {
@@ -108,6 +109,7 @@ impl Link {
     ) -> Self {
         Self {
             connector: connector.clone(),
+            // Each link doubles its own limit: late answers of lists say nothing about heartbeats.
             limits: Arc::new(limits.of_another_connection()),
             statements,
             writer: None,
@@ -142,17 +144,22 @@ impl Link {
             return Ok(InUse { live, _turn: None });
         }
         own.live = None;
+        // From here on a write may be under way, for which `settle` must wait.
         self.is_used.store(true, Ordering::Relaxed);
         if need == Need::Look
             && let Some(borrowed) = self.shared.borrow().await
         {
             let shared = Arc::downgrade(&borrowed.live);
+            // Only for a writer that changes to this connection; as long as it stays, its epoch
+            // holds.
             if !Weak::ptr_eq(&own.raised, &shared) {
                 self.raise_epoch(&borrowed.live).await?;
                 own.raised = shared;
             }
             return Ok(borrowed);
         }
+        // The own connection gets the epoch, so the shared one needs a new one before its next
+        // write.
         own.raised = Weak::new();
         let live = Live::open(&self.connector, &self.limits, self.statements).await?;
         self.raise_epoch(&live).await?;
@@ -168,6 +175,7 @@ impl Link {
             return Ok(());
         };
         let raised = within(self.limits.of_an_opening(), live.raise_epoch(writer)).await;
+        // Without its epoch each write on it would fail.
         if raised.is_err() {
             live.close();
         }
@@ -181,6 +189,7 @@ impl Link {
             return;
         };
         let is_needed = own.used.is_some_and(|used| used.elapsed() < UNUSED);
+        // A long statement may still run on a connection that was not needed since.
         let is_in_use = |live: &Arc<Live>| Arc::strong_count(live) > 1;
         if !is_needed && !own.live.as_ref().is_some_and(is_in_use) {
             own.live = None;
@@ -210,6 +219,7 @@ impl Link {
             if own
                 .live
                 .as_ref()
+                // Another caller may have opened a new one meanwhile.
                 .is_some_and(|now| Arc::ptr_eq(now, &live.live))
             {
                 own.live = None;

@@ -212,10 +212,13 @@ impl Postgres {
         lock_limit: Duration,
     ) -> Result<Vec<WriteResult>, StoreError> {
         let is_look = writes.iter().all(|write| matches!(write, Write::Claim(_)));
+        // A process without work sends nothing but claims, and needs no second connection for them.
         let need = if is_look { Need::Look } else { Need::Work };
         let live = link.live(need).await?;
         let has_lanes = self.has_lanes.load(Ordering::Relaxed);
         for write in writes {
+            // Already now: the plain claim leaves queues with limits out, so this process would
+            // take nothing from the queue until its next heartbeat.
             if let Write::LimitQueue(queue, _) = write {
                 self.limited.add(queue);
             }
@@ -231,6 +234,8 @@ impl Postgres {
         let writing = write::write_all(&live, writes, known, lock_limit);
         let written = match link.limited(&live, writing).await {
             Err(error) if error.kind() == ErrorKind::Locked => {
+                // Asked only now, because `NOWAIT` would fail too often: workers that end children
+                // of one parent meet at its lock all the time, and briefly.
                 let tasks = link
                     .limited(&live, write::locked_tasks(&live, writes))
                     .await;
@@ -247,6 +252,7 @@ impl Postgres {
         if !has_lanes && results.iter().any(has_claimed_from_a_lane) {
             self.has_lanes.store(true, Ordering::Relaxed);
         }
+        // Not before: a write of unknown outcome is repeated, and must remove the lines then.
         self.lines.remove(&lines);
         if let Some(is_held_back) = is_held_back(&results) {
             self.bell.set_held_back(is_held_back);
@@ -258,12 +264,16 @@ impl Postgres {
             if written.ends_child || writes.iter().any(Write::may_add_work) {
                 self.places.take_back(since);
             }
+            // A notification costs a commit, so what this transaction has claimed itself is not
+            // reported.
             let mut pairs = results.iter().zip(writes);
             let adds_work = pairs.any(|pair| adds_work(pair) && !is_taken(pair.0, &results));
             if written.ends_child || adds_work {
                 self.bell.ring(since);
             }
         }
+        // The trigger does not notify: a notification in the transaction lets commits wait for each
+        // other.
         if written.ends_child {
             self.bell.ring_here();
         }
@@ -328,6 +338,8 @@ impl Postgres {
 impl Store for Postgres {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
         Box::pin(async move {
+            // On the connection of heartbeats: the records of these steps may wait in the writer,
+            // and the supervisors must learn meanwhile that the steps have ended.
             if let [Write::Running { started, ended }] = &*writes
                 && started.is_empty()
             {
@@ -339,6 +351,7 @@ impl Store for Postgres {
                     .await?;
                 return Ok(vec![WriteResult::Done]);
             }
+            // No write of a worker is among them, so they may wait where none waits with them.
             if writes.iter().all(Write::may_wait_for_others) {
                 return self.write_apart(writes).await;
             }
@@ -370,6 +383,7 @@ impl Store for Postgres {
         Box::pin(async move {
             self.limits.set_lease(lease);
             let runs = known.as_ref().is_some_and(|known| !known.is_empty());
+            // A heartbeat of a worker with tasks must not wait for the shared connection.
             let need = if runs { Need::Work } else { Need::Look };
             let known = known.map(|known| known.iter().map(|task| task.0).collect::<Vec<_>>());
             let values: [&(dyn ToSql + Sync); 3] = [&worker.0, &micros(lease), &known];
@@ -387,6 +401,8 @@ impl Store for Postgres {
             let mut sweeper = self.sweeper.lock().await;
             let began = Instant::now();
             sweeper.rest();
+            // One statement for both, unless the whole look is slow: it would delay what has
+            // expired.
             let with_first = sweeper.rhythm.is_due() && sweeper.rhythm.is_quick();
             let seen = sweep::look(&self.links.looks, &sweep, with_first).await;
             // Also if it came too late: then the next one leaves the first tasks out.
@@ -537,6 +553,8 @@ impl Store for Postgres {
                 &until,
             ];
             let listing = async {
+                // The text has the state, without which the planner does not use the index of the
+                // small table. So there is no statement that could be prepared before.
                 let statement = live.client.prepare(&sql).await.map_err(store_error)?;
                 let list: Sent<'_> = Box::pin(live.client.query(&statement, &values));
                 live.alone(list).await.map_err(store_error)
@@ -628,8 +646,10 @@ impl Store for Postgres {
 
     fn repair(&self) -> StoreFuture<'_, u64> {
         Box::pin(async move {
+            // A slow repair must not double the limits of the other connections.
             let limits = Arc::new(self.limits.of_another_connection());
             let repaired = repair::repair_all(&self.connector, &limits).await?;
+            // The tasks may have been ready for long.
             if repaired > 0 {
                 self.places.take_back(Time::default());
                 self.bell.ring(Time::default());
@@ -665,6 +685,7 @@ impl Store for Postgres {
 
     fn wait_for_end(&self, task: TaskId) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
         let can_hear = self.places.can_hear();
+        // Without notifications the caller looks at short intervals instead.
         can_hear.then(|| -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
             Box::pin(self.bell.wait_for_end(task))
         })

@@ -26,6 +26,8 @@ pub(super) async fn transaction<'a>(
     poll_fn(|cx| {
         let mut is_over = begin.poll(cx);
         for statement in &mut statements {
+            // Without an early end: the first poll of a statement sends it, and all must be sent
+            // before the end.
             is_over &= statement.poll(cx);
         }
         // The server does not know about statements that could not be sent, so it must not commit.

@@ -94,6 +94,7 @@ impl Places {
         let mut known = self.lock();
         let number = known.next_look;
         known.next_look = number.wrapping_add(1);
+        // A report that comes during the look must not be lost: `found` puts no place behind it.
         known.looks.insert(number, i64::MAX);
         Look {
             places: self,
@@ -122,6 +123,7 @@ impl Places {
         let Some(kind) = known.kinds.get_mut(&kind) else {
             return false;
         };
+        // A level without a place was not looked at, so the task is news.
         let place = kind.places.entry(level.3).or_insert((i64::MAX, 0));
         let is_news = *place > first;
         *place = first.min(*place);
@@ -164,6 +166,7 @@ impl Places {
         known.can_hear = can_hear;
         known.watched_until = None;
         for kind in known.kinds.values_mut() {
+            // Notifications may have been missed, so the next claim looks at everything.
             kind.whole_at = Instant::now();
         }
     }
@@ -305,6 +308,8 @@ impl Look<'_> {
         let is_watched = known.watched_until.is_some_and(|until| until > self.began);
         for kind in kinds_of(claim) {
             let looked = known.kinds.get(&kind);
+            // Without a process that looks at everything, this one does so now and then: a late
+            // commit is not reported.
             let looked = looked.filter(|looked| is_watched || looked.whole_at > self.began);
             let looked = looked.filter(|_| claim.suspects.is_none());
             let places = looked.map(|looked| looked.places.clone());
@@ -330,6 +335,7 @@ impl Look<'_> {
         } else {
             WHOLE_WHEN_DEAF
         };
+        // Beside an old snapshot a whole look reads all dead entries.
         let pause = pause.max(self.began.elapsed().saturating_mul(SHARE));
         let whole_at = Instant::now().checked_add(pause).unwrap_or(self.began);
         let quiet_until = left.quiet_until();
@@ -354,8 +360,13 @@ impl Look<'_> {
                 let level = (kind.0.clone(), kind.1.clone(), kind.2, priority);
                 let before = before.get(&priority).copied().unwrap_or(START);
                 let first = left.first.get(&level).copied().flatten();
+                // The first task that the claim has seen and left, or the last that it has taken,
+                // is where the next one begins.
                 let passed = first.or(last.get(&level).copied()).unwrap_or(before);
                 let [done, busy] = LATE.map(|late| (left.now.saturating_sub(late), 0));
+                // A place stays behind the present, because a transaction may commit tasks that
+                // woke up when it began. Most transactions of applications need no whole look that
+                // way.
                 let place = before.max(busy.min(passed));
                 let is_done = first.is_none() && left.is_all;
                 let place = if is_done { done.max(place) } else { place };

@@ -37,6 +37,8 @@ pub(super) fn stages(writes: &[Write]) -> Vec<Stage<'_>> {
     for (place, write) in writes.iter().enumerate() {
         let new = Stage::of(write, place);
         let last = stages.iter().rposition(|stage| stage.affects(&new));
+        // As early as possible: fewer stages are fewer statements. A write must only stay behind
+        // the last stage that affects it.
         let free = last.map_or(0, |last| last.saturating_add(1));
         let same_kind = stages.iter_mut().skip(free).find(|stage| stage.takes(&new));
         match same_kind {
@@ -109,6 +111,7 @@ impl<'a> Stage<'a> {
         match (self.kind, later.kind) {
             // The fence of a task is not known before its claim returns.
             (Claim, Records | Running) | (Records | Running, Claim) | (Signals, Signals) => false,
+            // A claim may take any task that writes before it have stored or given back.
             (Single | Claim, _) | (_, Single | Claim) => true,
             (Submits, Submits) => !self.keys.is_disjoint(&later.keys),
             (Records, Records) => !self.lines.is_disjoint(&later.lines),
@@ -144,6 +147,8 @@ impl<'a> Stage<'a> {
     /// Returns whether the write of `other` may go into this stage.
     fn takes(&self, other: &Self) -> bool {
         self.kind == other.kind
+            // A report may end what one before it has started, and the parts of a statement do not
+            // see each other. A command depends on the state that the one before has left.
             && !matches!(
                 self.kind,
                 StageKind::Single

@@ -14,6 +14,8 @@ use crate::store::QueueLimit;
 // Takes the first tasks of all queues, and no more of a queue than it has room for. `line` has the queues with a
 // limit, and NULL for all others. The order of `first` is that of the claim in each line. The last row says when
 // there may be more. It does not say that all tasks were seen: no queue without room was looked at.
+// With rooms a claim takes two to three times as long, so only processes that have heard of a limit
+// use it. The plain claim only leaves such queues out (3 µs of 30, for an empty queue).
 macro_rules! claim {
     ($ready:literal, $which:literal) => {
         concat!(

@@ -26,6 +26,7 @@ macro_rules! counted {
 }
 
 /// Counts the tasks in each state.
+// Workers hold few tasks, so those are counted.
 pub(super) const COUNTS: &str = concat!(
     "SELECT * FROM (",
     counted!("retry_ready", "{0,2}"),
@@ -36,6 +37,7 @@ pub(super) const COUNTS: &str = concat!(
 
 /// Counts the tasks of each queue that could run, run, and are parked. It walks the workflows, versions and
 /// priorities of the queues.
+// An estimate is of no use here: the statistics do not know which of the tasks sleep.
 pub(super) const QUEUES: &str = concat!(
     "WITH RECURSIVE level (is_suspect, queue, workflow, version, priority, wake_at) AS (
          SELECT * FROM (

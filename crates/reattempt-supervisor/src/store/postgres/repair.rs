@@ -58,6 +58,7 @@ macro_rules! is_in_lane {
 // snapshot, in which a task and its lines fit.
 
 /// Tasks with higher numbers than $1, and their lines. Lines of tasks that are gone are among them.
+// One statement has one snapshot, in which a task and its lines must fit.
 const TASKS: &str = concat!(
     "WITH run AS MATERIALIZED (
          SELECT * FROM retry_run WHERE id > $1 AND $2::bigint IS NOT NULL ORDER BY id LIMIT 2000
@@ -198,6 +199,8 @@ async fn repair(
     if !tasks.is_empty() {
         let (tasks, times): (&(dyn ToSql + Sync), &(dyn ToSql + Sync)) = (&tasks, &times);
         for (sql, values) in [
+            // Without the lines the update, which changes nothing, lets the trigger place the
+            // tasks: so only the trigger says what a line is.
             (LOCK, &[tasks][..]),
             (DELETE, &[tasks, times]),
             (GIVE_TURNS, &[tasks]),

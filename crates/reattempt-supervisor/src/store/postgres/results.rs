@@ -65,6 +65,7 @@ pub(super) async fn set_record_results(
     if left.is_empty() {
         return Ok(());
     }
+    // The statement locks tasks in the order of its list, which must be that of all transactions.
     left.sort_by_key(|place| match writes.get(*place) {
         Some(Write::Record(lease, _)) => lease.task,
         _ => TaskId(0),
@@ -127,6 +128,7 @@ pub(super) async fn set_submit_results(
     let old: HashMap<_, _> = rows.iter().map(|row| (key(row), row)).collect();
     for (place, submit) in there {
         let row = old.get(&(submit.workflow.clone(), submit.key.clone()));
+        // Neither stored nor there before: its queue had no room.
         if row.is_none() && submit.max_pending.is_some() {
             set(results, place, WriteResult::QueueFull);
             continue;
@@ -149,6 +151,7 @@ pub(super) async fn set_change_results(
 ) -> Result<(), StoreError> {
     set_results(stage, writes, rows, results)?;
     let is_lost = |place: &usize| matches!(results.get(*place), Some(Some(WriteResult::Lost)));
+    // The search has a statement of its own, because most changes find their task.
     let left: Vec<_> = stage.places.iter().copied().filter(is_lost).collect();
     if left.is_empty() {
         return Ok(());
@@ -188,6 +191,7 @@ pub(super) fn set_results(
         StageKind::Submits => {}
         StageKind::Records | StageKind::Changes | StageKind::Waits => {
             for place in &stage.places {
+                // Only held tasks have a row.
                 set(results, *place, WriteResult::Lost);
             }
             for row in rows {
@@ -227,6 +231,7 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
             };
             let claimed = claimed.iter().map(rows::claimed_of);
             let mut claimed = claimed.collect::<Result<Vec<_>, _>>()?;
+            // An `UPDATE` returns its rows in any order.
             claimed.sort_by_key(|claimed| {
                 let task = &claimed.task;
                 (task.priority, task.wake_at, task.id)

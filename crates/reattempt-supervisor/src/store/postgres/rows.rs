@@ -108,6 +108,7 @@ pub(super) fn page_of<T>(
     let Some(last) = rows.last() else {
         return Ok(None);
     };
+    // A task without items has a row for its fence.
     let has_item = |row: &&Row| !matches!(row.try_get::<_, Option<&str>>("name"), Ok(None));
     let items = rows.iter().filter(has_item).map(item);
     Ok(Some(Page {
@@ -206,6 +207,8 @@ pub(super) fn header_text(text: &str) -> String {
 /// Returns the statement that lists tasks. Those in one state come from a small table, in the order of
 /// its index. The planner uses the index only if it sees the state.
 pub(super) fn list_sql(filter: &Filter) -> String {
+    // Each state has its lines in the order of the tasks' numbers. `OFFSET 0` keeps the planner
+    // from sorting all tasks of the state after a join.
     let of_a_small_table = |lines: &str, state: State| {
         let state = state.number();
         format!(

@@ -18,6 +18,8 @@ macro_rules! columns {
 
 /// Stores a schedule, and submits its tasks. A writer that finds the schedule locked is too late: the
 /// transaction that has locked it raises its version.
+// The tasks are stored in the same statement, and only if the schedule was: there is no moment
+// between a task and the next time. Of two writers with the same version one stores nothing.
 pub(super) const STORE: &str = concat!(
     "WITH new (", columns!(), ") AS (
          SELECT $13::text, $14::bigint, $15::bigint, $16::text, $17::smallint, $18::text, $19::smallint, $20::bigint, $21::bigint, $22::text, $23::text

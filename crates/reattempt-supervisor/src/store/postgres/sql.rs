@@ -109,6 +109,7 @@ pub(super) const LOCK: &str = concat!(
 
 /// Locks lanes in the order of their names, where a transaction locks several: those of submissions, and
 /// those of tasks that may end.
+// Tasks are locked before lanes everywhere, and the task that gets the turn comes last.
 pub(super) const LOCK_LANES: &str = "SELECT FROM retry_lane
      WHERE lane = ANY ($1::text[] || ARRAY(SELECT lane FROM retry_run WHERE id = ANY ($2::bigint[]) AND lane IS NOT NULL))
      ORDER BY lane FOR UPDATE";
@@ -161,6 +162,8 @@ macro_rules! submit {
 
 pub(super) use submit;
 
+// Looking for the line of a free key takes 15 of 155 µs without a disk. `ON CONFLICT` leaves out a
+// task whose key is taken; `BY_KEY` then finds the other one.
 pub(super) const SUBMIT: &str = submit!("");
 
 // Finds the tasks whose queue has no room for them: $13 is how many tasks of it may
@@ -223,6 +226,7 @@ pub(super) const SUBMIT_ALONE: &str = submit!(concat!(checked!("13", "14", "15")
 /// Stores a child of a task that [`LOCK`] has locked, and the record of its start: call $15 of the task
 /// $13 under the fence $14. A record that is there under the same fence names the child.
 /// The last column is another task that has the key of the child.
+// The child and its record are one statement, so a replay finds both or neither.
 pub(super) const START: &str = concat!(
     "WITH held AS MATERIALIZED (
          SELECT cancel_asked FROM retry_run WHERE id = $13::bigint AND fence = $14::bigint AND state + 0 = 1 FOR NO KEY UPDATE
@@ -242,6 +246,8 @@ pub(super) const START: &str = concat!(
 
 /// Ends children $3 of the task $1 under the fence $2, which [`LOCK`] has locked with them: those that
 /// go on are cancelled, once, and if $4, those that have ended turn back.
+// Only a child without `cancel_asked` is cancelled, so a worker that dies in between, and the next
+// one, cancel it once. With state 4 and `on_failure` 0 it had nothing to undo.
 pub(super) const END_CHILDREN: &str = concat!(
     "WITH held AS MATERIALIZED (
          SELECT cancel_asked FROM retry_run WHERE id = $1::bigint AND fence = $2::bigint AND state + 0 = 1
@@ -321,6 +327,9 @@ macro_rules! first {
 }
 
 // Locks one of the first tasks.
+// The task is checked again: its line is from the snapshot of the statement, and another worker may
+// have claimed it since. A line itself has no lock: it would deadlock with what locks a task first
+// and then moves its line.
 macro_rules! lock_first {
     ($which:literal) => {
         concat!(
@@ -407,6 +416,7 @@ macro_rules! claim {
 pub(super) const CLAIM: &str = claim!("NOT is_suspect", "deaths < 2", "");
 
 /// The same in a transaction of its own.
+// Without a transaction around it, so a process without work sends one statement for each look.
 pub(super) const CLAIM_ALONE: &str = claim!(
     "NOT is_suspect",
     "deaths < 2",
@@ -483,9 +493,12 @@ macro_rules! record_and_lock {
 pub(super) const RECORD_AFTER: &str = record_and_lock!("");
 
 /// Adds records in a transaction of its own.
+// One round trip: most records of a workflow that runs alone are written so.
 pub(super) const RECORD_ALONE: &str =
     record_and_lock!(concat!(checked!("14", "15", "16"), " CROSS JOIN"));
 
+// A task that has run for two leases has not ended its process; without this it would stay a
+// suspect until its next outcome.
 pub(super) const CLEAR_DEATHS: &str = concat!(
     "UPDATE retry_run SET deaths = 0 WHERE id = $1 AND fence = $2 AND state + 0 = 1 RETURNING cancel_asked, ",
     now!()
@@ -493,6 +506,7 @@ pub(super) const CLEAR_DEATHS: &str = concat!(
 
 /// Keeps the steps that run under a lease that is held, and forgets those that were dropped, after
 /// [`LOCK`] has locked their tasks.
+// An upsert, because a line under an earlier fence may be left.
 pub(super) const RUNNING: &str =
     "WITH gone AS (
          DELETE FROM retry_running AS line USING unnest($8::bigint[], $9::bigint[], $10::int[]) AS ended (run_id, fence, seq)
@@ -527,6 +541,8 @@ pub(super) const ENDED: &str =
 
 // Changes the states of tasks. A change that looks at signals needs an earlier lock: by itself it would see
 // the signals from before its wait for the lock.
+// A cancel that was requested meanwhile wakes a task that goes forward at once: it must not sleep
+// to the end of its timer. An earlier result or error stays unless there is a new one.
 macro_rules! change {
     ($checked:expr, $types:literal, $columns:literal, $wake_at:expr, $awaits:expr) => {
         concat!(
@@ -576,6 +592,8 @@ pub(super) const CHANGE_ALONE: &str =
     change_after_a_delay!(concat!(checked!("12", "13", "14"), " CROSS JOIN"));
 
 /// Lets tasks wait for signals, or for ends of children.
+// Signals about ended children have a count of their own, so that a parent of 5,000 children goes
+// on once. `reattempt:heard` are signals that an earlier generation has got.
 pub(super) const WAIT: &str = change!(
     "",
     "$11::bigint[], $12::bigint[], $13::bigint[]",
@@ -589,6 +607,8 @@ pub(super) const WAIT: &str = change!(
 );
 
 /// Finds changes that have taken place before. They count as written: a writer that does not know repeats them.
+// A waiting task may be pending by now: a signal has woken it. Every change of hands raises the
+// fence, so a change of another worker never fits.
 pub(super) const CHANGED_BEFORE: &str = concat!(
     "SELECT n, cancel_asked, ", now!(), "
      FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::smallint[], $5::int[], $6::text[], $7::text[]) WITH ORDINALITY
@@ -604,6 +624,8 @@ pub(super) const CHANGED_BEFORE: &str = concat!(
 );
 
 /// Stores the failures of steps whose tasks the change after it will reach: one that is repeated changes nothing.
+// A statement of its own, because PostgreSQL prepares each table that a statement names, whenever
+// it runs. Most changes have no failure.
 pub(super) const FAIL: &str = concat!(
     "INSERT INTO retry_failure (run_id, direction, seq, failures, error, at)
      SELECT run_id, direction, seq, failures, error, ", now!(), "
@@ -615,6 +637,8 @@ pub(super) const FAIL: &str = concat!(
 
 /// Renews the lease of a worker, and finds which of the tasks $3 it holds, or all where that is NULL. The last row
 /// has the queues with limits.
+// The worker names its tasks, so that they are looked up by number: the index of `retry_held` may
+// be full of dead entries. It asks for all once a minute.
 pub(super) const BEAT: &str = concat!(
     "WITH beaten AS (
          INSERT INTO retry_worker (id, lease_until, lease) VALUES ($1, ", now!(), " + $2, $2)
@@ -629,6 +653,7 @@ pub(super) const BEAT: &str = concat!(
      SELECT held.*, NULL::text[] AS limited FROM held UNION ALL SELECT NULL, NULL, NULL, NULL, ARRAY(SELECT queue FROM retry_limit)"
 );
 
+// The fence rises, so that nothing counts that the worker still writes for the task.
 macro_rules! give_back {
     ($tasks:literal) => {
         concat!(
@@ -655,6 +680,7 @@ pub(super) const GIVE_BACK: &str = give_back!(
 
 pub(super) const FORGET: &str = "DELETE FROM retry_worker WHERE id = $1";
 
+// The sender repeats a signal of unknown outcome with the same random bits, so it is stored once.
 pub(super) const SIGNAL: &str = concat!(
     "WITH given AS (
          SELECT given.*, state, EXISTS (SELECT 1 FROM retry_signal AS old WHERE old.run_id = given.run_id AND old.nonce = given.nonce) AS is_there
@@ -677,6 +703,7 @@ macro_rules! forget_failures {
     };
 }
 
+// A task that no worker ever held (`fence = 0`) has nothing to undo, so it ends at once.
 pub(super) const CANCEL: &str = concat!(
     "WITH ",
     forget_failures!("state = 7"),
@@ -699,6 +726,7 @@ pub(super) const CANCEL: &str = concat!(
      SELECT state, state IN (0, 1, 2, 7) FROM retry_run WHERE id = $1"
 );
 
+// The fence rises: the worker must not write over the decision of the operator.
 pub(super) const PARK: &str = concat!(
     "WITH steered AS (
          UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = $2, updated_at = ", now!(), "
@@ -708,6 +736,8 @@ pub(super) const PARK: &str = concat!(
 );
 
 /// Ends a parked task as it is.
+// As cancelled: a task in an error could be resubmitted, and would run forward although a part of
+// it may be undone.
 pub(super) const GIVE_UP: &str = concat!(
     "WITH steered AS (
          UPDATE retry_run SET state = 6, fence = fence + 1, updated_at = ",
@@ -718,6 +748,7 @@ pub(super) const GIVE_UP: &str = concat!(
 );
 
 /// Turns a failed or parked task back.
+// The failures of its steps are forgotten: the way back runs other code.
 pub(super) const UNDO: &str = concat!(
     "WITH ",
     forget_failures!("state IN (4, 7)"),
@@ -735,6 +766,7 @@ pub(super) const UNDO: &str = concat!(
 
 /// Resubmits a task. The step that failed runs again. Where the store does not know which, it was the
 /// last one, or none.
+// A `complete_by` that is over goes, too: it would turn the task back at once.
 pub(super) const RESUBMIT: &str = concat!(
     "WITH forgotten AS (
          DELETE FROM retry_step AS step USING retry_run AS run
@@ -753,6 +785,8 @@ pub(super) const RESUBMIT: &str = concat!(
 
 /// Says what became of a step that has begun or failed, where nothing else is known about it, or of which an
 /// operator has said it last: $3 is `not done`, `done` or `undo`. Continues the task, or turns it back.
+// `given` lets an operator correct a result that the code could not read, as long as nothing was
+// recorded after it.
 pub(super) const RESOLVE: &str = concat!(
     "WITH run AS (
          SELECT * FROM retry_run WHERE id = $1 AND state IN (4, 7)
@@ -803,6 +837,8 @@ pub(super) const SIGN: &str = concat!(
 /// becomes free $3 after the end of its task, and not before $4 from now. Its line stays for $5 after that. A task
 /// that has ended again since it was found is not old. A child stays as long as the generation of its parent that has
 /// started it.
+// Locked tasks are left for the next time, so that it waits for no worker and for no other `prune`.
+// A task with ten records takes 14 µs (70,000 tasks/s in batches of 10,000, 55,000 if keys stay).
 pub(super) const PRUNE: &str = concat!(
     "WITH old AS MATERIALIZED (
          SELECT run.id, keeps_key FROM retry_ended CROSS JOIN LATERAL (

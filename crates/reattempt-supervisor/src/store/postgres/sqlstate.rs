@@ -125,6 +125,8 @@ pub(super) fn store_error(error: Error) -> StoreError {
 
 fn without_table(error: Error) -> StoreError {
     let Some(code) = error.code().map(|code| code.code().to_owned()) else {
+        // An error without a code comes from the client: it is about the connection, or about a
+        // value.
         let is_io = error
             .source()
             .is_some_and(<dyn std::error::Error>::is::<io::Error>);

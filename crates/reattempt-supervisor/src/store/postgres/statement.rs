@@ -44,6 +44,7 @@ pub(super) fn statement<'a>(
                 _ => None,
             });
             let submits = columns::Submits::of(new.clone());
+            // Counting costs, so only submissions with a bound have the statement that counts.
             if let Some(bounds) = columns::Bounds::of(new) {
                 return send(live, sql::SUBMIT_BOUNDED, (submits, bounds), None);
             }
@@ -86,6 +87,8 @@ pub(super) fn statement<'a>(
                 return change;
             }
             let skipped = fail.iter().count();
+            // Failures first: they are stored only while the worker holds the task, which the
+            // change may end.
             let all = fail.into_iter().chain([change]).chain(before).collect();
             let all = pipeline::together(all);
             Box::pin(async move { Ok(all.await?.into_iter().skip(skipped).flatten().collect()) })
@@ -163,6 +166,7 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         Write::Leave(worker) => {
             let values: [&(dyn ToSql + Sync); 1] = [&worker.0];
             let release: Sent<'_> = Box::pin(live.query(sql::DISOWN, &values));
+            // After the tasks: the row of the worker is their lease.
             let forget: Sent<'_> = Box::pin(live.query(sql::FORGET, &values));
             pipeline::together(vec![release, forget])
                 .await
@@ -200,6 +204,7 @@ async fn send_claim(
     check: Option<&Check>,
 ) -> Result<Vec<Row>, Error> {
     let sql = match (claim.suspects, limited.has_any_of(&claim.queues)) {
+        // `needs_no_lock` lets only a claim without suspects and limits stand alone.
         _ if check.is_some() => sql::CLAIM_ALONE,
         (None, false) => sql::CLAIM,
         (Some(_), false) => sql::CLAIM_SUSPECTS,
@@ -264,6 +269,8 @@ fn give<'a>(live: &'a Live, task: &'a TaskId, command: &'a AdminCommand) -> Sent
                     .collect();
                 let name = command.as_str();
                 let values: [&(dyn ToSql + Sync); 5] = [&task.0, &name, by, why, &states];
+                // The note first: whether the task takes the command depends on the state before
+                // it.
                 let sign: Sent<'_> = Box::pin(live.query(sql::SIGN, &values));
                 let both = pipeline::together(vec![sign, give(live, task, command)]);
                 Ok(both.await?.pop().unwrap_or_default())

@@ -110,6 +110,7 @@ macro_rules! gone_writers {
 /// How many of them find only tasks that a worker holds.
 const HELD: usize = 3;
 
+// `OFFSET 0` keeps the search in the small table, before the tasks are locked.
 const EXPIRED: [&str; 4] = [
     expired!(concat!("SELECT run_id FROM ", without_worker!(), " OFFSET 0"), "state + 0 = 1"),
     expired!(concat!("SELECT run_id FROM ", late_turns!(), " ORDER BY step_by OFFSET 0"), "state + 0 = 1"),
@@ -221,6 +222,8 @@ const SWEPT: &str = swept!();
 /// statement waits for no lock. Returns a row only with the turn, or if $2 says that the turn does not matter: what
 /// [`SWEPT`] returns, whether there is anything to do, whether the time of a schedule has come and, if $3 says so,
 /// the first tasks.
+// A turn in the future was taken before the clock was set back, and does not count. `SKIP LOCKED`,
+// because with `ON CONFLICT` alone the processes without the turn would wait for the winner.
 const LOOK: &str =
     concat!(
     "WITH RECURSIVE free AS (
@@ -280,6 +283,7 @@ pub(super) async fn look(
         has_due: row.get(5),
         first: row.get::<_, Option<&str>>(6).map(whole::levels_of),
     };
+    // With work the sweep makes the note in its own transaction.
     if let (false, Some(noted)) = (seen.has_work, watch_of(row, sweep.every).note) {
         let noted = values_of(noted, row);
         link.query(Need::Look, NOTE, &[&noted.0, &noted.1]).await?;
@@ -340,11 +344,13 @@ pub(super) async fn reclaim_all(
     let may_judge = may_judge(&transaction, prepared, sweep).await?;
     let limit = usize::try_from(sweep.limit).unwrap_or(usize::MAX);
     prepared
+        // Before the leases are compared with the time.
         .query(&transaction, SHORTEN, &[])
         .await
         .map_err(store_error)?;
     let mut tasks: Vec<(Task, i32)> = Vec::new();
     let mut now = Time::default();
+    // After an outage only what no worker holds is judged.
     let judged = if may_judge { 0 } else { HELD };
     for sql in EXPIRED.into_iter().skip(judged) {
         let left = limit.saturating_sub(tasks.len());
@@ -365,6 +371,8 @@ pub(super) async fn reclaim_all(
     let reclaimed = if tasks.is_empty() {
         Vec::new()
     } else {
+        // The tasks are locked from here on, and a worker whose lease ended may have renewed it
+        // meanwhile.
         let owners = tasks.iter().filter_map(|(task, _)| task.owner.as_ref());
         let owners: Vec<_> = owners.map(|owner| owner.0.as_str()).collect();
         let rows = prepared
@@ -388,6 +396,7 @@ pub(super) async fn reclaim_all(
             let (due, overdue) = due.get(&task.id.0).copied().unzip();
             let is_alive = |owner: &WorkerId| alive.contains(owner.0.as_str());
             if let Some(expiry) = find_expiry(task, due, now, may_judge, is_alive) {
+                // Only an overdue step has failed. A step beside a dead worker is not to blame.
                 let overdue = overdue.filter(|_| expiry == Expiry::Step);
                 let before = Failure::before(task, *progress, overdue);
                 let next =
@@ -398,6 +407,7 @@ pub(super) async fn reclaim_all(
         give_back(&transaction, prepared, &expired, now).await?;
         expired.into_iter().map(|(one, _)| one).collect()
     };
+    // After the tasks were given back: a row of a worker stays as long as it holds one.
     for sql in [FORGET, FORGET_RUNNING, FORGET_WRITERS] {
         prepared
             .query(&transaction, sql, &[])

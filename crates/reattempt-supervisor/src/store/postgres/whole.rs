@@ -86,6 +86,7 @@ impl Rhythm {
     pub(super) fn note(&mut self, began: Instant) -> Duration {
         self.took = began.elapsed();
         let pause = self.took.saturating_mul(SHARE);
+        // The pause grows with the look: beside an old snapshot it reads all dead entries.
         self.next = Instant::now().checked_add(pause);
         pause
     }
@@ -109,8 +110,10 @@ pub(super) async fn report(
     pause: Duration,
 ) -> Result<bool, StoreError> {
     let is_news = report_here(first, places);
+    // After that time the others look by themselves, because this process may be dead.
     let watched = pause.saturating_mul(PATIENCE);
     places.is_watched_for(watched);
+    // Twice in the time for which others rely on it, so that a lost notification does not matter.
     let pause_of_reports = REPORTED_EVERY.min(watched.checked_div(2).unwrap_or_default());
     let is_reported = rhythm
         .reported
@@ -135,6 +138,8 @@ fn report_here(first: &[(Level, Place)], places: &Places) -> bool {
 
 /// Reads the levels and their first tasks.
 pub(super) fn levels_of(json: &str) -> Vec<(Level, Place)> {
+    // Another release may write them in another way. Then this process finds the tasks with its own
+    // looks.
     serde_json::from_str(json).unwrap_or_default()
 }
 

@@ -60,6 +60,8 @@ pub(super) async fn write_all(
 ) -> Result<Written, StoreError> {
     let Known { ended, limited, .. } = known;
     let claims = writes.iter().any(|write| matches!(write, Write::Claim(_)));
+    // The look begins before the claim is sent: what other processes report meanwhile takes the
+    // places back that it finds.
     let search = claims.then(|| known.places.look());
     let claim_of = |stage: &Stage<'_>| match writes.get(*stage.places.first()?) {
         Some(Write::Claim(claim)) => Some(claim),
@@ -71,6 +73,7 @@ pub(super) async fn write_all(
     };
     let stages = plan::stages(writes);
     let mut results: Vec<Option<WriteResult>> = writes.iter().map(|_| None).collect();
+    // One statement without `BEGIN`: it locks its task and checks the epoch itself.
     let is_single = writes.len() == 1
         && ended.is_empty()
         && writes.iter().all(|write| needs_no_lock(write, limited));
@@ -85,6 +88,8 @@ pub(super) async fn write_all(
     let tasks = plan::task_numbers(&stages);
     let ending: Vec<_> = writes.iter().filter_map(ending_task).collect();
     let lanes: Vec<_> = writes.iter().filter_map(lane_of).collect();
+    // A process that has never seen a lane saves the statement. Triggers lock lanes in any case,
+    // only not in the order of their names.
     let has_lanes = !is_single && (known.has_lanes || !lanes.is_empty());
     let all_ranges: Vec<_> = stages.iter().map(ranges_of).collect();
     let statements = stages.iter().zip(&all_ranges);
@@ -114,11 +119,15 @@ pub(super) async fn write_all(
             let forget_lines = (!ended.is_empty()).then(|| -> Sent<'_> {
                 Box::pin(async move { live.query(sql::FORGET_LINES, &ended.values()).await })
             });
+            // Every transaction locks tasks, then lanes, and then the tasks that get a turn, so two
+            // of them cannot wait for each other.
             let all = std::iter::once(lock).chain(lock_lanes);
             let all = all.chain(first).chain(statements).chain(forget_lines);
             let answers = live.transaction(all.collect()).await;
             let mut answers = answers.map_err(store_error)?.into_iter();
             let locked = answers.next().unwrap_or_default();
+            // The time of the transaction, which all its statements share: the tasks that it stores
+            // are ready from then on.
             began = locked.first().map(|row| row.get(2));
             if has_lanes {
                 answers.next();
@@ -133,6 +142,7 @@ pub(super) async fn write_all(
                 began = began.or(rows.first().map(|row| row.get(3)));
                 set_submit_results(live, stage, writes, rows, &mut results).await?;
             }
+            // Otherwise the statement has locked the tasks itself, and its rows say which are held.
             StageKind::Records if is_known => {
                 set_record_results(live, stage, writes, (rows, &statuses), &mut results).await?;
             }
@@ -143,6 +153,8 @@ pub(super) async fn write_all(
             }
             _ => set_results(stage, writes, rows, &mut results)?,
         }
+        // A claim of suspects has looked at them only, and says nothing about the places of other
+        // tasks.
         if let (Some(search), Some(claim), Some(row)) = (&search, claim_of(stage), rows.last())
             && claim.suspects.is_none()
             && let Some(Some(WriteResult::Claimed(claimed, _))) =
@@ -203,6 +215,7 @@ fn needs_no_lock(write: &Write, limited: &LimitedQueues) -> bool {
         Write::Claim(claim) => claim.suspects.is_none() && !limited.has_any_of(&claim.queues),
         // A bound has a statement of its own.
         Write::Submit(new) => new.max_pending.is_none(),
+        // It locks its task, and finds a record that is there.
         Write::Record(..) => true,
         // Another transaction may be committing a signal.
         Write::Change(_, change) => {

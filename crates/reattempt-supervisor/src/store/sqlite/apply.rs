@@ -22,7 +22,10 @@ pub(super) fn apply_all(
     writes: &[Write],
     clock: &Clock,
 ) -> rusqlite::Result<(Vec<WriteResult>, bool)> {
+    // The write lock from the beginning: a transaction that has read first cannot get it after
+    // another process has written.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // After the lock, so that the times of transactions follow their order.
     let now = clock.now();
     // No other writer changes the lines meanwhile, and most steps end before they are reported.
     let sql = "SELECT 1 FROM retry_running LIMIT 1";
@@ -36,6 +39,7 @@ pub(super) fn apply_all(
     let results = results.collect::<rusqlite::Result<_>>()?;
     let mut wakes = false;
     for write in writes {
+        // Before the commit: another process may claim the parent at once after it.
         wakes = wakes || children::wakes_a_parent(&transaction, write, now)?;
     }
     transaction.commit()?;
@@ -141,6 +145,7 @@ pub(super) fn submit(
     parent: Option<TaskId>,
     now: Time,
 ) -> rusqlite::Result<Submitted> {
+    // Most keys are new, so the line of a free key is looked for only after a conflict.
     if insert(connection, new, (parent, 0), now)? {
         return Ok(Submitted::new(TaskId(connection.last_insert_rowid())));
     }
@@ -270,6 +275,7 @@ pub(super) fn record(
     if cancel_requested.is_none() {
         return Ok(None);
     }
+    // In the same transaction: a line without its step would look like an overdue one.
     if has_lines && record.kind != RecordKind::Begun {
         let sql = "DELETE FROM retry_running WHERE run_id = ?1 AND seq = ?2";
         let values = params![lease.task.0, record.seq];
@@ -317,10 +323,12 @@ fn change(
     now: Time,
     has_lines: bool,
 ) -> rusqlite::Result<Option<bool>> {
+    // The lease is lost, or this change has ended it already.
     let Some(cancel_requested) = cancel_requested(connection, lease)? else {
         return changed_before(connection, lease, change);
     };
     let (wake, seen, ends) = match change.wake {
+        // No signal is newer than that, so none wakes the task.
         Wake::In(delay) => (now.after(delay), i64::MAX, None),
         Wake::At(time, seen) => (time, seen, None),
         Wake::Children { at, seen, ends } => (at, seen, Some(ends)),
@@ -462,6 +470,7 @@ fn give_back(
     condition: &str,
     values: &[&dyn rusqlite::ToSql],
 ) -> rusqlite::Result<()> {
+    // Both statements take the same values, so this one must name ?1, too.
     let sql = format!(
         "DELETE FROM retry_running WHERE run_id IN (SELECT id FROM retry_run WHERE ?1 > 0 AND state = 1 AND {condition})"
     );

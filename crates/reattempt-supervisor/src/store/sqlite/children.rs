@@ -26,6 +26,8 @@ pub(super) fn start(
     let Some((cancel_requested, old)) = held else {
         return Ok(WriteResult::Lost);
     };
+    // A repeated start finds the child of the first one. `record` decides below whether this worker
+    // has started it.
     let id = match old.and_then(|id| id.parse().ok()) {
         Some(id) => TaskId(id),
         None => match submit(connection, new, Some(lease.task), now)? {
@@ -53,6 +55,8 @@ const FORGET_FAILURES: &str = "DELETE FROM retry_failure WHERE run_id = ?1
      AND EXISTS (SELECT 1 FROM retry_run WHERE id = ?1 AND parent = ?2 AND state = 7 AND NOT cancel_asked)";
 
 /// Cancels the child ?1 of ?2, once; if ?3, turns back one that has ended. ?4 is now.
+// Only a child without `cancel_asked` is cancelled: a worker may die in between, and the next one
+// asks again. In state 4 with `on_failure` 0 it had nothing to undo.
 const END: &str = "UPDATE retry_run SET
          cancel_asked = 1,
          direction = CASE WHEN state IN (3, 4) THEN 2 ELSE direction END,
@@ -116,6 +120,7 @@ pub(super) fn wakes_a_parent(
     }
     let sql = "SELECT 1 FROM retry_run AS child JOIN retry_run AS up ON up.id = child.parent
          WHERE child.id = ?1 AND up.state = 0 AND up.wake_at = ?2";
+    // The trigger has woken the parent at the time of this transaction.
     let values = [lease.task.0, now.as_micros()];
     Ok(query_one(connection, sql, values, |_| Ok(()))?.is_some())
 }

@@ -28,10 +28,14 @@ pub(super) fn claim(
         return Ok(WriteResult::Claimed(Vec::new(), rooms.again()));
     }
     ready.sort_unstable();
+    // A claim may name a queue or a workflow twice.
     ready.dedup();
     let most = usize::try_from(claim.limit).unwrap_or(usize::MAX);
     let ids = ready.into_iter().filter(|(.., queue)| rooms.take(queue));
+    // `take` ends the search, so no room is spent for tasks that are not claimed.
     let ids = ids.take(most).map(|(_, _, id, _)| id);
+    // One parameter for all numbers: SQLite has no arrays, and with a list in its text the
+    // statement would not stay prepared.
     let ids = ids.collect::<serde_json::Value>().to_string();
     let sql = format!(
         "UPDATE retry_run SET state = 1, owner = ?1, fence = fence + 1, step_by = NULL, updated_at = ?2
@@ -72,6 +76,8 @@ fn add_ready<'a>(
     (queue, (workflow, version)): (&'a str, &(String, i32)),
     now: Time,
 ) -> rusqlite::Result<()> {
+    // The file has no statistics, so the planner could take an index that reads every task of a
+    // queue.
     let tasks = match claim.suspects {
         None => "retry_run INDEXED BY retry_run_claim WHERE deaths < 2",
         Some(_) => "retry_run INDEXED BY retry_run_suspects WHERE deaths >= 2",

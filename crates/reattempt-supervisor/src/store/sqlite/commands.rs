@@ -21,6 +21,7 @@ pub(super) fn signal(
     (name, payload, nonce): (&str, &str, i64),
     now: Time,
 ) -> rusqlite::Result<SignalResult> {
+    // The sender repeats a signal of unknown outcome with the same random bits.
     let sql = "SELECT 1 FROM retry_signal WHERE run_id = ?1 AND nonce = ?2";
     if query_one(connection, sql, [task.0, nonce], |_| Ok(()))?.is_some() {
         return Ok(SignalResult::Accepted);
@@ -48,6 +49,7 @@ const UNDO: &str = "UPDATE retry_run SET state = 0, fence = fence + 1, failures 
      WHERE id = ?1";
 
 /// Continues a failed or parked task; ?2 is now.
+// A `complete_by` that is over goes, too: it would turn the task back at once.
 const CONTINUE: &str = "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2,
          failed_seq = NULL,
          direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
@@ -96,6 +98,8 @@ pub(super) fn apply_command(
                 &[&task.0, &now],
             )?;
         }
+        // As cancelled: a task in an error could be resubmitted, and would run forward although a
+        // part of it may be undone.
         (AdminCommand::GiveUp, State::Parked) => execute(
             "UPDATE retry_run SET state = 6, fence = fence + 1, updated_at = ?2 WHERE id = ?1",
             &[&task.0, &now],

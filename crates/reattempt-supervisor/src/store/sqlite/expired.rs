@@ -121,6 +121,7 @@ pub(super) fn reclaim_all(
                 continue;
             };
             let progress = queries::progress(&transaction, task.id)?;
+            // Only an overdue step has failed. A step beside a dead worker is not to blame.
             let overdue = overdue.filter(|_| expiry == Expiry::Step);
             let before = Failure::before(&task, progress, overdue);
             let next =

@@ -17,6 +17,7 @@ const CONTINUE: &str = "UPDATE retry_run SET
 /// them.
 const HEAR: &str = "UPDATE retry_signal SET name = 'reattempt:heard', payload = ''
      WHERE run_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND nonce IS NOT NULL";
+// A signal without random bits cannot be repeated, so nothing of it has to stay.
 const FORGET: &str = "DELETE FROM retry_signal
      WHERE run_id = ?1 AND (name = 'reattempt:child' OR id IN (SELECT value FROM json_each(?2)) AND nonce IS NULL
          OR name = 'reattempt:heard' AND id NOT IN (

@@ -88,6 +88,7 @@ impl Sqlite {
             )));
         }
         let path = path.as_ref().to_owned();
+        // Reads have a connection of their own: in WAL mode they do not wait for writes.
         let writer = Thread::open(path.clone(), "retry-store", None).await?;
         let clock = Clock::new(clock);
         let salt = create_tables(&writer).await?;
@@ -110,6 +111,7 @@ impl Sqlite {
     ) -> Result<Submitted, StoreError> {
         let sql = "SELECT value FROM retry_meta WHERE key = 'store'";
         let own = connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        // In another file the task would be stored for nothing: no scheduler looks there.
         if own.ok() != Some(salt.store_id()) {
             return Err(StoreError::lasting(
                 "the transaction is not in the file of the store",

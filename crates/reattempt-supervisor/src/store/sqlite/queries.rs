@@ -168,6 +168,7 @@ pub(super) fn history_page(
          WHERE run_id = ?1 AND (seq, kind) > (?2, ?3) ORDER BY seq, kind",
     )?;
     let records = rows.query_map(params![id.0, seq, kind], record_of)?;
+    // Reading stops at the limit, so that a long history costs one page.
     let (items, is_last) = page::take(records, page::record_size)?;
     with_fence(connection, id, items, is_last)
 }

@@ -49,6 +49,7 @@ pub(super) fn rooms(
         let mut spent = spent(connection, queue)?;
         let before = spent.len();
         rooms.add(queue, Room::new(limit, held, &mut spent, now));
+        // A delete writes, and most claims forget no slice.
         if spent.len() < before {
             let kept = spent.keys().copied().collect::<serde_json::Value>();
             let sql = "DELETE FROM retry_limit_spent WHERE queue = ?1 AND until NOT IN (SELECT value FROM json_each(?2))";
@@ -60,6 +61,7 @@ pub(super) fn rooms(
 }
 
 /// Counts the tasks of a queue that workers hold. It reads the tasks of all queues that workers hold.
+// `owner >= ''` leads to the index of held tasks, which are few on one machine.
 const HELD: &str = "SELECT count(*) FROM retry_run WHERE state = 1 AND owner >= '' AND queue = ?1";
 
 fn held(connection: &Connection, queue: &str) -> rusqlite::Result<u32> {

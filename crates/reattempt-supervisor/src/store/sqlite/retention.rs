@@ -20,6 +20,8 @@ pub(super) fn prune(
         )?
         .execute(params![now.as_micros(), limit])?;
     let age = i64::try_from(retention.tasks.as_micros()).unwrap_or(i64::MAX);
+    // A child stays as long as the generation of its parent that has started it, which may have to
+    // undo it.
     let sql = "SELECT id, updated_at, idem_key, parent IS NOT NULL FROM retry_run AS old WHERE state BETWEEN 3 AND 6 AND updated_at <= ?1
              AND NOT EXISTS (SELECT 1 FROM retry_run AS up WHERE up.id = old.parent AND up.state <> 8
                  AND old.created_at >= coalesce(up.continued_at, old.created_at))

@@ -35,6 +35,8 @@ pub(super) fn store(
         new.by,
         new.why,
     ])?;
+    // Another process has written the schedule, or knows a higher revision, so its tasks are not
+    // stored either.
     if changed == 0 {
         return Ok(false);
     }

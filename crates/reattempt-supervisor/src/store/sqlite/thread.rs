@@ -115,6 +115,7 @@ fn gone() -> StoreError {
 fn open(path: &std::path::Path) -> Result<Connection, StoreError> {
     let open = || {
         let connection = Connection::open(path)?;
+        // First: another process may hold the lock while it creates the file.
         connection.busy_timeout(BUSY)?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
         connection.pragma_update(None, "journal_mode", "wal")?;

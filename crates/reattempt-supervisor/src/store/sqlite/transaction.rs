@@ -53,11 +53,14 @@ impl Sqlite {
         R: Send + 'static,
     {
         let called = Instant::now();
+        // `left` ends the statements. With another limit the step could lose the outcome of a
+        // transaction that is committed.
         self.writer.call_without_limit(move |connection| {
             let left = left.map(|left| left.saturating_sub(called.elapsed()));
             let left = left.map_or(LONGEST, |left| left.min(LONGEST));
             let began = Instant::now();
             connection.progress_handler(INSTRUCTIONS, Some(move || began.elapsed() >= left))?;
+            // The step waits for its own time, and not only for that of other writes.
             connection.busy_timeout(left)?;
             // The closure, the types of the value and of the error: a panic of them must not end the thread.
             let recorded = AssertUnwindSafe(|| match run(connection, lease, work, record) {
@@ -65,6 +68,7 @@ impl Sqlite {
                 recorded => recorded,
             });
             let recorded = catch_unwind(recorded);
+            // A panic leaves the hook and the limits set, and other writes need the connection.
             connection.commit_hook(None::<fn() -> bool>)?;
             connection.busy_timeout(BUSY)?;
             connection.progress_handler(0, None::<fn() -> bool>)?;
@@ -99,6 +103,7 @@ fn run<T, E, R>(
         Ok(record) => record,
         Err(refused) => return Ok(Recorded::Refused(refused)),
     };
+    // Last, so that a task that has changed hands meanwhile refuses all of it.
     let written = apply::record(&transaction, lease, &record, record.at, true)?;
     if written.is_none() {
         return Ok(Recorded::Lost);
