@@ -37,6 +37,8 @@ pub(crate) struct Identity {
 impl Identity {
     /// Returns the identity of a task in the store with this salt.
     pub(crate) fn of(task: &Task, salt: Salt) -> Self {
+        // Only the incarnation is stored. The store would have to compute the rest in SQL and in
+        // Rust.
         let own = Self::of_parts([
             b"task",
             &salt.as_u128().to_be_bytes(),
@@ -51,6 +53,7 @@ impl Identity {
             b"generation",
             &own.bits,
             &task.generation.to_be_bytes(),
+            // A store that was restored may begin the same generation again with other arguments.
             canonical(&task.input).as_bytes(),
         ])
     }
@@ -86,6 +89,8 @@ impl Identity {
         format!("{CHILD}{}", self.call("child", workflow, &Which::Nth(nth)))
     }
 
+    // The place is the one among the calls of the same name: with places among all calls, the model
+    // in `tests.rs` found work done twice.
     fn call(self, kind: &str, name: &str, which: &Which) -> Hex {
         let (kind_of, value) = match which {
             Which::Nth(nth) => (&b"nth"[..], &nth.to_be_bytes()[..]),

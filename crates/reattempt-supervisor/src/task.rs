@@ -417,6 +417,8 @@ impl Task {
 
     /// Returns whether the task is pruned, and another may have its key.
     pub(crate) fn has_free_key(&self, now: Time) -> bool {
+        // Both times were stored by the prune, so a later one with other settings frees no key
+        // early.
         self.state == State::Pruned && self.wake_at <= now
     }
 

@@ -60,6 +60,9 @@ pub(super) async fn run_step<T>(
     body: impl Future<Output = Result<T, StepFailure>>,
 ) -> StepOutcome<T> {
     let inner = &context.inner;
+    // Without a limit of its own a step has a long one: a limit that is too short repeats a good
+    // step, and one that is too long only delays the discovery of a bad one, which `show` names
+    // meanwhile.
     let limit = spec.complete_by.or(inner.limits.step_complete_by);
     let since = inner.store_now();
     let span = Span::of_step(inner.task.id, seq, spec.name);

@@ -177,7 +177,7 @@ impl CommitSlot {
             ..self.template.clone()
         };
         let stored = inner.encode(record.clone())?;
-        // In its place from here on: what comes later waits for it.
+        // In its place from here on: what comes later waits for it, as it will in a replay.
         if !self.context.is_compensation() {
             journal.add_unwritten(record.clone());
         }

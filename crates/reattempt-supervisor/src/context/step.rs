@@ -28,6 +28,8 @@ pub struct StepSpec {
 impl StepSpec {
     /// Returns whether the start of the step is recorded before its body runs.
     pub(super) const fn records_start(&self) -> bool {
+        // A step may run twice, so its start is not worth a write. These must be known to have
+        // begun: an operator decides about the first, and the second is undone without an outcome.
         !self.idempotent || self.undo_unknown.is_some()
     }
 }

@@ -133,6 +133,7 @@ impl Tables {
                 if task.state == State::Error {
                     task.direction = Direction::Forward;
                 }
+                // A task that turns back keeps the records: they say what may have to be undone.
                 if task.direction == Direction::Forward {
                     let records = self.records.entry(id).or_default();
                     forget_failure(records, task);

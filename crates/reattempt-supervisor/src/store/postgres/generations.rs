@@ -12,7 +12,7 @@ use crate::task::Lease;
 /// that its workflow has got stay without their names and values: their senders may repeat them. The same worker
 /// may have written it before without knowing.
 // A worker reads the kept signals with the others and ignores their name, so no other statement had
-// to change. A sender may repeat a signal whose arrival it did not hear of.
+// to change. The next claim raises the fence, so what this generation writes late is lost.
 pub(super) const CONTINUE: &str = concat!(
     "WITH continued AS (
          UPDATE retry_run SET

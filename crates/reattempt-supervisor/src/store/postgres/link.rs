@@ -208,6 +208,8 @@ impl Link {
         if let Err(error) = &mut result
             && costs_the_connection(error)
         {
+            // What was sent may still arrive: a load balancer may deliver bytes after it has reset
+            // the client.
             if error.kind() == ErrorKind::TimedOut {
                 live.set_late();
             } else if live.is_late() {

@@ -85,6 +85,7 @@ impl Thread {
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> StoreFuture<'static, T> {
+        // With a limit, so that an event reports a disk that hangs.
         let (answer, limits) = (self.call_without_limit(work), Arc::clone(&self.limits));
         Box::pin(async move { limits.limited(answer).await })
     }
