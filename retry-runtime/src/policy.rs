@@ -643,7 +643,7 @@ impl Policy {
     /// Returns this policy, marked as one that keeps to the rules: a call under it does not check them again. For policies
     /// made of values that only the running program knows.
     ///
-    /// Rules about policies that are only [pointless](Severity::Pointless) are not among them; [`validate`](Self::validate)
+    /// Rules about policies that are only [pointless](reattempt_policy::rules::Severity::Pointless) are not among them; [`validate`](Self::validate)
     /// returns those. A method that sets a value takes the mark away, but for a budget.
     ///
     /// # Errors
@@ -676,7 +676,7 @@ impl Policy {
         }
     }
 
-    /// Returns the [pointless](Severity::Pointless) rules that this policy breaks: warnings. A call runs under it as it is
+    /// Returns the [pointless](reattempt_policy::rules::Severity::Pointless) rules that this policy breaks: warnings. A call runs under it as it is
     /// written.
     ///
     /// # Errors
