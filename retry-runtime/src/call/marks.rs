@@ -86,6 +86,8 @@ fn task() -> Task {
 impl Published {
     /// Returns whether `task` has published it since the thread had marked so many.
     fn is_since(&self, marks: u32, task: Task) -> bool {
+        // The number of a thread may wrap around; the distance does not, for as long as a call
+        // runs.
         self.number.wrapping_sub(marks).cast_signed() > 0 && self.task == task
     }
 }
@@ -187,6 +189,7 @@ impl Call {
         with(|thread| {
             let before = thread.visible.len();
             thread.visible.extend(marks.iter());
+            // A bit of the thread's word, so that most failures need not look into this list.
             around::show_marks(!thread.visible.is_empty());
             before
         })
@@ -407,7 +410,7 @@ mod tests {
         assert!(retry(&mut call, || is_marked(OURS)));
     }
 
-    /// The thread keeps few marks, whoever gives up how often.
+    /// The thread keeps few marks, however many operations give up.
     #[test]
     fn a_thread_keeps_a_bounded_number() {
         for operation in 0..1000 {

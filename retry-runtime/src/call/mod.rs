@@ -50,7 +50,7 @@ pub trait CallEnv {
     /// Returns 64 random bits.
     fn random(&self) -> u64;
 
-    /// Returns how long the attempt ran that has failed; `None` where nobody knows. The machine asks under a policy
+    /// Returns how long the attempt ran that has failed; `None` where that is not known. The machine asks under a policy
     /// with `reset_after`.
     ///
     /// # Default
@@ -165,6 +165,7 @@ impl Clone for Call {
         let mut call = Self::new();
         call.failures = self.failures;
         if !self.rest.is_none() {
+            // A place of its own: one that is shared would be given back twice.
             call.rest.set(self.rest.get());
         }
         call
@@ -296,10 +297,12 @@ impl Call {
         };
         let is_reset = ran_well(values, env) || env.has_moved_on(values);
         if is_reset {
+            // Marks and the previous delay go, too: a stream that ran well starts over.
             *self = Self::new();
         }
         let retry = self.failures;
         self.failures = retry.saturating_add(1);
+        // Before the faults of the policy, because a final verdict ends the call under any policy.
         let retry_after = retry_after(values, verdict)?;
         tamed?;
         if values.attempts().is_some_and(|max| self.failures >= max) {
@@ -333,12 +336,14 @@ impl Call {
             Some(random) => spread(delay, left.map(|left| (left, env.slack())), random),
             None => delay,
         };
+        // Last, since only a retry that nothing else forbids is paid for.
         env.permit_retry()?;
         Ok(delay)
     }
 
     #[inline(always)]
     fn draw(&mut self, values: &Values, retry: u32, env: &impl CallEnv) -> Duration {
+        // Only decorrelated delays need a place in the table.
         if !values.looks_back() {
             return values.sample_delay(retry, None, || env.random());
         }
@@ -399,7 +404,7 @@ fn ran_well(values: &Values, env: &impl CallEnv) -> bool {
 #[inline(always)]
 fn retry_after(values: &Values, verdict: Verdict) -> Result<Option<Duration>, GiveUpReason> {
     let asked = match verdict {
-        // Nobody knows whether it was executed, and it must not be executed twice.
+        // It may have been executed, and must not be executed twice.
         Verdict::Transient | Verdict::TransientAfter(_) if !values.idempotent => {
             return Err(GiveUpReason::NotIdempotent);
         }
@@ -419,6 +424,7 @@ pub(crate) fn ends_in_time(
     left: Duration,
     slack: impl FnOnce() -> Duration,
 ) -> bool {
+    // No timer runs for a delay of zero, so it cannot be late.
     let late = if delay.is_zero() {
         delay
     } else {

@@ -40,7 +40,7 @@ mod table {
 
     const SHARDS: u32 = 16;
 
-    /// How often a thread looks for a lock before it asks whether anybody can give it back.
+    /// How often a thread looks for a lock before it asks whether this is a fork, where the lock is never given back.
     const LOOKS: u32 = 64;
 
     /// How many places an empty shard keeps for the calls to come.
@@ -90,6 +90,8 @@ mod table {
         /// Takes a place back. Returns what is to be dropped when the lock is.
         pub(super) fn give_back(&mut self, number: u32) -> Self {
             self.free.push(number);
+            // The memory of a burst goes with its last call; a small shard is kept for the next
+            // one.
             let is_large = self.places.len() > KEPT;
             if is_large && self.free.len() == self.places.len() {
                 core::mem::replace(self, Self::EMPTY)
@@ -106,6 +108,8 @@ mod table {
     /// Locks a shard that was filled first by this process. The child of a fork has a copy of a lock that was held, but
     /// not the thread that held it: there this returns `None`, and the call goes on with what it has counted.
     pub(super) fn locked(shard: &Mutex<Shard>, filled_by: u32) -> Option<MutexGuard<'_, Shard>> {
+        // `lock` would wait for ever in a fork; asking for the number of the process is a system
+        // call, which few looks spare nearly always.
         for _ in 0..LOOKS {
             match shard.try_lock() {
                 Ok(shard) => return Some(shard),
@@ -136,6 +140,7 @@ mod table {
         }
 
         fn with<R>(&self, f: impl FnOnce(&mut Shard, u32) -> R) -> Option<R> {
+            // 0 means no place, so numbers start at 1.
             let key = self.0.checked_sub(1)?;
             let mut shard = lock(key % SHARDS)?;
             Some(f(&mut shard, key / SHARDS))
@@ -160,12 +165,14 @@ mod table {
         }
 
         fn taken(rest: Rest) -> Self {
+            // Relaxed, and perhaps stored twice: every thread of a process writes the same number.
             if PROCESS.load(Ordering::Relaxed) == 0 {
                 PROCESS.store(process::id(), Ordering::Relaxed);
             }
             let first = NEXT.fetch_add(1, Ordering::Relaxed);
             let mut shards = (0..SHARDS).map(|further| first.wrapping_add(further) % SHARDS);
             let taken = shards.find_map(|shard| Some((shard, lock(shard)?)));
+            // All are locked, in a fork: the call goes on with its count alone.
             let Some((shard, mut places)) = taken else {
                 return Self::NONE;
             };

@@ -43,8 +43,12 @@ impl<F: Future> Future for First<'_, F> {
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
+        // All that a success pays for nesting. One wrapper for first attempts and retries cost
+        // every poll of every call 5 to 20 instructions.
         let marks = around::marks();
         let Poll::Ready(outcome) = this.body.poll(cx) else {
+            // At the end of each poll: between two polls other tasks run on this thread, and what
+            // they mark does not concern this call.
             this.call.take_marks(marks);
             return Poll::Pending;
         };
@@ -95,6 +99,8 @@ impl<P: Place> LiveCall<P> {
         delay: Duration,
         mut kept: K,
     ) -> Pause<T::Sleep, K> {
+        // An error may hold what the next attempt needs, such as a connection, so it is kept only
+        // where the call may end with it.
         if delay.is_zero() || !context.may_end() {
             kept.forget();
         }
@@ -128,10 +134,13 @@ impl<P: Place> LiveCall<P> {
 impl<F: Future> Future for Again<'_, F> {
     type Output = F::Output;
 
+    // The compiler makes the code of an attempt twice; this copy stays out of the way of successes.
     #[cold]
     #[inline(never)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
+        // Set for one poll and put back after it, so a dropped future leaves nothing on the thread,
+        // and a sibling in the same task sees nothing of it.
         let _retry = RetryScope::new(this.call.retries());
         let _marks = AttemptMarks::new(this.call, true);
         this.body.poll(cx)
@@ -165,6 +174,8 @@ pin_project! {
         Over,
         /// That the executor polls again.
         Turn,
+        // Not in a box: that spared small futures up to 88 bytes, but cost each task in backoff an
+        // allocation of 112.
         Sleep {
             #[pin]
             sleep: S,

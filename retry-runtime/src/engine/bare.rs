@@ -98,10 +98,12 @@ pub async fn limited<T: Timer, F: Future>(
     call: &mut LiveCall<impl Place>,
     timer: T,
 ) -> Result<F::Output, TimedOut> {
+    // The first attempt has all of its own time; a retry may come too late, since timers end late.
     let late = call.retries() > 0 && until.is_over(&timer);
     if late {
         return Err(TimedOut {
             started: false,
+            // Not read of an attempt that was not started.
             is_inherited: true,
             marks: 0,
         });
@@ -134,6 +136,7 @@ pub async fn limited_hook<T: Timer, F: Future>(
     timer: T,
 ) -> Result<F::Output, TimedOut> {
     let mut body = pin!(body);
+    // As with `std`, the timer is asked only when the body has to wait.
     let mut sleep = pin!(None);
     poll_fn(|cx| {
         if let Poll::Ready(outcome) = body.as_mut().poll(cx) {

@@ -10,7 +10,7 @@ use tracing::level_filters::LevelFilter;
 type Place = (&'static str, u32, u32);
 
 pub(super) fn warn_in_async(site: &'static Location<'static>) {
-    // What costs least is asked first: as a rule nobody reads warnings, or the thread may block.
+    // The cheapest question comes first: usually no subscriber reads warnings.
     if LevelFilter::current() >= LevelFilter::WARN {
         warn_if_in_async(site);
     }
@@ -21,6 +21,7 @@ pub(super) fn warn_in_async(site: &'static Location<'static>) {
 fn warn_if_in_async(site: &'static Location<'static>) {
     static WARNED: Mutex<Option<HashSet<Place>>> = Mutex::new(None);
 
+    // In virtual time a sleep returns at once and blocks nothing.
     if reattempt_core::process::is_virtual() {
         return;
     }
@@ -47,6 +48,7 @@ fn is_in_async() -> bool {
     use core::task::{Context, Waker};
     use tokio::task::coop::poll_proceed;
 
+    // tokio gives a task 128 operations for each poll; without a budget it grants them all.
     const ABOVE_ANY_BUDGET: usize = 256;
 
     if tokio::runtime::Handle::try_current().is_err() {

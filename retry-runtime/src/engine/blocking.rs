@@ -46,8 +46,12 @@ impl CallStart {
         fail: impl FnOnce(E, GaveUp) -> A,
     ) -> A {
         let (mut failures, mut marks) = (0, self.marks);
+        // A policy that cannot change is taken once; one with a name is looked at again after each
+        // failure.
         let mut held = contexts.hold();
         let mut verdict = judge(&error);
+        // An operation that has used up its retries inside this call must be remembered. Only
+        // `retry` has the machine for that; the loop here keeps a count, in a register.
         while around::marks() == marks {
             let context = C::of(&held);
             let Some(delay) = plain_delay(context, verdict, failures) else {
@@ -56,6 +60,7 @@ impl CallStart {
             failures = failures.saturating_add(1);
             if !delay.is_zero() {
                 sleep(delay, context.timer, caller());
+                // Two words are read instead of a clock where nothing can have ended the call.
                 if context.may_be_over()
                     && let Err(end) = Progress::new(failures, self.times).resume(context.erased())
                 {
@@ -64,7 +69,9 @@ impl CallStart {
             }
             let retry = RetryScope::new(failures);
             let outcome = body();
+            // Those when the attempt began, so what it has marked ends this loop.
             marks = retry.marks;
+            // Before `split`: code that looks at an outcome is not part of the attempt.
             drop(retry);
             match split(outcome) {
                 Ok(answer) => {
@@ -80,6 +87,8 @@ impl CallStart {
         }
         let mut progress = Progress::new(failures, self.times);
         progress.call.take_marks(marks);
+        // One object for the body and all that looks at its outcome, so that `retry` knows no type
+        // of the function.
         let mut attempts = Judged {
             body,
             describe,
@@ -168,10 +177,13 @@ fn retry(
     loop {
         let mut ended = None;
         with_context(&mut |context| {
+            // The context lives for one decision: while an attempt runs nothing borrows the policy,
+            // which may be another one after it.
             let verdict = attempts.verdict();
             let failure = Failure {
                 result: AttemptResult::Failed(verdict),
                 verdict,
+                // Only calls with neither `reset_after` nor `context` have this form.
                 started: None,
                 progressed: false,
                 text: &mut || attempts.text(),
@@ -185,6 +197,7 @@ fn retry(
             return end;
         }
         if retry_inside(Some(&mut progress.call), || attempts.run()) {
+            // After a success the reason is not read; any one would do.
             let end = GaveUp::new(GiveUpReason::Attempts, progress.call.failures());
             with_context(&mut |context| progress.recovered(context.clocked()));
             return end;
@@ -232,6 +245,8 @@ impl<P: Place> LiveCall<P> {
         body: impl FnOnce() -> R,
     ) -> R {
         let call = &mut self.progress.call;
+        // Two copies of the body: a guard in one place for both would hold registers of every
+        // success, for the landing pad of a panic.
         if call.failures() == 0 && until.is_never() {
             let marks = around::marks();
             let answer = body();
@@ -266,6 +281,7 @@ impl<P: Place> LiveCall<P> {
         gates: &mut impl Gate,
         assess: impl FnOnce() -> (Described<'f, E, D>, Verdict),
     ) -> Result<(), GaveUp> {
+        // In here, so that a success has none of this code in its way.
         let (failure, verdict) = assess();
         let context = context.into_context();
         let delay = self.decide(context, gates, failure, verdict, None)?;
@@ -331,6 +347,7 @@ fn attempt_inside<'c, R, T: Clock + 'c>(
 /// Where a call stands, for a warning.
 #[derive(Clone, Copy)]
 struct Caller {
+    // Only the warning reads it, and `track_caller` passes one more argument to each call.
     #[cfg(feature = "tracing")]
     location: &'static core::panic::Location<'static>,
 }

@@ -66,6 +66,7 @@ impl<'c, T: 'c, F: FnOnce() -> CallContext<'c, T> + Copy> Contexts<T> for F {
         self()
     }
 
+    // A closure borrows its policy, so nothing can have changed it.
     #[inline(always)]
     fn renew(self, _: &mut Self::Held) {}
 
@@ -142,6 +143,7 @@ impl<'a, T> CallContext<'a, T> {
     /// Returns what an attempt needs of it: nothing borrows the policy while an attempt runs.
     #[inline(always)]
     pub const fn of_attempt(until: Until, timer: &'a T) -> Self {
+        // Neither is read: an attempt needs its limit and its timer.
         const NOTHING: (Site, Policy) = (Site::of_name(UNNAMED), Policy::new());
         Self::new(&NOTHING.0, &NOTHING.1, until, timer)
     }
@@ -231,6 +233,7 @@ impl<T: Clock> CallContext<'_, T> {
         if !may_copy || !gates.permit_copy(self.timer) {
             return false;
         }
+        // After the gates, because it spends a token, which no answer gives back.
         let is_paid = gates.is_budgeted() || default_budget::permits_copy(*self);
         if !is_paid {
             gates.return_copy();
@@ -252,10 +255,12 @@ impl<T: Clock + ?Sized> CallContext<'_, T> {
         !self.until.is_never() || !around::is_quiet() || self.is_disabled()
     }
 
-    /// Returns after how long an attempt that runs is cut off: by the call's own deadline, or by an inherited one that nobody
-    /// else enforces. `None` without a deadline of its own.
+    /// Returns after how long an attempt that runs is cut off: by the call's own deadline, or by an inherited one that no
+    /// outer attempt enforces. `None` without a deadline of its own.
     #[cfg(feature = "std")]
     pub fn cut_off_after(&self) -> Option<Duration> {
+        // Without a limit of its own an attempt goes on, also under an inherited deadline. A value
+        // decides that and not a type: an `impl From<GaveUp>` anywhere would change what calls do.
         let own = self.until.own_remaining(self.timer)?;
         shorter(Some(own), around::remaining_unenforced())
     }
@@ -384,12 +389,13 @@ impl Until {
 pub struct AttemptStart<const TAKEN: usize>([Timestamp; TAKEN]);
 
 impl<const TAKEN: usize> AttemptStart<TAKEN> {
-    /// A start that nobody asks for.
+    /// A start that is not read.
     pub const NONE: Self = Self([Timestamp::ENDLESS; TAKEN]);
 
     /// Returns the start of an attempt that begins now. Only for a policy with `reset_after` it reads the clock.
     #[inline(always)]
     pub fn now(policy: &Policy, clock: &(impl Clock + ?Sized)) -> Self {
+        // With `TAKEN` of 0 this is never called.
         let now = || match policy.values.reset_after {
             Some(_) => clock.now(),
             None => Timestamp::ENDLESS,

@@ -35,12 +35,17 @@ pub(super) fn plain_delay<T: Clock>(
 ) -> Option<Duration> {
     let policy = context.operation.policy();
     let is_last = (policy.attempts()).is_some_and(|max| failures >= max.saturating_sub(1));
+    // In the order of their price: under a constant policy the first two fold into a comparison,
+    // the others load a word of the process.
     if is_last || !policy.is_plain(verdict) || is_watched() || context.is_disabled() {
         return None;
     }
     let delay = policy.sample_delay(failures, None, || context.timer.random());
+    // After the draw: whether a delay ends in time depends on its length.
     let is_quiet = context.until.is_never() && around::is_quiet();
     let is_plain = is_quiet || is_plain_around(context, delay);
+    // The budget last, since only a retry that nothing else forbids is paid for. After a refusal
+    // `Progress::decide` asks again, and reports it.
     (is_plain && default_budget::pay_plainly(context, failures)).then_some(delay)
 }
 
@@ -64,7 +69,7 @@ impl Progress {
         }
     }
 
-    /// Returns whether a failure is kept for those who watch.
+    /// Returns whether a failure is kept for observers.
     #[inline(always)]
     #[cfg_attr(
         not(feature = "observe"),
@@ -77,7 +82,7 @@ impl Progress {
         false
     }
 
-    /// Ends the call for those who watch it: nothing is left to drop.
+    /// Ends the call for observers: nothing is left to drop.
     pub(super) fn over(&mut self) {
         self.call = Call::new();
         #[cfg(feature = "observe")]
@@ -101,7 +106,9 @@ impl Progress {
         strategy: Option<&mut AskStrategy<'_>>,
     ) -> Result<Duration, GaveUp> {
         let (result, verdict) = (failure.result, failure.verdict);
+        // Before the machine, which counts the failure and may start the count anew.
         let report = self.attempt_ended(context, &mut failure);
+        // Whatever follows: a breaker counts the failure of a call that gives up, too.
         gates.record(result, &context.operation, context.timer);
         let policy = context.operation.policy();
         let mut env = LiveEnv {
@@ -111,9 +118,11 @@ impl Progress {
             started: failure.started,
             progressed: failure.progressed,
             strategy,
+            // Asked before the failure is counted.
             is_first: self.call.failures() == 0,
             is_free: false,
         };
+        // Read before the machine, which forgets it where it starts the count anew.
         let paid = failure.progressed.then(|| self.call.paid());
         let decided = self.call.failed(policy, verdict, &mut env);
         if let Some(paid) = paid.filter(|_| env.progressed) {
@@ -125,6 +134,7 @@ impl Progress {
         match decided {
             Ok(delay) => {
                 if result == AttemptResult::NotFinal {
+                    // Counted apart: a poll costs no token, and nested calls see no retry.
                     self.call.asks_again();
                 } else if is_free {
                     self.call.pays_nothing();
@@ -149,7 +159,10 @@ impl Progress {
         reason: GiveUpReason,
         attempts: u32,
     ) -> GaveUp {
+        // Before `over`, which drops the failure that the report may name.
         report.gives_up(self, context.operation, ending, reason);
+        // These ends say that the operation has retried in vain. A final error or a gate that
+        // refuses says nothing of the kind.
         if matches!(
             reason,
             GiveUpReason::Attempts
@@ -177,6 +190,7 @@ impl Progress {
         } else {
             gates.abandon(context.timer);
         }
+        // The attempt that was cut off was made, but not counted: it never came to `Call::failed`.
         let attempts = self.call.failures().saturating_add(1);
         let report = Report::of_attempt(attempts);
         let ending = Ending::Attempt(AttemptResult::CutOff);
@@ -220,6 +234,7 @@ impl Progress {
     /// How the call ended: retries were switched off meanwhile, or the delay ended late.
     #[cold]
     pub(super) fn resume(&mut self, context: Context<'_>) -> Result<(), GaveUp> {
+        // The switch before the deadline, as in `Call::failed`.
         let reason = if context.is_disabled() {
             GiveUpReason::Disabled
         } else if context.is_over() {
@@ -269,6 +284,7 @@ impl Progress {
             recovered(self, context);
         }
         if self.keeps_last() {
+            // After a success a `LiveCall` drops nothing, so the box would leak.
             self.over();
         }
     }
@@ -277,6 +293,7 @@ impl Progress {
 /// Returns an end of which the call knows more than the reason: the delay that the last error or a gate asks for.
 fn known(end: GaveUp, verdict: Verdict, gates: &mut dyn Gate, clock: &dyn Clock) -> GaveUp {
     let wait = match (end.reason(), verdict) {
+        // The breaker knows when it lets a probe through; the last error may have asked for less.
         (GiveUpReason::BreakerOpen, _) => gates.retry_after(clock),
         (_, Verdict::TransientAfter(delay) | Verdict::Throttled(Some(delay))) => Some(delay),
         _ => None,
@@ -313,6 +330,8 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
 
     fn has_moved_on(&mut self, values: &Values) -> bool {
         if self.progressed
+            // A count that starts anew without a bound could go on for ever: such a policy keeps
+            // its count, and is reported.
             && let Some(violation) = rules::restarts(values)
         {
             self.progressed = false;
@@ -344,6 +363,7 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
     }
 
     fn strategy(&mut self, attempt: u32, retry_after: Option<Duration>) -> Option<Decision> {
+        // Taken out, since the strategy borrows the environment that holds it.
         let strategy = self.strategy.take()?;
         strategy(attempt, retry_after, self)
     }

@@ -65,6 +65,8 @@ mod shared {
     /// Out of line, and compiled once.
     #[inline(never)]
     fn take(budget: &RefundBudget, capacity: u32, is_first: bool, clock: &dyn Clock) -> bool {
+        // Without a look at the clock first: only the first retry of a call, and an empty budget,
+        // need the time.
         !is_first && budget.pays_again(capacity)
             || budget.pay(capacity, is_first, clock.shared()) == Payment::Paid
     }
@@ -85,6 +87,7 @@ mod shared {
         match budget.pay(capacity(context.operation), is_first, now) {
             Payment::Paid => Ok(true),
             Payment::Free => Ok(false),
+            // Asked only after a refusal, so that a paid retry does not look for a test.
             Payment::Refused if is_off(context.operation) => Ok(false),
             Payment::Refused => {
                 #[cfg(feature = "tracing")]

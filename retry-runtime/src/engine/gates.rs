@@ -9,6 +9,7 @@ use crate::operation::Operation;
 use crate::policy::Policy;
 use crate::timer::Clock;
 
+// A clock is an object here, so that a gate is compiled once, and not for each timer.
 /// Something that is asked before each attempt, learns what the attempt came to, and may refuse the next one.
 pub trait Gate {
     /// Asks for an attempt. Returns how long it has to wait first.
@@ -49,7 +50,7 @@ pub trait Gate {
         false
     }
 
-    /// Takes the permit of a probe again, if nobody has it, and the breaker has not changed: its failure is still to be recorded.
+    /// Takes the permit of a probe again, if it is free, and the breaker has not changed: its failure is still to be recorded.
     fn step_back(&mut self, _was_probe: bool, _clock: &dyn Clock) {}
 
     /// Asks whether a retry may follow. The machine asks this last, since only a retry that happens is paid for.
@@ -226,6 +227,8 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gates<B, K, T, P> {
 impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
     #[inline(always)]
     fn enter(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        // The breaker first: what it turns away takes no slot and no token that the service could
+        // have served. The budget is not asked, because first attempts are not paid for.
         self.breaker.enter(clock)?;
         // What waits for a throttle has its slot: it cannot lose it when its turn comes.
         self.bulkhead.enter(clock)?;
@@ -256,6 +259,8 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
     }
 
     fn abandon(&mut self, clock: &dyn Clock) {
+        // Only a breaker counts how long the service has not answered. The others give back what
+        // they hold when the call drops them.
         self.breaker.abandon(clock);
     }
 
@@ -273,6 +278,7 @@ impl<B: Gate, K: Gate, T: Gate, P: Gate> Gate for Gates<B, K, T, P> {
         result: AttemptResult,
         clock: &dyn Clock,
     ) -> Result<(), GiveUpReason> {
+        // The budget last, since only a retry that nothing else forbids is paid for.
         self.breaker.permit_retry(result, clock)?;
         self.bulkhead.permit_retry(result, clock)?;
         self.throttle.permit_retry(result, clock)?;
@@ -354,6 +360,7 @@ impl BudgetByPolicy for IsBudgeted<false> {
 
 /// A policy that may have a budget, or has one for certain.
 impl BudgetByPolicy for IsBudgeted<true> {
+    // `'static`, because a policy is `Copy` and refers to a budget that outlives it.
     #[cfg(feature = "std")]
     type Gate = Option<super::BudgetGate<'static>>;
     #[cfg(not(feature = "std"))]

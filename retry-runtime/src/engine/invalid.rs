@@ -26,6 +26,8 @@ pub(super) fn report(operation: Operation<'_>, violation: &Violation, consequenc
     if reattempt_observe::invalid_policy(operation.name(), violation, consequence) {
         return;
     }
+    // Without an observer the developer should hear of it; a release build does not write to the
+    // standard error of a program that is not ours.
     if cfg!(debug_assertions) {
         complain(operation.name(), violation, consequence);
     }

@@ -99,6 +99,7 @@ impl<T: Clock> CallContext<'_, T> {
     /// Returns whether a call that waits may end after the delay.
     #[inline(always)]
     pub fn may_end(&self) -> bool {
+        // The constant first: with the switch the rest is not compiled.
         HAS_KILL_SWITCH || !self.until.is_never() || !around::until().is_endless()
     }
 }
@@ -169,6 +170,7 @@ impl<V> Stopped<V> for Kept<V> {
         call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
     ) -> Result<Self, (V, GaveUp)> {
+        // Forgotten before the delay, because nothing could end the call after it.
         let Some(kept) = self.0 else {
             return Ok(self);
         };

@@ -24,7 +24,7 @@ pub trait Place {
     fn mark(&self);
 }
 
-/// Somebody else marks it.
+/// Nothing is marked when the call is dropped: a sync call ends before that, and a layer marks by itself.
 impl Place for () {
     #[inline(always)]
     fn mark(&self) {}
@@ -56,7 +56,7 @@ impl CallStart {
     }
 }
 
-/// How far a call has come, and since when it runs. Eight bytes where nobody watches.
+/// How far a call has come, and since when it runs. Eight bytes without the feature `observe`.
 #[derive(Debug)]
 pub struct LiveCall<P: Place = ()> {
     /// Dropped out of line, where there is anything to drop.
@@ -129,6 +129,7 @@ impl<P: Place> LiveCall<P> {
         gates: &impl Gate,
         verdict: Verdict,
     ) -> Option<Duration> {
+        // A gate has to learn of each failure, and what a call remembers may forbid the retry.
         if !gates.is_none() || !self.progress.call.is_plain() {
             return None;
         }
@@ -167,6 +168,7 @@ impl<P: Place> LiveCall<P> {
         verdict: Verdict,
         strategy: Option<&mut AskStrategy<'_>>,
     ) -> Result<Duration, GaveUp> {
+        // Each of these folds away in a call that has none of it.
         if strategy.is_none()
             && failure.is_error()
             && !failure.progressed
@@ -238,6 +240,8 @@ impl<P: Place> LiveCall<P> {
         verdict: Verdict,
         decide: impl FnOnce(&FailedAttempt<'_, E>) -> Decision,
     ) -> Result<Retry<'a, E>, GaveUp> {
+        // In an `Option`: the machine asks at most once, but through an object that could be called
+        // again.
         let (cause, mut decide) = (failure.cause, Some(decide));
         let mut ask = |attempt, retry_after, around: &dyn CallEnv| {
             Some(decide.take()?(&FailedAttempt {
@@ -318,6 +322,7 @@ impl<P: Place> LiveCall<P> {
     ) -> Result<(), GaveUp> {
         let context = context.into_context();
         if !context.may_be_over() {
+            // The clock is read out of line, and only where it can matter.
             return Ok(());
         }
         self.progress.resume(context.erased())
@@ -403,11 +408,14 @@ impl<P: Place> LiveCall<P> {
                 {
                     self.progress.recovered(context.erased());
                 }
+                // New again, so that the drop of the call finds nothing to do.
                 self.progress.call = Call::new();
             }
             gates.settle(context.timer);
         }
         if is_recovery {
+            // A success at once fills the operation's own budget; after a retry `recovered` has
+            // done so.
             answer
         } else {
             context.operation.answered(answer)
@@ -427,6 +435,8 @@ impl<P: Place> LiveCall<P> {
     #[inline(never)]
     fn abandon(&mut self) {
         if self.failures() > 0 {
+            // A first attempt may leave marks of nested operations, and then is no failure of this
+            // one.
             self.place.mark();
             #[cfg(feature = "observe")]
             super::watch::dropped(&mut self.progress);
@@ -451,6 +461,7 @@ pub fn in_full<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
+// `never` is there for its type alone: in a block a dead return fixes the answer in the same way.
 /// Returns what makes the future of an attempt, which is one call: the future answers as `never` would.
 #[inline(always)]
 pub const fn one_call<R, F: Future<Output = R>, C: FnOnce() -> F>(

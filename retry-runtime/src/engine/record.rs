@@ -49,6 +49,7 @@ pub enum CallStep {
 #[cfg(feature = "std")]
 pub fn set_recorder(recorder: fn(CallEvent)) {
     if RECORDER.set(recorder).is_ok() {
+        // After the slot is filled, so that a thread that sees the bit finds a recorder.
         watch::set(watch::RECORDER);
     }
 }

@@ -30,6 +30,7 @@ impl AttemptResult {
     pub const fn verdict(self) -> Option<Verdict> {
         match self {
             Self::Failed(verdict) => Some(verdict),
+            // Ambiguous: the service may have executed what it has not answered in time.
             Self::TimedOut | Self::CutOff => Some(Verdict::Transient),
             Self::NotFinal => None,
         }

@@ -36,6 +36,7 @@ impl<'g> BreakerGate<'g> {
 impl Drop for BreakerGate<'_> {
     #[inline(always)]
     fn drop(&mut self) {
+        // Only the pass of a probe keeps other calls out.
         if self.pass.is_probe() {
             self.breaker.give_back(self.pass);
         }
@@ -58,6 +59,7 @@ impl Gate for BreakerGate<'_> {
 
     /// Reports rule X10, too: only the running program may know both the breaker and the policy.
     fn record(&mut self, result: AttemptResult, operation: &Operation<'_>, clock: &dyn Clock) {
+        // A value that is not final is an answer: the service works.
         let Some(verdict) = result.verdict() else {
             return self.settle(clock);
         };
@@ -147,7 +149,7 @@ impl Gate for BulkheadGate<'_> {
         Ok(Duration::ZERO)
     }
 
-    /// Frees the slot: nobody holds one through a delay.
+    /// Frees the slot: no call holds one through a delay.
     fn record(&mut self, _: AttemptResult, _: &Operation<'_>, _: &dyn Clock) {
         self.permit = None;
     }

@@ -103,6 +103,7 @@ mod with_tracing {
         #[inline]
         fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
             let this = self.project();
+            // For one poll: between two of them other tasks run on this thread.
             let _entered = this.span.span.as_ref().map(|span| span.enter());
             this.body.poll(cx)
         }

@@ -57,12 +57,15 @@ impl<P: Place> LiveCall<P> {
             is_inherited,
             marks,
         } = lost.timed_out();
+        // The attempt is gone by now, and its operations marked themselves when it was dropped.
         self.progress.call.take_marks(marks);
         if !started && context.is_over() {
             // No attempt was made.
             let end = self.ended(context, GiveUpReason::Deadline);
             return Err((lost, end));
         }
+        // After an inherited deadline nothing is left to do for the caller, whatever the call's own
+        // limits are.
         if started && (is_inherited || context.is_over()) {
             let end = self.cut_off(context, gates, !is_inherited);
             return Err((lost, end));

@@ -38,6 +38,8 @@ enum Limit<S> {
         is_begun: bool,
         until: Until,
     },
+    // In a box, unlike the sleep of a `Pause`, because it stands beside the attempt; an attempt
+    // that is answered at its first poll makes none.
     Near(Pin<Box<Near<S>>>),
 }
 
@@ -140,12 +142,16 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
         if is_limited && this.limit.is_over_at_start(is_retry(), this.timer) {
             return Poll::Ready(Err(TimedOut {
                 started: false,
+                // Not read of an attempt that was not started.
                 is_inherited: true,
                 marks: around::marks(),
             }));
         }
         let (call, until) = (this.call.as_deref_mut(), this.limit.until().timestamp());
+        // `true`: this attempt enforces its limit, so calls inside leave that to it, instead of
+        // reporting an error of their own.
         let polled = attempt_inside(call, until, true, this.timer, || this.body.poll(cx));
+        // Before the limit is looked at: an outcome that comes late is still one.
         if let Poll::Ready(outcome) = polled {
             return Poll::Ready(Ok(outcome));
         }
@@ -163,12 +169,14 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
                 let sleep = Box::pin(Near {
                     until,
                     inherited: around::unenforced(),
+                    // Decided here, because when the sleep ends both may have passed.
                     is_inherited: until.own_remaining(this.timer).is_none_or(|own| left < own),
                     sleep: this.timer.sleep(left),
                 });
                 *this.limit = Limit::Near(sleep);
                 match this.limit {
                     Limit::Near(sleep) => sleep,
+                    // Has just been replaced; this way no panic is compiled in.
                     Limit::Ahead { .. } => return Poll::Pending,
                 }
             }
@@ -177,6 +185,7 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
         let end = TimedOut {
             started: true,
             is_inherited: *near.is_inherited,
+            // Read before the attempt is dropped, which may mark operations.
             marks: around::marks(),
         };
         near.sleep.poll(cx).map(|()| Err(end))
@@ -188,7 +197,7 @@ fn left(until: Until, clock: &impl Clock) -> Option<Duration> {
 }
 
 pin_project! {
-    /// An attempt whose limit everything that it calls can see, and that nothing cuts off.
+    /// An attempt that is not cut off, though everything that it calls can see its limit.
     #[derive(Debug)]
     pub struct NotCutOff<'c, T, F> {
         #[pin]

@@ -1,4 +1,4 @@
-//! What a call reports to those who watch: observers, and the record of a test.
+//! What a call reports: to observers, and to the record of a test.
 
 use core::time::Duration;
 
@@ -29,12 +29,12 @@ pub(super) type Context<'a> = CallContext<'a, dyn Clock + 'a>;
 pub(super) struct Progress {
     pub(super) call: Call,
     pub(super) times: Times,
-    /// The failure before the retry that is under way, for who is told how the call ends.
+    /// The failure before the retry that is under way, for the report of how the call ends.
     #[cfg(feature = "observe")]
     pub(super) last: Option<Box<reattempt_observe::FailedAttempt>>,
 }
 
-/// What an error says of itself, where nobody watches.
+/// What an error says of itself, in a build without observers.
 #[cfg(not(feature = "observe"))]
 #[derive(Debug)]
 pub struct ErrorText;
@@ -54,7 +54,7 @@ impl ErrorText {
         Self
     }
 
-    /// Returns what an answer says that is a result itself: nobody asks.
+    /// Returns what an answer says that is a result itself: nothing, since it is not asked.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub fn of_answer<A>(_: &A, _: impl FnOnce() -> Option<String>) -> Self {
@@ -67,7 +67,7 @@ impl ErrorText {
 #[cfg(feature = "observe")]
 pub struct Detail(String);
 
-/// The same where nobody watches.
+/// The same in a build without observers.
 #[derive(Debug)]
 #[cfg(not(feature = "observe"))]
 pub struct Detail;
@@ -86,7 +86,7 @@ impl Detail {
     }
 }
 
-/// What failed, and how it is described to those who watch.
+/// What failed, and how it is described to observers.
 #[derive(Debug)]
 pub struct Described<'a, E: ?Sized, D> {
     pub(super) cause: Cause<'a, E>,
@@ -94,7 +94,7 @@ pub struct Described<'a, E: ?Sized, D> {
     pub(super) started: Option<Timestamp>,
     /// Whether it has moved the work on.
     pub(super) progressed: bool,
-    /// What was called: the key `detail`, where somebody watches.
+    /// What was called: the key `detail`, where the call is observed.
     #[cfg(feature = "observe")]
     detail: Option<String>,
     /// Gone once it is asked.
@@ -102,7 +102,7 @@ pub struct Described<'a, E: ?Sized, D> {
 }
 
 impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
-    /// Returns a failure that `describe` describes, if anybody watches.
+    /// Returns a failure that `describe` describes, if the call is observed.
     #[inline(always)]
     pub fn new(cause: impl Into<Cause<'a, E>>, describe: D) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
         }
     }
 
-    /// Returns the same failure, of a call of what `detail` names: it is asked where somebody watches.
+    /// Returns the same failure, of a call of what `detail` names: it is asked where the call is observed.
     #[inline(always)]
     #[must_use]
     pub fn of(self, detail: impl FnOnce() -> Detail) -> Self {
@@ -203,11 +203,11 @@ pub(super) struct Failure<'f> {
     pub(super) started: Option<Timestamp>,
     /// Whether it has moved the work on.
     pub(super) progressed: bool,
-    /// Asked once, where somebody watches.
+    /// Asked once, where the call is observed.
     pub(super) text: &'f mut dyn FnMut() -> ErrorText,
 }
 
-/// When a call and its last attempt began, where anybody has looked at a clock.
+/// When a call and its last attempt began, where the clock was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
     #[cfg(feature = "observe")]
@@ -246,7 +246,7 @@ impl Times {
         id: observe::CallId::NONE,
     };
 
-    /// Returns the beginning of a call. The clock is read where somebody is shown when attempts begin.
+    /// Returns the beginning of a call. The clock is read where an observer wants to know when attempts begin.
     #[inline(always)]
     pub(super) fn now() -> Self {
         if !observe::wants_times() {
@@ -296,9 +296,11 @@ impl Times {
         }
     }
 
-    /// Notes when a retry begins, where somebody watches.
+    /// Notes when a retry begins, where the call is observed.
     #[inline(always)]
     pub(super) fn retry_begins(&mut self) {
+        // Forgotten otherwise: an observer that comes later would be given the time of another
+        // attempt.
         self.attempt = if is_watched() {
             now()
         } else {
@@ -322,6 +324,7 @@ fn now() -> Timestamp {
 fn reported(operation: Operation<'_>, times: &mut Times) -> observe::Call {
     let policy = operation.policy();
     let named = policy.budget.map(crate::budget::Budget::balance);
+    // Drawn by the first event of the call, since most calls have none.
     times.id = times.id.or_new();
     observe::Call {
         operation: operation.name(),
@@ -334,7 +337,7 @@ fn reported(operation: Operation<'_>, times: &mut Times) -> observe::Call {
 }
 
 impl<P: Place> LiveCall<P> {
-    /// Notes when a retry begins, where somebody watches.
+    /// Notes when a retry begins, where the call is observed.
     #[inline(always)]
     pub fn retry_begins(&mut self) {
         self.progress.times.retry_begins();
@@ -342,7 +345,7 @@ impl<P: Place> LiveCall<P> {
 }
 
 impl Progress {
-    /// Describes the attempt that has just failed, where somebody watches.
+    /// Describes the attempt that has just failed, where the call is observed.
     pub(super) fn attempt_ended(&self, context: Context<'_>, failure: &mut Failure<'_>) -> Report {
         #[cfg(not(feature = "observe"))]
         let _ = (context, &mut failure.text);
@@ -367,7 +370,7 @@ pub trait WatchCopies {
     /// Reports that the copy with this number, from 1, has started.
     fn started(&mut self, _copy: u32) {}
 
-    /// Reports whose answer is that of the attempt, where copies were started: its own (0) or that of a copy.
+    /// Reports which answer is that of the attempt, where copies were started: its own (0) or that of a copy.
     fn won(&mut self, _copy: u32, _is_success: bool) {}
 }
 
@@ -394,6 +397,7 @@ impl<'c> CopiesOf<'c> {
     pub fn new(call: &LiveCall<impl Place>, context: CallContext<'c, impl Clock>) -> Self {
         Self {
             operation: context.operation,
+            // The address tells calls apart that run at the same time, and costs no counter.
             call: core::ptr::from_ref::<Call>(&call.progress.call).addr(),
             failures: call.failures(),
             #[cfg(feature = "observe")]
@@ -436,7 +440,7 @@ impl WatchCopies for CopiesOf<'_> {
     }
 }
 
-/// Returns whether a failure has anybody to be reported to. It may say yes for nothing, and the report asks further.
+/// Returns whether anything may want a report of a failure. A wrong yes does no harm: the report asks further.
 #[inline(always)]
 pub(super) fn is_watched() -> bool {
     #[cfg(feature = "observe")]
@@ -450,6 +454,7 @@ pub(super) fn is_watched() -> bool {
 pub(super) fn recovered(progress: &mut Progress, context: Context<'_>) {
     let before = progress.call.failures();
     let attempt = before.saturating_add(1);
+    // Without a name: the record has it from the failure before.
     note(&progress.call, || "", before, attempt, CallStep::Succeeded);
     #[cfg(not(feature = "observe"))]
     let _ = context;
@@ -481,7 +486,7 @@ fn note(
     attempt: u32,
     step: CallStep,
 ) {
-    // The name is asked inside: where nobody records, nobody looks whether it has been made.
+    // The name is asked inside: without a recorder it need not be made.
     record(move || CallEvent {
         call: core::ptr::from_ref(call).addr(),
         operation: name(),
@@ -491,13 +496,13 @@ fn note(
     });
 }
 
-/// An attempt that did not end its call with success, on its way to those who watch.
+/// An attempt that did not end its call with success, on its way to observers and recorder.
 #[derive(Debug)]
 pub(super) struct Report {
     /// The number of the attempt before it, which is higher where the count has started anew.
     before: u32,
     attempt: u32,
-    /// In a box: where nobody watches, its bytes would be copied all the same.
+    /// In a box: its bytes would be copied also where the call is not observed.
     #[cfg(feature = "observe")]
     failure: Option<Box<observe::FailedAttempt>>,
 }
@@ -549,12 +554,14 @@ impl Report {
         note(&progress.call, name, self.before, self.attempt, step);
         #[cfg(feature = "observe")]
         if observe::is_watched() {
+            // An attempt that was cut off has no error, so the report gets a text in its place.
             let failure = self.failure.or_else(|| {
                 (ending == Ending::Attempt(AttemptResult::CutOff)).then(|| {
                     let times = observe::Times::default();
                     Box::new(observe::FailedAttempt::new(ErrorText::cut_off(), times))
                 })
             });
+            // Between two attempts the call ends with the failure before.
             let failure = failure.or_else(|| progress.last.take());
             observe::gives_up(
                 reported(operation, &mut progress.times),

@@ -1,4 +1,4 @@
-//! Who decides about a retry of a runner: its policy, or a strategy.
+//! What decides about a retry of a runner: its policy, or a strategy.
 
 use core::borrow::Borrow;
 

@@ -136,6 +136,7 @@ where
     let mut gates = plan.gates(&parts.limits, &timer);
     let (mut call, mut state) = (LiveCall::start((), context), S::State::default());
     let mut story = Story::start(plan, &timer);
+    // Only `RetryError` can say that no attempt was made; `run` makes one.
     if says_why && context.is_over() {
         return Err(story.end(None, call.late(context)));
     }
@@ -146,6 +147,7 @@ where
         }
         story.take(&mut last);
         let span = attempt_span(context, &call);
+        // 1: the policy is a value here, so the compiler cannot know whether it has `reset_after`.
         let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
         let outcome = call.attempt(context.until, context, || in_span(&span, &mut operation));
         let error = match outcome.split() {
@@ -174,6 +176,8 @@ where
         if let Err(end) = call.wait(context, delay) {
             return Err(story.end(Some(error), end));
         }
+        // A gate may end the call with it; otherwise it goes, as it may hold what the next attempt
+        // needs.
         last = Some(error).filter(|_| L::ASKS || plan.keeps_history);
     }
 }
@@ -196,11 +200,15 @@ where
     let context = CallContext::start(Operation::new(&plan.site, policy.borrow()), &timer);
     let mut gates = plan.gates(&parts.limits, &timer);
     let (site, mut state) = (&plan.site, S::State::default());
+    // An async call may be dropped after a failure, and then marks its operation.
     let mut call = LiveCall::start(|| site, context);
     let mut story = Story::start(plan, &timer);
     if context.is_over() {
+        // Every async answer can say so: it is a `ReportLimit` or a `RetryError`.
         return Err(story.end(None, call.late(context)));
     }
+    // Only a limit makes attempts without an error, and only a `RetryError` has a place for one
+    // before.
     let keeps_earlier = says_why && context.operation.policy().has_limit();
     // It may hold what an attempt needs.
     let outlives_delay = L::ASKS || plan.keeps_history || keeps_earlier;
@@ -343,7 +351,7 @@ impl<'t, E, T: Clock> Story<'t, E, T> {
         }
     }
 
-    /// Returns how a call ended whose last attempt has no error, with the last one before it.
+    /// Returns how a call ended if its last attempt has no error, with the last one before it.
     fn lost(self, earlier: Option<E>, end: GaveUp) -> RetryError<E> {
         let error = match earlier {
             Some(error) => RetryError::with_earlier(end, error),

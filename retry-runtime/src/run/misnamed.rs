@@ -1,6 +1,6 @@
 //! Methods that people write and that a policy or a runner does not have: those of the other one, and those of other libraries,
-//! because the compiler reads `doc(alias)` of its own crate alone. Nobody can call them: nothing meets their bound, whose
-//! message says what to write.
+//! because the compiler reads `doc(alias)` of its own crate alone. They cannot be called: no type meets their bound, and
+//! its message says what to write.
 
 use core::future::{Pending, pending};
 use core::hint;
@@ -9,7 +9,7 @@ use super::{ByClassify, On, Parts, Runner};
 use crate::policy::Policy;
 use crate::timer::DefaultTimer;
 
-/// Makes methods of one signature that nobody can call, and their message.
+/// Makes methods of one signature that cannot be called, and their message.
 ///
 /// The bound has a lifetime: without a variable it would be an error here. It is on the type, so that the message points at
 /// the name.

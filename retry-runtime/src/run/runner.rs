@@ -1,4 +1,4 @@
-//! What surrounds a policy that is run: who judges and observes, how it waits, and what bounds it besides.
+//! What surrounds a policy that is run: classifier, hook and strategy, the timer, and the limits besides.
 
 use super::{ByStrategy, Classifier, Decide, HookOf, RetryHook, Shown};
 use crate::attempt::Retry;
@@ -144,6 +144,7 @@ impl<'p, J> Runner<'p, Parts<J, (), DefaultTimer, (), ()>> {
         Self {
             plan: Plan {
                 policy,
+                // Without a name the operation is the line that makes the runner.
                 site: Site::of_caller(),
                 detail: None,
                 keeps_history: false,
