@@ -54,6 +54,7 @@ pub(super) fn looped(
         (parts.prelude(), parts.call_start(), parts.context_bound());
     let entered = parts.entered();
     let (attempt, made) = attempt(&parts);
+    // The hedge innermost: an attempt with all its copies has one outcome, and one span.
     let attempted = parts.attempted(&parts.spanned(parts.hedged(attempt)), made);
     let (progress, uses) = (parts.progress(), parts.uses());
     let (renewed, start) = (parts.renewed(), parts.attempt_start());
@@ -211,6 +212,8 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     // Where the compiler says that a parameter is moved.
     let likely = found.possible.first().map(Move::span);
     let start = likely.unwrap_or_else(|| body.span_open());
+    // A block that borrows, not a closure: no closure trait can give `&mut self` out again and
+    // again, and the futures of `AsyncFnMut` are not `Send` in general.
     quote_spanned!(at(start)=> async { #typed #moved #borrowed #statements })
 }
 
@@ -226,6 +229,8 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
     if !found.certain.is_empty() || !found.possible.is_empty() || model.escape.is_some() {
         return None;
     }
+    // Spares a success 10 instructions. The call makes the future inside of the attempt, so what
+    // the callee does before its first poll sees the deadline and the retry.
     let (krate, span) = (&parts.krate, at(body.span_open()));
     let call = match (parts.form(), parts.answer) {
         (Some(form), _) => {
@@ -268,6 +273,7 @@ fn awaited_call(body: &Group) -> Option<(Expr, Span)> {
 fn can_be_lent(code: &Expr) -> bool {
     match code {
         Expr::Lit(_) => true,
+        // By its looks a variable: a constant might be a temporary that the call borrows.
         Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
             name.to_string()
                 .starts_with(|first: char| first.is_lowercase() || first == '_')

@@ -79,6 +79,7 @@ fn standing(block: &Block) -> TokenStream {
         answer,
         statements,
     } = &block.body;
+    // With these the body speaks of names and types that only the expansion has.
     let changes = |path: &syn::Path| path.is_ident("context") || path.is_ident("map_err");
     let bound =
         block.items.iter().any(
@@ -89,7 +90,9 @@ fn standing(block: &Block) -> TokenStream {
     let once = match answer.ty() {
         Some(ty) => ours!((|| -> #ty { ::core::panic!() })()),
         None if bound => anything(),
+        // Without them the body stays, so that nothing in it counts as unused.
         None if *asynchronous => return ours!(async #moved #statements),
+        // In a closure, because `return` and `?` in the body leave the block.
         None => ours!((|| #statements)()),
     };
     if *asynchronous {

@@ -24,6 +24,7 @@ pub(super) fn lines(model: &Model) -> TokenStream {
             " **Retried** by the policy `{}` of the configuration.",
             named.value()
         ),
+        // Said here, because no key of the attribute shows it.
         (Some(policy), None) if shares_budget(model) => {
             format!(
                 " **Retried:** {} Its calls share a budget.",

@@ -19,7 +19,7 @@ use reattempt_syntax::model::Model;
 use reattempt_syntax::moves::SetBy;
 use reattempt_syntax::{args, async_trait, check, item};
 
-/// The `impl` block around a method says who has `set` its signature, if it is seen.
+/// `set` is what fixes the signature of a method, as far as its `impl` block shows.
 pub(super) fn expand(
     arguments: TokenStream,
     function: Function,
@@ -31,6 +31,7 @@ pub(super) fn expand(
     let (flow, answer) = item::flow(&function.signature);
     let answer = answer.as_ref().map_or(Answer::Inferred, Answer::of);
     let model = check::function(arguments, &function, &answer, &flow, &mut faults);
+    // All faults of the stage at once, each at its value.
     let mut model = faults.finish(model)?;
     model.keys = super::words(&keys);
     model.set_by = set.unwrap_or(model.set_by);
@@ -54,6 +55,7 @@ pub(super) fn expand(
             is_cloned(name) || item::names(&keys, name) || !item::names(&statements, name)
         };
         match flow {
+            // `mut` in the signature, for the mutable borrow in `Parts::borrowed`.
             Flow::Async => model.borrowed = item::made_mut(&mut signature, is_shared),
             Flow::Future { .. } => {
                 let owned = item::made_mut(&mut signature.clone(), is_shared);
@@ -69,13 +71,15 @@ pub(super) fn expand(
     }
     let mut retried = |body: &Group| body_of(&model, &signature, &flow, &answer, body);
     let whole = braces(&body, statements.clone());
+    // What `#[tracing::instrument]` wrote around the body stays outside of the loop: one span for
+    // the whole call, and its wrapper moves what it moves once.
     let expanded = if matches!(flow, Flow::Future { .. }) && future::ends_in_block(&whole) {
         retried(&whole)
     } else {
         instrument::inside(statements, &mut retried).unwrap_or_else(|| retried(&whole))
     };
     // With the span of the user's braces: else lints take the whole function
-    // for somebody else's.
+    // for the expansion of a foreign macro.
     let expanded = braces(&body, expanded);
     let docs = docs::lines(&model);
     Ok(ours! {
@@ -110,6 +114,7 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
     let typed = answer
         .as_ref()
         .is_some_and(|ty| matches!(Answer::of(ty), Answer::RetryError(..)));
+    // Looked for among the tokens, because what was refused need not parse.
     let bound = arguments
         .clone()
         .into_iter()
@@ -125,6 +130,7 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
     let Some(body) = body else {
         return item;
     };
+    // A second `#[retry]` would report the same faults again.
     let attributes = attributes.iter().filter(|other| !item::is_retry(other));
     if keeps {
         let keys = super::keys(&ours!(::reattempt), &super::words(arguments));

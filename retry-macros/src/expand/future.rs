@@ -28,6 +28,8 @@ pub(super) fn expand(
 ) -> TokenStream {
     let tokens: Vec<_> = body.stream().into_iter().collect();
     if let Some(found) = innermost(&tokens) {
+        // A `return` in front of it may give another boxed future: then the whole body makes the
+        // future of each attempt. `impl Future` is one type, which leaves no other.
         if !(boxed && may_return(found.before)) {
             return found.replaced(|block| block_of(model, answer, block));
         }
@@ -40,6 +42,7 @@ pub(super) fn expand(
     let output = (boxed && spoken).then_some(&signature.output);
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));
+        // What makes the future runs for each attempt, so what it moves has to be there again.
         let moved = parts.moved(&parts.moves(body));
         let closure = quote_spanned!(at(body.span_open())=> || #output { #moved #statements });
         let (until, context) = (parts.until(), parts.attempt_context());

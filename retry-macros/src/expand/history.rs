@@ -10,7 +10,7 @@ use super::parts::Parts;
 use reattempt_syntax::model::at;
 
 impl Parts<'_> {
-    /// Where it stands, unless nobody reads it: a `fallback` may look at no error.
+    /// Where it stands, unless nothing reads it: a `fallback` may look at no error.
     fn history_span(&self) -> Option<Span> {
         self.model.history.filter(|_| !self.answers_anything())
     }
@@ -19,6 +19,8 @@ impl Parts<'_> {
     pub(super) fn history(&self) -> Option<TokenStream> {
         let (krate, timer) = (&self.krate, &self.timer);
         if self.remembers() {
+            // Its type follows from the answer: where that has no place for an error, nothing is
+            // kept.
             return Some(ours!(let mut last = ::core::default::Default::default();));
         }
         self.history_span()
@@ -30,6 +32,7 @@ impl Parts<'_> {
     pub(super) fn remembers(&self) -> bool {
         let may_be_lost = matches!(self.cutting(), Cutting::Always | Cutting::ByPolicy);
         let has_reason = self.is_reported() || self.form().is_some();
+        // Kept through waits and attempts, so its type has to be written, as for a delay.
         let is_kept = self.keeps() && !self.answers_anything();
         may_be_lost && has_reason && is_kept && self.history_span().is_none()
     }
@@ -82,7 +85,7 @@ impl Parts<'_> {
             .map(|_| ours!((&mut history).push(#error);))
     }
 
-    /// `looped`, whose answer holds the history if the call gave up.
+    /// `looped`; its answer holds the history if the call gave up.
     pub(super) fn with_history(&self, looped: TokenStream) -> TokenStream {
         let Some(span) = self.history_span() else {
             return looped;

@@ -17,6 +17,8 @@ impl Parts<'_> {
     /// Statements, and the closure that describes and judges what failed: out of line, unless a hook looks at the verdict.
     pub(super) fn assessed(&self) -> (TokenStream, TokenStream) {
         let failure = self.failure();
+        // `verify` may leave the loop or be awaited, which a closure cannot; `retry_after` is asked
+        // behind it.
         if self.model.verify.is_none() && self.model.retry_after.is_none() {
             let verdict = self.verdict();
             return (TokenStream::new(), ours!(|| (#failure, #verdict)));
@@ -231,6 +233,8 @@ impl Parts<'_> {
     }
 
     fn future(&self, reply: &TokenStream, span: proc_macro2::Span) -> TokenStream {
+        // A hook may give a future or a value: the one method is found before the other, by the
+        // type.
         let krate = &self.krate;
         quote_spanned! {span=> {
             use #krate::__private::{SettleFuture as _, SettleValue as _};
@@ -242,6 +246,7 @@ impl Parts<'_> {
     /// the failure.
     pub(super) fn is_watched(&self) -> bool {
         let model = self.model;
+        // After a time-out there is no error, so all that follows looks at a cause.
         let may_time_out = self.cutting() != Cutting::Never;
         let hooks = model.on_retry.is_some() || model.before_retry.is_some();
         hooks || model.strategy.is_some() || model.until.is_some() || may_time_out
@@ -258,6 +263,7 @@ impl Parts<'_> {
         let settled = self.awaited(&quote_spanned!(at(span)=> value), at(span));
         let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
         if self.answers_anything() {
+            // The loop answers with nothing, so a call that ends without an error ends here, too.
             let released = self.released();
             let value = quote_spanned!(at(span)=> #krate::__private::unseen(#hook));
             return ours! {
@@ -293,7 +299,7 @@ fn takes_nothing(code: &Expr) -> bool {
     })
 }
 
-/// Whether the closure `code` is such a one; one whose `self` has another name is one of tokens.
+/// Whether the closure `code` is such a one; with a renamed `self` it is kept as tokens.
 fn closure_is(code: &Expr, is: impl Fn(&ExprClosure) -> bool) -> bool {
     match code {
         Expr::Verbatim(tokens) => syn::parse2(tokens.clone()).is_ok_and(|closure| is(&closure)),

@@ -47,6 +47,8 @@ impl Parts<'_> {
             self.gate(model.bulkhead.as_ref(), "bulkhead", "BulkheadGate", None);
         let (shared_throttle, throttle) =
             self.gate(model.throttle.as_ref(), "throttle", "ThrottleGate", None);
+        // In front of the loop: dropped anywhere, by a panic too, the gates give back what they
+        // hold.
         let (shared_budget, budget) = self.budget_gate();
         ours! {
             #shared_breaker
@@ -73,6 +75,8 @@ impl Parts<'_> {
         let (name, make) = (Ident::new(name, span), Ident::new(make, span));
         let clock = clock.map(|clock| ours!(, #clock));
         if matches!(expr, Expr::Reference(_)) {
+            // `of_static` refuses a constant: each use of one is a new breaker, which never sees
+            // the other calls.
             let shared = if names_static(expr) {
                 quote_spanned!(span=> #krate::__private::of_static(#expr))
             } else {
@@ -164,6 +168,8 @@ impl Parts<'_> {
         };
         let entered = self.entry(&end, &turned_away);
         let krate = &self.krate;
+        // A call without an attempt has no error, so its answer is made of a `GaveUp`; before a
+        // retry the error is there (`entered_again`).
         ours!(if #krate::__private::LiveCall::failures(&call) == 0 { #entered })
     }
 
@@ -184,6 +190,7 @@ impl Parts<'_> {
         let (context, enter) = (self.context(), self.at_timer("enter"));
         let entered = if !self.asynchronous {
             ours!((&mut call).#enter(#context, &mut gates))
+        // Only a throttle lets a call wait, which would be one more place to wait in the future.
         } else if self.model.throttle.is_some() {
             ours!((&mut call).enter_async(#context, &mut gates).await)
         } else {
@@ -244,6 +251,8 @@ impl Parts<'_> {
                 }
             }
         };
+        // Evaluated in a constant, so that a wrong hedge does not compile. The attempt is a
+        // closure, since there are several futures at once: it cannot borrow a parameter mutably.
         let hedge = quote_spanned!(at(*span)=> #located::__private::HedgeOf(#value).hedge());
         ours! {
             #krate::__private::hedged(#krate::__private::CopiesOf::new(&call, #context), const { #hedge }, #latencies, #kept, || #attempt, |outcome| #ended, #pays)

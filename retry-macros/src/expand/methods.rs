@@ -24,7 +24,7 @@ pub(super) fn expand(
     } = syn::parse2(block)?;
     let hidden = generics(&head);
     let set_by = SetBy::of_block(&head);
-    // The methods report errors in them.
+    // Faults in the keys are dropped here, because each method reports them.
     let written = args::parse(arguments.clone(), &mut Diagnostics::default());
     let krate = krate(&written);
     let mut faults = Diagnostics::default();
@@ -56,6 +56,7 @@ pub(super) fn expand(
                 match function::expand(arguments.clone(), *method, Some(set_by)) {
                     Ok(expanded) => expanded,
                     Err(found) => {
+                        // The method stays as it was written, so that its callers compile.
                         faults.merge(found);
                         tokens
                     }
@@ -97,6 +98,7 @@ fn hidden_result(method: &Function, hidden: &[Ident], krate: &TokenStream) -> Op
     let (span, statements) = (at(ty.span()), body.stream());
     let krate = located(krate.clone(), span);
     let (inner, statements) = item::inner_attributes(statements);
+    // An inherent constant of `Result` is found before that of the trait, so the type decides.
     let check = quote_spanned! {span=> {
         use #krate::__private::IsNoResult as _;
         #krate::__private::refuse_alias(#krate::__private::IsResult::<#ty>::YES)
@@ -124,6 +126,7 @@ fn can_stand_in_constant(tokens: &TokenStream, hidden: &[Ident], own: &[Ident]) 
         TokenTree::Ident(ident) => {
             ident != "Self" && !hidden.contains(&ident) && !own.contains(&ident)
         }
+        // An item sees no lifetime of the block around it.
         TokenTree::Punct(punct) => punct.as_char() != '\'',
         TokenTree::Group(group) => can_stand_in_constant(&group.stream(), hidden, own),
         TokenTree::Literal(_) => true,
@@ -143,6 +146,7 @@ fn generics(head: &TokenStream) -> Vec<Ident> {
                     break;
                 }
             }
+            // Bounds come along: a name too many only moves a check into the function.
             TokenTree::Ident(ident) if depth > 0 => names.push(ident),
             _ => {}
         }

@@ -69,6 +69,7 @@ fn attribute_or_faults(
 fn words(arguments: &TokenStream) -> Vec<TokenTree> {
     let mut starts = true;
     let words = arguments.clone().into_iter().filter(|token| {
+        // `crate` is a keyword, so `Keys` cannot have a method of that name.
         let is_key = starts && matches!(token, TokenTree::Ident(word) if word != "crate");
         starts = matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
         is_key

@@ -33,6 +33,7 @@ impl Parts<'_> {
     pub(super) fn moved(&self, moves: &Moves) -> Option<TokenStream> {
         let krate = &self.krate;
         let by_call = |moved: &&Move| matches!(moved.by, By::Call);
+        // The closure itself is asked about these: twice would be two errors for one move.
         let possible: &[Move] = if self.runs_again_is_known(moves) {
             &[]
         } else {
@@ -64,6 +65,9 @@ impl Parts<'_> {
             .map(|moved| self.called(moved));
         let checks: Vec<_> = values.into_iter().chain(calls).collect();
         let borrow = self.answer_borrow();
+        // Dead code, for the types alone. A copy of the body here would tell more, but its items
+        // and lints would be there twice; of a call such as `row.get("name")` dead code does not
+        // know the type.
         let kept = (!checks.is_empty()).then(|| {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
@@ -78,6 +82,8 @@ impl Parts<'_> {
     /// Whether a value of `place` is there for the next attempt, by its type.
     fn is_kept(&self, place: &TokenStream) -> TokenStream {
         let krate = self.model.krate_at(place.span());
+        // The path has the span of the place, too: its first token decides where the compiler
+        // points.
         quote_spanned!(at(place.span())=> #krate::__private::Moved(&#place).kept_for_next_attempt())
     }
 
@@ -103,6 +109,8 @@ impl Parts<'_> {
                 #check
             }
         });
+        // The trait is written anew each time because its message has the name of the parameter;
+        // `do_not_recommend` keeps the compiler from listing these impls below it.
         ours! {
             #message
             trait CopiedForEachAttempt {
@@ -145,6 +153,7 @@ impl Parts<'_> {
     fn called(&self, moved: &Move) -> TokenStream {
         let (place, message) = (&moved.place, self.message(&[moved], false));
         let krate = self.model.krate_at(moved.span());
+        // A closure that moves the place is `FnMut` only if the type is `Copy`.
         let subject = quote_spanned!(at(moved.span())=> &|| #krate::__private::ignore(#place));
         let check =
             quote_spanned!(at(moved.span())=> CalledForEachAttempt::check(#subject, types););
@@ -192,6 +201,7 @@ impl Parts<'_> {
 
     /// Whether the compiler can be asked of the closure of an attempt: it counts what moves in dead code too.
     fn runs_again_is_known(&self, moves: &Moves) -> bool {
+        // An async attempt is a block, of which no trait says whether it runs again.
         let is_any = !moves.possible.is_empty() || !moves.certain.is_empty();
         !self.asynchronous && is_any && !moves.has_dead_code
     }
@@ -220,6 +230,10 @@ impl Parts<'_> {
         let span = names
             .first()
             .map_or_else(|| closure.span(), |moved| moved.span());
+        // The closure is bound to a variable first, so that the compiler finds all it moves and
+        // makes it `FnOnce`. A bound in its place would make it `FnMut` at once, with `E0507` at
+        // each move, and the closure's own location would let lints such as `needless_return` fire
+        // in it.
         let body = quote_spanned!(at(span)=> RunsAgain::body(body, types));
         let unique = copies
             .and(names.first())

@@ -1,5 +1,4 @@
-//! What the loops say of their attempts to those who watch. What is left of it in a build where nobody can watch, the
-//! runtime decides.
+//! What the loops report of their attempts. The runtime decides what is left of it in a build without observers.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote_spanned;
@@ -131,6 +130,7 @@ impl Parts<'_> {
     /// The same of a first attempt, which cannot be a recovery.
     pub(super) fn succeeded_at_once(&self, answer: &TokenStream) -> TokenStream {
         if self.model.is_limited() {
+            // Gates are settled by any success.
             self.succeeded(answer)
         } else {
             self.answered_at_once(answer)

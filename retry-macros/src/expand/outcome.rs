@@ -51,6 +51,8 @@ impl Parts<'_> {
         if self.model.map_err.is_some() {
             return Some(ours!(form));
         }
+        // By the choice of methods, which sees through an alias: the inherent one of a `Result`
+        // with a `RetryError` is found before that of the trait.
         let (ty, span) = (self.answer.to_ask()?, self.answer_span());
         let krate = self.model.krate_at(span);
         Some(quote_spanned!(at(span)=> {
@@ -97,6 +99,7 @@ impl Parts<'_> {
     pub(super) fn mapped_form(&self) -> Option<TokenStream> {
         let Mapper { code, parameter } = self.model.map_err.as_ref()?;
         let answer = self.whole_answer();
+        // In front of the loop, so that the error of an attempt is known before the body is read.
         Some(if let Some(parameter) = parameter {
             let krate = self.model.krate_at(parameter.span());
             quote_spanned!(at(parameter.span())=> let (form, ended) = #krate::__private::form_of_parameter::<#answer, #parameter, _>();)
@@ -143,6 +146,7 @@ impl Parts<'_> {
     /// awaited where the body does it.
     pub(super) fn attempted(&self, attempt: &TokenStream, made: Option<Span>) -> TokenStream {
         if self.cutting() != Cutting::Never {
+            // A limit has one place for all attempts: it tells by the count whether it is a retry.
             return self.limited(attempt);
         }
         if self.model.until.is_some() {
@@ -173,6 +177,8 @@ impl Parts<'_> {
             Some(_) => (ours!(first_of), ours!(again_of)),
             None => (ours!(first), ours!(again)),
         };
+        // On `(&mut call)`, everywhere: on `call` a method by value of a blanket trait of the
+        // user's would be found before ours. What takes `&self` is called by its path.
         let at_once = self.succeeded_at_once(&ours!(answer));
         let failed = ours!((&mut call).first_ended(marks, error));
         let first = self.split(&ours!(outcome), &at_once, &failed);
@@ -204,6 +210,7 @@ impl Parts<'_> {
 
     fn is_first(&self) -> TokenStream {
         let krate = &self.krate;
+        // Nested calls see a retry where something has failed; a poll that asks again is none.
         let count = if self.model.until.is_some() {
             "retries"
         } else {
@@ -279,6 +286,7 @@ impl Parts<'_> {
         let (label, split, span) = (self.label(), self.splitter(), self.answer_span());
         // What is judged points there, too: the compiler blames the argument.
         let outcome = model::located(outcome.clone(), at(span));
+        // Taken apart by value, so that a large answer is copied once.
         let split = if self.cutting() == Cutting::Never {
             self.split_of(&outcome)
         } else {
@@ -359,6 +367,8 @@ impl Parts<'_> {
                 ours!(#krate::__private::not_cut_off(#attempt, #limit, &mut call, #kept))
             }
             Cutting::ByPolicy => {
+                // By a type, so that an error without `From<GaveUp>` is refused only under a policy
+                // with a limit.
                 let policy = self.policy();
                 ours! {
                     <#krate::__private::HasLimit<{ #krate::Policy::has_limit(&#policy) }> as #krate::__private::LimitByPolicy>
@@ -439,6 +449,7 @@ impl Parts<'_> {
                 let is_here = |name: &Ident| ["crate", "self", "super"].iter().any(|it| name == it);
                 match (path.get_ident(), path.segments.first()) {
                     (Some(name), _) if self.model.generics.contains(name) => "cut_parameter",
+                    // A name without a path, but not a type of the user's crate.
                     (Some(name), _) if name == "String" => "cut_foreign",
                     (Some(_), _) => "cut_own",
                     (None, Some(first)) if is_here(&first.ident) => "cut_own",
@@ -526,6 +537,7 @@ impl Parts<'_> {
         } else {
             ours!(#krate::__private::fail_retry_error(error, end))
         };
+        // The last attempt has no error, which the answer says beside the one before it.
         let lost = self.lost_answer(&ours!(#krate::__private::timed_out(end)));
         ours! {
             match error {
@@ -567,7 +579,7 @@ impl Parts<'_> {
         used(ours!(end), wants && !self.answers_anything())
     }
 
-    /// Traits whose methods the types choose among; named nothing.
+    /// The traits among whose methods the types choose. They are imported as `_`, so that no name of the body meets theirs.
     pub(super) fn uses(&self) -> TokenStream {
         let krate = &self.krate;
         match self.model.until {

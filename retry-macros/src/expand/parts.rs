@@ -38,6 +38,7 @@ impl<'m> Parts<'m> {
         let krate = model.krate();
         let (timer, timer_kept) = if let Some(timer) = &model.timer {
             let span = at(timer.span());
+            // A place is read where it stands, so that nothing borrows it while an attempt runs.
             let timer = if is_place(timer) {
                 quote_spanned!(span=> &(#timer))
             } else {
@@ -80,7 +81,7 @@ impl<'m> Parts<'m> {
             return ours!(#krate::__private::CallContext::live(&__REATTEMPT_SITE, &live, #until, #timer));
         }
         if !self.has_constant_context() {
-            // Where the compiler says that a timer is none.
+            // Here the compiler reports an expression that is not a timer.
             let (policy, span) = (self.policy_ref(), self.timer_span());
             let krate = self.model.krate_at(span);
             return quote_spanned!(at(span)=> #krate::__private::CallContext::new(&__REATTEMPT_SITE, #policy, #until, #timer));
@@ -107,6 +108,7 @@ impl<'m> Parts<'m> {
         let call = call(
             quote_spanned!(at(span)=> || #krate::__private::CallContext::new(&__REATTEMPT_SITE, #policy, #until, timer)),
         );
+        // The closure captures this reference alone, so the constant policy folds out of line.
         ours!({ let timer = #timer; #call })
     }
 
@@ -149,6 +151,7 @@ impl<'m> Parts<'m> {
             return TokenStream::new();
         }
         let (krate, policy, timer) = (&self.krate, self.policy_ref(), &self.timer);
+        // The deadline is a parameter: the closure is made before the call has one.
         if self.model.may_have_deadline() {
             return ours! {
                 let context = |until| #krate::__private::CallContext::new(&__REATTEMPT_SITE, #policy, until, #timer);
@@ -170,7 +173,7 @@ impl<'m> Parts<'m> {
         self.model.named.is_none() && !self.model.is_running()
     }
 
-    /// Where the compiler says that a timer is none.
+    /// Where the compiler reports an expression that is not a timer.
     pub(super) fn timer_span(&self) -> Span {
         let timer = self.model.timer.as_ref();
         timer.map_or_else(Span::mixed_site, syn::spanned::Spanned::span)
@@ -205,6 +208,7 @@ impl<'m> Parts<'m> {
     /// Never runs: a parameter that an attempt borrows alone need not be `Sync` for the future to be `Send`.
     pub(super) fn borrowed(&self) -> Option<TokenStream> {
         let (krate, names) = (&self.krate, &self.model.borrowed);
+        // A mutable borrow asks for `Send` where a shared one asks for `Sync`.
         (!names.is_empty()).then(|| {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
@@ -232,6 +236,8 @@ impl<'m> Parts<'m> {
             let krate = self.model.krate_at(name.span());
             let clone =
                 quote_spanned!(at(name.span())=> #krate::__private::CopyOf(&#name).for_attempt());
+            // By a method: that of the trait is found for types without `Clone`, and carries the
+            // message.
             let clone = ours!({ use #krate::__private::UniqueValue as _; #clone });
             clones.extend(ours!(let #mutable #bound = #clone;));
         }
@@ -242,7 +248,10 @@ impl<'m> Parts<'m> {
     pub(super) fn progress(&self) -> TokenStream {
         let (krate, state) = (&self.krate, self.strategy_state());
         let place = match (self.asynchronous, self.asks_once) {
+            // A sync call is not dropped between two attempts, so it need not know its operation.
             (false, _) => ours!(()),
+            // Bound first, because the call is made in two places, and two closures would be two
+            // types.
             (true, true) => ours!(place),
             (true, false) => ours!(|| &__REATTEMPT_SITE),
         };
@@ -295,7 +304,7 @@ impl<'m> Parts<'m> {
     pub(super) fn judgement(&self, error: &TokenStream) -> TokenStream {
         let krate = &self.krate;
         let on = match &self.model.on {
-            // Nothing will be retried, so nobody need say what would be.
+            // With one attempt nothing is retried, so no classification is asked for.
             None if self.model.is_single_attempt() => ours!({
                 let _ = #error;
                 #krate::Verdict::Permanent
@@ -400,7 +409,7 @@ pub(super) fn is_place(expr: &Expr) -> bool {
         Expr::Reference(reference) => is_place(&reference.expr),
         Expr::Paren(paren) => is_place(&paren.expr),
         Expr::Group(group) => is_place(&group.expr),
-        // One whose `self` has another name.
+        // An expression with a renamed `self` is kept as tokens.
         Expr::Verbatim(tokens) => syn::parse2::<Expr>(tokens.clone())
             .is_ok_and(|parsed| !matches!(parsed, Expr::Verbatim(_)) && is_place(&parsed)),
         _ => false,

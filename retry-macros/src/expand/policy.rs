@@ -24,6 +24,7 @@ impl Parts<'_> {
 
     /// `const POLICY: &Policy = ...;`
     fn policy_item(&self) -> Option<TokenStream> {
+        // By reference: a policy is large, and each use of a constant copies it.
         let (krate, policy) = (&self.krate, self.built_policy());
         self.is_constant_item()
             .then(|| ours!(const __REATTEMPT_POLICY: &#krate::Policy = &#policy;))
@@ -33,6 +34,7 @@ impl Parts<'_> {
     fn is_constant_item(&self) -> bool {
         self.model.named.is_none()
             && !self.model.is_running()
+            // An item sees neither `Self` nor a generic parameter.
             && !mentions(&self.built_policy(), &self.model.generics)
     }
 
@@ -61,6 +63,7 @@ impl Parts<'_> {
             None => ours!(#krate::Policy::constant()),
         };
         let policy = match self.model.strategy {
+            // Marked, so that X6 and X7 know that the strategy bounds the call.
             Some(_) => ours!(#start.decided()),
             None => start,
         };
@@ -83,6 +86,7 @@ impl Parts<'_> {
             // Which budget, only the call knows.
             (Key::Budget, _) if value.is_empty() => ours!(#policy.budgeted()),
             (_, None) => ours!(#policy.#method(#value)),
+            // By the variable of `kept_values`, which has the name of the key.
             (key, Some(_)) if setting.running.as_ref().is_some_and(|expr| !is_read(expr)) => {
                 set(policy, key, &ours!(#method))
             }
@@ -101,11 +105,14 @@ impl Parts<'_> {
             _ => return value.clone(),
         };
         let kind = Ident::new(kind, at(span));
+        // A constant cannot call a method of a trait, so the types that a key takes have inherent
+        // ones. The trait is found for any other type, and its bound carries the message.
         let value = quote_spanned! {at(span)=> {
             use #krate::__private::WrongValue as _;
             #krate::__private::ValueOf(#value).#kind()
         }};
         if key.kind() == Kind::Attempts {
+            // Cast, since a number without a type would fit several such methods.
             quote_spanned!(at(span)=> #krate::__private::attempts(#value as i128))
         } else {
             value
@@ -132,6 +139,8 @@ impl Parts<'_> {
         let beside = self.checks_beside();
         let (timer, form, values) = (self.kept_timer(), self.mapped_form(), self.kept_values());
         let (policy, plain) = (self.policy_item(), self.plain());
+        // `plain` asks the policy, so it stands behind `kept`; the closure of the context takes the
+        // timer.
         ours!(#policy #form #budget #site #checks #beside #kept #values #plain #timer #context)
     }
 
@@ -162,7 +171,7 @@ impl Parts<'_> {
             || self.runtime_inherited().is_some() && self.has_policy_in_place()
     }
 
-    /// Whether the body may run while a closure borrows the policy: it has a name, or nobody can change it meanwhile.
+    /// Whether the body may run while a closure borrows the policy: it has a name, or nothing can change it meanwhile.
     pub(super) fn is_policy_shared(&self) -> bool {
         (self.runtime_inherited())
             .is_none_or(|inherited| is_shared(&inherited.expr, &self.model.shared))
@@ -253,6 +262,7 @@ impl Parts<'_> {
             return self.policy_ref();
         }
         let krate = &self.krate;
+        // One key alone: a success should not make a policy for a limit.
         let start = ours!(#krate::Policy::new());
         let given = self
             .model
@@ -413,6 +423,7 @@ impl Parts<'_> {
     /// A block that the compiler evaluates even when the function is never called; where it mentions generics, which
     /// an item cannot see, when it is.
     pub(super) fn constant_item(&self, block: &TokenStream) -> TokenStream {
+        // An item is evaluated also where the function is never called; an inline `const` is not.
         if mentions(block, &self.model.generics) {
             return ours!(const #block);
         }
@@ -471,6 +482,7 @@ fn is_read(expr: &Expr) -> bool {
         Expr::Cast(cast) => is_read(&cast.expr),
         Expr::Paren(paren) => is_read(&paren.expr),
         Expr::Group(group) => is_read(&group.expr),
+        // These only answer, so they may be called each time.
         Expr::Call(call) => makes_duration(&call.func) && call.args.iter().all(is_read),
         Expr::Verbatim(tokens) => syn::parse2::<Expr>(tokens.clone())
             .is_ok_and(|parsed| !matches!(parsed, Expr::Verbatim(_)) && is_read(&parsed)),
@@ -546,7 +558,7 @@ fn is_shared(place: &Expr, shared: &[Ident]) -> bool {
     }
 }
 
-/// Whether it is a path whose last name begins with a capital, which no variable's does.
+/// Whether it is a path with a last name that begins with a capital, as no variable's does.
 pub(super) fn is_item(code: &Expr) -> bool {
     let Expr::Path(path) = code else { return false };
     let last = path.path.segments.last();

@@ -26,6 +26,7 @@ impl Parts<'_> {
     /// The `static` of the place, and the policy that it has by name.
     pub(super) fn site(&self) -> TokenStream {
         let (krate, name) = (&self.krate, self.name());
+        // A `static`, also in a generic function: all its instances are one operation.
         let Some(named) = &self.model.named else {
             let site = if self.shares_default_budget() {
                 ours!(#krate::__private::site!(#name))
@@ -37,6 +38,8 @@ impl Parts<'_> {
         let (policy, cuts_off) = (self.policy(), self.asynchronous && self.model.cut_off);
         let refused = self.model.krate_at(named.span());
         let site = quote_spanned!(at(named.span())=> #refused::__private::named!(#name, #named, #policy, #cuts_off));
+        // Looked up at the start only for gates and hedges; otherwise a success pays for none of
+        // it.
         let call = if self.holds_from_start() {
             ours!(held)
         } else {
@@ -119,6 +122,8 @@ impl Parts<'_> {
             let limited = limited(attempt, limit);
             return ours!(#limited.await);
         };
+        // The limit is bound first: it reads the policy, and the attempt may borrow what that lies
+        // in.
         let limited = limited(&ours!(attempt), &ours!(limit));
         let first = first_outcome();
         ours! {{
@@ -157,7 +162,7 @@ impl Parts<'_> {
     pub(super) fn if_stopped(&self) -> TokenStream {
         let (context, last) = (self.context(), self.last());
         let (end, give_up) = (self.end(), self.give_up());
-        // The one of the attempt is gone.
+        // `cut` of the attempt is out of scope after the wait.
         let is_plain = self.model.until.is_none() && self.form().is_none() && self.is_reported();
         let says = !is_plain || self.remembers();
         let cut = says.then(|| self.cut_bound());

@@ -34,6 +34,8 @@ impl Parts<'_> {
         let arguments = ours!(#context, #gates, failure, verdict);
         let Some(strategy) = &self.model.strategy else {
             let failed = ours!((&mut call).failed(#arguments));
+            // Otherwise the context borrows the policy or the timer, and a statement of its own
+            // ends that before the wait.
             if self.has_constant_context() {
                 return (ours!(let failure = #failure;), failed);
             }
@@ -45,6 +47,8 @@ impl Parts<'_> {
         let span = at(strategy.span());
         let (how, asked) = if is_closure(strategy) {
             let hook = hook(strategy);
+            // Passed as it stands: a closure behind a reference or a variable would not know its
+            // parameter.
             ("failed_with", quote_spanned!(span=> #hook))
         } else {
             (
@@ -68,7 +72,7 @@ fn is_closure(strategy: &Expr) -> bool {
         Expr::Closure(_) => true,
         Expr::Group(group) => is_closure(&group.expr),
         Expr::Paren(paren) => is_closure(&paren.expr),
-        // One whose `self` has another name.
+        // A closure with a renamed `self` is kept as tokens.
         Expr::Verbatim(tokens) => syn::parse2::<syn::ExprClosure>(tokens.clone()).is_ok(),
         _ => false,
     }

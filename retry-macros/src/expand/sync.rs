@@ -66,6 +66,8 @@ fn full(parts: &Parts<'_>, attempt: &TokenStream) -> TokenStream {
     let (end, give_up) = (parts.end(), parts.give_up());
     let (renewed, start) = (parts.renewed(), parts.attempt_start());
     let (remembered, not_plain) = (parts.remembered(), parts.no_longer_plain());
+    // Code of the user between the decision and the wait takes them apart; otherwise they are one
+    // cold call.
     let step = if parts.is_watched() {
         let (on_retry, before_retry) = (parts.on_retry(), parts.before_retry());
         let (judged, (failure, failed)) = (parts.judged(), parts.failed());
@@ -147,6 +149,8 @@ fn runs_alone(parts: &Parts<'_>) -> bool {
     let predicates = model.on.iter().chain(&model.except);
     let is_known = matches!(
         parts.answer,
+        // `Unknown` too: whether an alias is a `Result` the compiler says, by the choice of
+        // methods.
         Answer::Result(_) | Answer::Option(_) | Answer::RetryError(..) | Answer::Unknown(_)
     );
     is_known
@@ -174,6 +178,8 @@ fn bare(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let closure = parts.runs_again(&found, closure(parts, body));
     let krate = &parts.krate;
     let called = first(parts, |retried| parts.out_of_line(retried));
+    // `FnMut` by the bound of `body`, so a parameter that the body moves is an error at the user's
+    // line. One closure for all attempts, since no other code of the user stands between them.
     let called = ours!({ let mut body = #krate::__private::CallStart::body(#closure); #called });
     let called = parts.used_up(parts.answered(parts.unless_too_late(&called)));
     let moved = parts.moved(&found);
@@ -190,7 +196,7 @@ fn first(
     let verdict = parts.judgement(&ours!(error));
     let (split, end, give_up) = (parts.splitter(), parts.end(), parts.give_up());
     let first = parts.split_of(&ours!(body()));
-    // Where the compiler says that a timer is none: it points at the whole call.
+    // Here the compiler reports an expression that is not a timer, and points at the whole call.
     let span = parts.timer_span();
     let at_timer = parts.model.krate_at(span);
     let retried = in_context(&|context| {
@@ -214,6 +220,8 @@ fn quick(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let closure = parts.runs_again(&found, closure(parts, body));
     let span = parts.timer_span();
     let (at_timer, timer) = (parts.model.krate_at(span), &parts.timer);
+    // A policy with a name is looked up again after each failure, which a closure that borrows it
+    // could not do.
     let contexts = if parts.model.named.is_some() {
         quote_spanned!(at(span)=> #at_timer::__private::NamedSite(&__REATTEMPT_SITE, #timer))
     } else {
@@ -225,6 +233,7 @@ fn quick(parts: &Parts<'_>, body: &Group) -> TokenStream {
         asks_once: false,
         ..parts.clone()
     };
+    // Few policies have anything to say before a failure, so all of that is out of line.
     let full = full(&asking, &attempt(&asking, ours!(&mut body)));
     let called = parts.used_up(ours! {{
         let mut body = #krate::__private::CallStart::body(#closure);
@@ -246,6 +255,7 @@ fn closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
 
 fn plain_closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
     if let Some(form) = parts.form() {
+        // The dead return gives the closure its type, which cannot be written here.
         let (span, statements) = (at(body.span()), parts.statements(body));
         return quote_spanned! {span=> || {
             if let ::core::option::Option::Some(outcome) = (#form).never() {
@@ -265,9 +275,11 @@ fn plain_closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
 }
 
 fn attempt(parts: &Parts<'_>, closure: TokenStream) -> TokenStream {
+    // A new closure for each attempt, so that `before_retry` may borrow `self` mutably between two
+    // of them.
     let (krate, context) = (&parts.krate, parts.attempt_context());
     let until = parts.until();
-    // Where the compiler says that a timer is none: it points at the whole call.
+    // Here the compiler reports an expression that is not a timer, and points at the whole call.
     let span = parts.timer_span();
     let at_timer = parts.model.krate_at(span);
     let run = |closure| quote_spanned!(at(span)=> #at_timer::__private::LiveCall::attempt(&mut call, #until, #context, #closure));

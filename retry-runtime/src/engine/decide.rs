@@ -161,8 +161,8 @@ impl Progress {
     ) -> GaveUp {
         // Before `over`, which drops the failure that the report may name.
         report.gives_up(self, context.operation, ending, reason);
-        // These ends say that the operation has retried in vain. A final error or a gate that
-        // refuses says nothing of the kind.
+        // These ends say that the operation has retried in vain. A final error or an open breaker
+        // says nothing of the kind.
         if matches!(
             reason,
             GiveUpReason::Attempts
