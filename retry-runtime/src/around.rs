@@ -89,6 +89,7 @@ impl DeadlineScope {
     #[inline(always)]
     pub(crate) fn new(until: Timestamp, is_enforced: bool) -> Self {
         let before = thread::deadline();
+        // A deadline only shrinks on the way down.
         if until < before.until {
             thread::set_deadline(Deadline { until, is_enforced });
         }

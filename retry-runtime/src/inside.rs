@@ -13,6 +13,7 @@ pub(crate) fn attempt_inside<R>(
     clock: &impl Clock,
     body: impl FnOnce() -> R,
 ) -> R {
+    // Guards, so that a panic puts back what was there before, too.
     let _deadline = (!until.is_endless()).then(|| deadline(until, is_enforced, clock));
     retry_inside(call, body)
 }

@@ -870,6 +870,8 @@ impl serde::Serialize for Policy {
 
 #[cfg(feature = "std")]
 std::thread_local! {
+    // A check is about 1,200 instructions, and a policy of the running program is checked after
+    // each failure, since its values may have changed.
     /// The values that this thread has checked last, and what they break: most often they are the next ones, too.
     static LAST: RefCell<Option<(Values, Option<Broken>)>> = const { RefCell::new(None) };
 }

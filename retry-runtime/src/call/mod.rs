@@ -317,6 +317,8 @@ impl Call {
         if retry_after.is_some_and(|delay| is_shorter(values.max_retry_after, delay)) {
             return Err(GiveUpReason::RetryAfterTooLong);
         }
+        // Asked also where the error asks for a delay: that replaces the strategy's delay, but not
+        // its `Stop`.
         let delay = match (env.strategy(self.failures, retry_after), retry_after) {
             (Some(Decision::Stop), _) => return Err(GiveUpReason::Strategy),
             (_, Some(delay)) | (Some(Decision::Retry(delay)), None) => delay,
