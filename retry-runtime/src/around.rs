@@ -21,7 +21,7 @@ pub(crate) use thread::{is_quiet, is_unmarked, marks, retries};
 #[derive(Debug, Clone, Copy)]
 struct Deadline {
     until: Timestamp,
-    /// Whoever set it cuts off what runs under it.
+    /// The code that set it cuts off what runs under it.
     #[cfg_attr(
         not(feature = "std"),
         expect(dead_code, reason = "nothing is inherited")
@@ -49,8 +49,8 @@ pub(crate) fn remaining() -> Option<Duration> {
     (!until.is_endless()).then(|| until.since(now()))
 }
 
-/// Returns the inherited deadline that an attempt here has to enforce itself. Who set one that is enforced already
-/// can say that it cut the attempt off.
+/// Returns the inherited deadline that an attempt here has to enforce itself. One that is enforced is left to the
+/// attempt that set it, which can say that it cut this one off.
 #[cfg(feature = "std")]
 pub(crate) fn unenforced() -> Timestamp {
     let deadline = thread::deadline();

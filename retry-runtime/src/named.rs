@@ -114,7 +114,7 @@ impl NamedPolicy {
     /// for each decision.
     #[inline]
     pub fn renew(&'static self, live: &mut Live) {
-        // Acquire: who sees the number of a policy finds it, or a later one.
+        // Acquire: a thread that sees the number of a policy finds that policy, or a later one.
         let state = self.state.load(Ordering::Acquire);
         if (live.0.as_ref()).is_none_or(|snapshot| snapshot.state != state) {
             *live = self.held();
@@ -167,7 +167,7 @@ impl NamedPolicy {
 
     /// Sets another policy, of which running calls learn at their next decision.
     pub fn set(&'static self, policy: Policy, label: &'static str, enabled: bool) -> Arc<Snapshot> {
-        // Whoever sets it has checked it.
+        // The caller has checked it.
         let policy = policy.trusted();
         // One at a time sets it, under the lock of all sites.
         let before = self.state.load(Ordering::Relaxed) & !(PLAIN | DISABLED);

@@ -55,7 +55,7 @@ pub(crate) enum Budget {}
 /// Whether a policy is known to keep to the unsafe rules.
 #[derive(Debug, Clone, Copy)]
 enum Trust {
-    /// Nobody has asked.
+    /// It was not asked.
     Unknown,
     /// It does, as it is.
     Built,
@@ -535,7 +535,7 @@ impl Policy {
         }
     }
 
-    /// Returns the policy of these values, which nobody has checked.
+    /// Returns the policy of these values, which were not checked.
     #[doc(hidden)]
     pub const fn of(values: Values) -> Self {
         Self {

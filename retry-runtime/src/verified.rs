@@ -9,7 +9,7 @@ pub enum Verified<T> {
     Done(T),
     /// It certainly was not, and never will be: another attempt is safe.
     NotDone,
-    /// Nobody knows: the call ends with its error.
+    /// It is not known: the call ends with its error.
     Unknown,
 }
 

@@ -19,7 +19,7 @@ use crate::{GiveUpReason, Jitter, Policy, Verdict};
 
 const LATE: Duration = Duration::from_millis(255);
 
-/// Whose sleeps end late.
+/// A timer with sleeps that end late.
 struct Hand(Cell<Duration>);
 
 impl Clock for Hand {
@@ -61,7 +61,7 @@ fn an_inherited_deadline_ends_the_call_though_its_timer_comes_early() {
     assert_eq!(reason, Some(GiveUpReason::Deadline));
 }
 
-/// The throttle hears of successes: 20 of 30 requests were accepted, so nobody is turned away.
+/// The throttle hears of successes: 20 of 30 requests were accepted, so no call is refused.
 #[test]
 fn a_success_is_settled_with_the_throttle() {
     let (throttle, clock) = (Throttle::adaptive(), Hand(Cell::default()));

@@ -119,7 +119,7 @@ impl Delay<'_> {
         matches!(self, Self::Measured(..))
     }
 
-    /// The time now, if anybody will ask how long it took.
+    /// The time now, if it is measured how long the attempt takes.
     fn start(&self, timer: &impl Timer) -> Timestamp {
         match self {
             Self::Fixed(_) => Timestamp::ENDLESS,

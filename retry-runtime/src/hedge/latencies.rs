@@ -50,8 +50,8 @@ const HALVED: u32 = 1024;
 /// assert!((89..=101).contains(&slow));
 /// ```
 pub struct Latencies {
-    // Relaxed everywhere: a count stands for itself, and nothing else is published through it. Who reads meets
-    // a mixture of the moment before and after what happens meanwhile, which is as good an estimate as either.
+    // Relaxed everywhere: a count stands for itself, and nothing else is published through it. A reader
+    // meets a mixture of the moments before and after a change, which is as good an estimate as either.
     counts: [AtomicU32; BUCKETS],
     samples: AtomicU32,
 }

@@ -1,4 +1,4 @@
-//! What an error says of itself to those who watch. Without the feature `observe` an expansion holds nothing of it.
+//! What an error says of itself to observers. Without the feature `observe` an expansion holds nothing of it.
 
 #[cfg(feature = "observe")]
 pub use observed::{ByCauses, ByContent, ByDebug, ByDisplay, ByName, Error};
@@ -31,7 +31,7 @@ macro_rules! __describe {
     };
 }
 
-/// Describes nothing: nobody watches.
+/// Describes nothing, in a build without observers.
 #[cfg(not(feature = "observe"))]
 #[doc(hidden)]
 #[macro_export]

@@ -173,7 +173,7 @@ pub fn retry_after<E: ?Sized, D: Delay>(
     }
 }
 
-/// Returns the error that `verify` is asked about: nobody knows whether it was executed.
+/// Returns the error that `verify` is asked about: the operation may have been executed.
 pub fn ambiguous<'e, E: ?Sized>(
     policy: &Policy,
     cause: Cause<'e, E>,

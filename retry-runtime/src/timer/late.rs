@@ -1,4 +1,4 @@
-//! A thread that looks after waits which nobody else may end, and wakes those that are late. It is there while there are
+//! A thread that looks after waits which nothing else may end, and wakes those that are late. It is there while there are
 //! some, and ten seconds longer.
 
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ fn waits() -> MutexGuard<'static, Waits> {
 }
 
 /// Looks after the wait at this place until [`remove`]. Returns whether it was woken, because it is late. Where the system
-/// has no thread left, nobody wakes it.
+/// has no thread left, it is not woken.
 pub(super) fn add(place: usize, ends: Instant, waker: &Waker) -> bool {
     let mut waits = waits();
     let mut before = None;

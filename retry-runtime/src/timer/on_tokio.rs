@@ -127,7 +127,7 @@ fn left_of(sleep: &Sleep) -> Duration {
 
 /// Ends a wait that is late, and has the thread wake its task should it be late.
 ///
-/// A runtime with one thread looks at its timer only while that thread waits in its `block_on`. Who waits in the
+/// A runtime with one thread looks at its timer only while that thread waits in its `block_on`. Waiting in the
 /// `block_on` of another library stops it, and neither the task nor the runtime knows.
 #[inline(never)]
 fn end_late(sleep: &Pin<&mut Sleep>, cx: &Context<'_>) -> Poll<()> {
@@ -186,7 +186,7 @@ mod tests {
             };
             let place = place(&of_tokio);
             let is_looked_after = late::has(place);
-            // By the runtime's clock its time has not come, whoever wakes it.
+            // By the runtime's clock its time has not come, whatever wakes it.
             let begun = Instant::now();
             while duration < HOUR && begun.elapsed() <= duration {
                 std::thread::yield_now();

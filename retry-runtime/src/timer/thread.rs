@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(sleepers().process, Some(process::id()));
     }
 
-    /// By virtual time nobody sleeps here.
+    /// In virtual time no thread sleeps here.
     #[test]
     fn deadlines_of_virtual_time_are_converted() {
         assert!(TimerThread.carries_deadlines());

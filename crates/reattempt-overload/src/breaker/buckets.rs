@@ -19,7 +19,7 @@ const MOST: u64 = (1 << CALLS) - 1;
 #[derive(Debug)]
 pub(crate) struct Buckets {
     words: [AtomicU64; 16],
-    // One more than the latest bucket with a marked call: while that is long past, nobody need add up.
+    // One more than the latest bucket with a marked call: while that is long past, no thread has to add up.
     marked: AtomicU64,
 }
 
@@ -41,7 +41,7 @@ impl Buckets {
     /// Counts a call; `now` is the number of its bucket since the clock's origin. Where no call in the window is
     /// marked the answer does not count the others.
     pub(crate) fn record(&self, now: u64, marked: bool) -> Counts {
-        // Who does not see another thread's mark yet misses nothing: that thread adds up itself.
+        // A thread that does not see another's mark yet misses nothing: the other adds up itself.
         let latest = if marked {
             self.marked
                 .fetch_max(now.saturating_add(1), Ordering::Relaxed);

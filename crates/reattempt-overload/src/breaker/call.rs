@@ -108,7 +108,7 @@ fn counted<T, E, V: IntoVerdict>(
 /// Its verdict is [`Verdict::Throttled`], with the time until a call may be let through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Open {
-    /// In milliseconds: whoever refuses many calls makes no duration for each.
+    /// In milliseconds, so that a breaker that refuses many calls makes no duration for each.
     retry_after: Option<u32>,
 }
 

@@ -280,7 +280,7 @@ impl Breaker {
         }
     }
 
-    /// Tells it of a call that was cut off by who was in a hurry: it counts where it was slow until then.
+    /// Records a call that a caller in a hurry cut off: it counts if it was slow until then.
     #[doc(hidden)]
     pub fn settle_cut_off(&self, pass: Pass, clock: &impl Clock) {
         if self.settings.is_slow(pass.started, clock) == Some(true) {

@@ -17,12 +17,12 @@ pub(crate) struct Counts {
 
 /// A bit for each of the last calls.
 // Relaxed throughout: a bit and the count have no order but their own. The count follows what an exchange
-// has really changed, so that it is the number of set bits once nobody is in the middle of a change, whatever the
-// order was. Before that it may be off by those in the middle, as if they had not come yet.
+// has really changed, so that it is the number of set bits once no thread is in the middle of a change, whatever the
+// order was. Before that it may be off by such threads, as if they had not come yet.
 #[derive(Debug)]
 pub(crate) struct Marks {
     words: [AtomicU64; WORDS],
-    /// Below 0 for a moment when a bit is cleared before who set it has counted it.
+    /// Below 0 for a moment when a bit is cleared before the thread that set it has counted it.
     set: AtomicU64,
 }
 
@@ -143,7 +143,8 @@ impl Ring {
         })
     }
 
-    /// Whether none of the calls failed: no bit is set but by who has not counted it yet, and that one has not come yet.
+    /// Whether none of the calls failed: a bit that is set belongs to a thread that has not counted it yet, as if it
+    /// had not come yet.
     #[inline(always)]
     pub(crate) fn is_well(&self) -> bool {
         self.failed.count() == 0

@@ -130,7 +130,7 @@ impl Breaker {
         Self::of_window(Window::time(window), 10)
     }
 
-    // Not `new`: the compiler would name that to those who look for it.
+    // Not `new`: the compiler would suggest that to users who look for one.
     const fn of_window(window: Window, minimum: u32) -> Self {
         Self {
             word: Word::new(),

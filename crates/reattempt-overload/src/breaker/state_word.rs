@@ -47,7 +47,7 @@ impl Limits {
     }
 }
 
-/// The word as somebody saw it:
+/// The word as one caller saw it:
 /// kind (3 bits), openings since it was closed (5), life (8), until (32), issued (8), succeeded (8).
 ///
 /// `until` is the end of the cool-down while it is open, and while it is half-open the end of the patience with
@@ -110,8 +110,9 @@ impl Seen {
         self.0 as u8
     }
 
-    /// The milliseconds that are left of the wait it tells of. Whoever read the clock a little earlier than who
-    /// set `until` waits with the others; a clock that fell far back ends the wait, for else nothing might.
+    /// The milliseconds that are left of the wait it tells of. A caller that read the clock
+    /// a little earlier than the one that set `until` waits with the others. A clock that fell far back ends the wait,
+    /// which nothing else might end.
     const fn left(self, now: u32, limits: Limits) -> u32 {
         const LATE_READER: u32 = 1000;
         let longest = limits.after(self.openings());
@@ -199,7 +200,7 @@ pub(crate) struct Admitted {
 /// The word.
 // All changes are compare-and-swaps of the one word: each is made by exactly one caller, the one whose exchange
 // succeeds, and that one reports it. Acquire and release, because of the window: it is emptied before the word says
-// `Closed`, and whoever reads that word and counts has to count in the empty one.
+// `Closed`, and a caller that reads that word has to count in the empty one.
 #[derive(Debug)]
 pub(crate) struct Word(AtomicU64);
 

@@ -34,7 +34,7 @@ impl Credit {
     }
 
     /// Counts a deposit, and answers with the number of those before it.
-    // Release, and acquire below: who sees a deposit sees the samples that its thread took before.
+    // Release, and acquire below: a thread that sees a deposit sees the samples that were taken before it.
     #[inline]
     pub(crate) fn deposit(&self) -> u64 {
         self.deposits.fetch_add(1, Ordering::Release)
@@ -47,7 +47,7 @@ impl Credit {
     /// Takes a token, if there is one beside what the first `expired` deposits brought.
     // `gone` never passes what was deposited: it is raised only as far as deposits that were seen, and
     // these only become more. It cannot be raised twice for one token, because the exchange fails
-    // when another came between. Acquire and release: who sees `gone` raised sees the deposits for
+    // when another came between. Acquire and release: a thread that sees `gone` raised sees the deposits for
     // which it was; else the distance could look negative, and a token would be refused that is there.
     pub(crate) fn withdraw(&self, expired: u64) -> bool {
         let mut seen = self.gone.load(Ordering::Acquire);

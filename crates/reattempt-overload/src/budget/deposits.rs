@@ -28,7 +28,7 @@ pub(super) enum Source {
 }
 
 /// Deposits that come between the number of one and its look at the clock. If more did, its thread was
-/// stopped there, and nobody knows when the others came.
+/// stopped there, and when the others came is not known.
 const AT_ONCE: u64 = 16;
 
 impl Deposits {
@@ -78,7 +78,7 @@ impl Deposits {
         }
     }
 
-    /// Counts a deposit; answers whether somebody should look at the clock.
+    /// Counts a deposit; answers whether the clock should be read.
     #[inline(always)]
     pub(super) fn deposit(&self) -> bool {
         self.samples.is_due(self.credit.deposit())

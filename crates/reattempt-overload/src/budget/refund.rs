@@ -1,7 +1,7 @@
 //! Tokens that a call gets back when its retries have helped: the budget of an operation that names none.
 //!
-//! Who pays decides whether a service comes back: a retry that helped costs nothing, and all others are at most
-//! three in ten successes. A fault younger than a second is retried in full.
+//! What is paid for decides whether a service comes back: a retry that helped costs nothing, and all others are at
+//! most three in ten successes. A fault younger than a second is retried in full.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::fmt;
@@ -107,7 +107,7 @@ impl RefundBudget {
     /// failed before.
     pub fn pay(&self, capacity: u32, is_first: bool, now: Timestamp) -> Payment {
         let now = millis(now);
-        // Acquire: who sees that something is missing sees when the first was taken.
+        // Acquire: a thread that sees that something is missing sees when the first was taken.
         if self.missing.load(Ordering::Acquire) == 0 {
             self.full_at.store(now, Ordering::Relaxed);
             self.filled_at.store(now, Ordering::Relaxed);
@@ -144,7 +144,7 @@ impl RefundBudget {
             let after = missing.saturating_add(PRICE);
             (missing >= least && after <= most).then_some(after)
         };
-        // Release: who sees it sees when the first was taken. All changes of one word have one order, so that none is lost.
+        // Release: a thread that sees it sees when the first was taken. All changes of one word have one order, so that none is lost.
         self.missing
             .fetch_update(Ordering::Release, Ordering::Acquire, take)
             .is_ok()

@@ -12,7 +12,7 @@ const SLOT: u32 = 256;
 /// The bits of a deposit's number that are 0 when it looks at the clock, after so many deposits in a slot: all
 /// look while they are few, later one in a 64th part of them, and where they are very many one of 256.
 ///
-/// So the deposits that nobody has dated are at most that part of a slot, whatever comes next: see `hidden`.
+/// So the deposits without a date are at most that part of a slot, whatever comes next: see `hidden`.
 const fn due(deposits: u32) -> u32 {
     match deposits / 64 {
         0 | 1 => 0,
@@ -21,7 +21,7 @@ const fn due(deposits: u32) -> u32 {
     }
 }
 
-/// For each of the last sixteen slots the first moment in it at which somebody looked, and the number of
+/// For each of the last sixteen slots the first moment in it at which a call looked, and the number of
 /// deposits before that: the ticks in the upper half, one more than the number in the lower, both cut off.
 ///
 /// Deposits between two samples are dated by the first: none lives longer than it should, some up to a
@@ -32,7 +32,7 @@ pub(crate) struct Samples {
     slots: [AtomicU64; 16],
     /// As `due` says.
     due: AtomicU32,
-    /// The slot of the oldest young sample, as somebody found it: see `Found`.
+    /// The slot of the oldest young sample, as the last search found it: see `Found`.
     found: AtomicU64,
 }
 
@@ -59,7 +59,7 @@ impl Samples {
     }
 
     /// Notes that there were `before` deposits before `tick`, unless the slot knows; answers whether it was news.
-    // Release, and acquire where samples are read: who sees a sample sees the deposits it speaks of.
+    // Release, and acquire where samples are read: a thread that sees a sample sees the deposits it speaks of.
     // The exchange fails where another noted the same slot: either sample will do.
     pub(crate) fn note(&self, tick: u32, before: u64) -> bool {
         let Some(slot) = self.slots.get(index(tick)) else {
@@ -109,7 +109,7 @@ impl Samples {
     }
 
     /// The number of deposits that are too old at `tick`, where this slot has its sample and
-    /// somebody has found the oldest one; `deposits` tells how many there are.
+    /// a search has found the oldest one; `deposits` tells how many there are.
     #[inline(always)]
     pub(crate) fn known_expired(&self, tick: u32, deposits: impl FnOnce() -> u64) -> Option<u64> {
         let before = self.known(tick)?;
@@ -142,14 +142,14 @@ impl Samples {
         self.known(tick).or_else(|| self.search(tick))
     }
 
-    /// The same where somebody has found it in this slot, and the slot has its own sample.
+    /// The same where a search has found it in this slot, and the slot has its own sample.
     #[inline(always)]
     fn known(&self, tick: u32) -> Option<u32> {
         let found = Found(self.found.load(Ordering::Acquire));
         let sample = self.slots.get(found.slot())?.load(Ordering::Acquire);
         let (at, before) = unpack(sample);
-        // Whoever reads the clock later finds the same one until it is too old. Who reads it earlier
-        // may find one that is older still.
+        // A call that reads the clock later finds the same one until it is too old. One that reads
+        // it earlier may find one that is older still.
         let is_later = tick / SLOT == found.tick() / SLOT && tick >= found.tick();
         (is_later && sample != NOTHING && tick.wrapping_sub(at) < LIFE).then_some(before)
     }
@@ -188,8 +188,8 @@ impl Samples {
         }
     }
 
-    /// Of the first `before` deposits the last ones, which did not look at the clock. They came before a pause or
-    /// after it, nobody knows: they count as of now, for they are few beside those that let them go unseen.
+    /// Of the first `before` deposits the last ones, which did not look at the clock. Whether they came
+    /// before a pause or after it is not known. They count as of now: they are few beside the deposits that were seen.
     fn unseen(&self, before: u64) -> u64 {
         let due = u64::from(self.due.load(Ordering::Relaxed));
         let sampled = self.slots.iter().map(|slot| {
@@ -231,7 +231,7 @@ impl Found {
     }
 }
 
-/// A slot in which nobody has looked yet.
+/// A slot in which no call has looked yet.
 const NOTHING: u64 = 0;
 
 /// Of so many deposits those that came before the oldest young sample, which has this number.

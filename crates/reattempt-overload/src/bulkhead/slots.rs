@@ -4,7 +4,7 @@
 use crate::sync::{AtomicU64, Ordering, constant};
 
 /// The attempts that run.
-// Acquire and release: what an attempt did before it freed its slot has happened before whoever takes that slot.
+// Acquire and release: what an attempt did before it freed its slot has happened before the next one takes that slot.
 #[derive(Debug)]
 pub(crate) struct Slots(AtomicU64);
 

@@ -78,7 +78,7 @@ fn four_threads_never_hold_more_than_the_limit() {
     assert_eq!(bulkhead.running(), 0);
 }
 
-/// However they meet, and whoever is stopped for a while: a slot is free for each.
+/// However they meet, and whichever is stopped for a while: a slot is free for each.
 #[test]
 fn no_more_threads_than_slots_are_never_refused() {
     let bulkhead = Bulkhead::new(3);

@@ -13,7 +13,7 @@ use reattempt_core::Timestamp;
 
 type Slots<'m, 'g, K, T> = HashMapRef<'m, K, Slot<T>, std::hash::RandomState, LocalGuard<'g>>;
 
-/// Makes room for one key more. Whoever calls it holds the lock, so nothing is added meanwhile.
+/// Makes room for one key more. The caller holds the lock, so nothing is added meanwhile.
 pub(super) fn make_room<K: Hash + Eq, T, F>(
     keyed: &Keyed<K, T, F>,
     slots: &Slots<'_, '_, K, T>,

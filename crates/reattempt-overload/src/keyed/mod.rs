@@ -349,7 +349,7 @@ impl<T> Slot<T> {
         Timestamp::from_origin(Duration::from_nanos(self.used.load(Ordering::Relaxed)))
     }
 
-    /// Whether somebody holds the value, or is about to: it is being made.
+    /// Whether a call holds the value, or is about to: it is being made.
     fn is_held(&self) -> bool {
         self.value
             .get()

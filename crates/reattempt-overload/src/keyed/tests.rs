@@ -121,7 +121,7 @@ mod with_time {
         assert_eq!(keys(&keyed), [0, 1, 3, 4]);
         assert!(Arc::ptr_eq(&held[0], &keyed.get(&0)));
 
-        // All are in use: the oldest goes, and stays valid for who holds it.
+        // All are in use: the oldest goes, and stays valid for its holder.
         let all: Vec<_> = [3, 4].map(|key| keyed.get(&key)).into();
         time.advance(SECOND);
         keyed.get(&5);

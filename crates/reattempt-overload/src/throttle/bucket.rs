@@ -33,8 +33,8 @@ impl Word {
     }
 
     const fn with(self, lap: u64, accepted: bool) -> Self {
-        // Who is late by one round, because it was held up between the clock and here, counts
-        // where the others are; a clock that was set back begins anew.
+        // A call that is late by one round, held up between the clock and here, counts where the
+        // others are; a clock that was set back begins anew.
         let stays = lap == self.lap || lap.wrapping_add(1) & LAP == self.lap;
         let (lap, requests, accepts) = match (stays, self.requests) {
             (false, _) | (true, 0) => (lap, 0, 0),

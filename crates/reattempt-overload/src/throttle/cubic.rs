@@ -22,8 +22,8 @@ pub(super) struct Cubic {
 #[derive(Debug)]
 struct Held {
     limit: Option<Limit>,
-    /// The first place of the next limit. Places are never given out twice, so who has one of a limit
-    /// before a reset means nothing to the one after it.
+    /// The first place of the next limit. Places are never given out twice, so one of a limit before
+    /// a reset means nothing to the limit after it.
     first_place: u64,
 }
 
@@ -40,8 +40,8 @@ impl Cubic {
         }
     }
 
-    // Relaxed: it is set while the lock is held, and whoever sees it takes the lock before it
-    // looks at what the lock keeps.
+    // Relaxed: it is set while the lock is held, and a thread that sees it takes the lock before
+    // it looks at what the lock keeps.
     fn limited<T>(&self, act: impl FnOnce(&mut Limit) -> T) -> Option<T> {
         if self.on.load(Ordering::Relaxed) == 0 {
             return None;
@@ -106,7 +106,7 @@ impl Cubic {
         self.meter.record(half_second(now));
     }
 
-    /// Those who wait may begin when they look again.
+    /// Calls that wait may begin when they look again.
     pub(super) fn reset(&self) {
         let mut held = self.lock();
         if let Some(limit) = held.limit.take() {

@@ -14,14 +14,14 @@ const LEAST_CAPACITY: f64 = 1.0;
 /// A token, less what is lost where it comes in many parts.
 const WHOLE: f64 = 1.0 - 1e-9;
 
-/// Tokens that come at a rate, and go to whoever waits longest. A place in the line is no moment: it
-/// comes sooner when the rate goes up.
+/// Tokens that come at a rate, and go to the call that waits longest. A place in the line is not a moment:
+/// its turn comes sooner when the rate goes up.
 #[derive(Debug)]
 pub(super) struct Limit {
     pub(super) curve: Curve,
     fill: f64,
     capacity: f64,
-    /// Tokens that nobody has; below 0 by what was spent before its turn.
+    /// Tokens that no call has; below 0 by what was spent before its turn.
     balance: f64,
     filled_at: Timestamp,
     line: Line,
@@ -56,7 +56,7 @@ impl Limit {
         self.serve();
     }
 
-    // What is above the capacity is lost only where nobody waits for it.
+    // What is above the capacity is lost only where no call waits for it.
     fn serve(&mut self) {
         while self.balance >= WHOLE && self.line.serve() {
             self.balance -= 1.0;
@@ -66,7 +66,7 @@ impl Limit {
 
     /// Takes the last place, and answers how long it is until its turn at this rate.
     pub(super) fn take(&mut self, now: Timestamp) -> (u64, Duration) {
-        // First, for who comes now has not waited for what came before.
+        // First, because this call has not waited for the tokens that came before.
         self.refill(now);
         let place = self.line.join();
         self.serve();
@@ -80,19 +80,19 @@ impl Limit {
         let Some(ahead) = self.line.ahead(place) else {
             return Duration::ZERO;
         };
-        // Rounded up: who waits that long is served then, and a wait is never nothing.
+        // Rounded up: a call that waits that long is served then, and a wait is never zero.
         let nanos = (ahead as f64 + 1.0 - self.balance) / self.fill * 1e9;
         Nanos(nanos.ceil().max(1.0)).duration()
     }
 
-    /// Whoever has this place begins. One whose turn it is not takes the token of a later time.
+    /// The call with this place begins. Before its turn it takes the token of a later time.
     pub(super) fn spend(&mut self, place: u64) {
         if self.line.leave(place) == Left::Waiting {
             self.balance -= 1.0;
         }
     }
 
-    /// Whoever has this place does not begin.
+    /// The call with this place does not begin.
     pub(super) fn give_back(&mut self, place: u64) {
         if self.line.leave(place) == Left::Served {
             self.balance += 1.0;
@@ -135,11 +135,11 @@ mod tests {
         assert_eq!(wait, HALF * 3);
         let waits = [1, 2, 3, 4].map(|place| limit.wait(place, second(2)));
         assert_eq!(waits, [0, 0, 1, 2].map(|n| HALF * n));
-        // What one of those gives back goes to the first who waits.
+        // What one of those gives back goes to the first that waits.
         limit.give_back(1);
         let waits = [3, 4, place].map(|place| limit.wait(place, second(2)));
         assert_eq!(waits, [0, 1, 2].map(|n| HALF * n));
-        // And the place of one who waits to those behind.
+        // And the place of one that waits to those behind.
         limit.give_back(4);
         assert_eq!(limit.wait(place, second(2)), HALF);
     }

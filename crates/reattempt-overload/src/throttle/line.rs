@@ -1,4 +1,4 @@
-//! Who waits for a token, first asked first served, and who has gone away meanwhile.
+//! The calls that wait for a token, first asked first served, and those that have gone away meanwhile.
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ pub(super) struct Line {
     gone: VecDeque<u64>,
 }
 
-/// What whoever leaves has had.
+/// What a call has had that leaves.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Left {
     /// Its place: those behind it move up.
@@ -57,7 +57,7 @@ impl Line {
         Some(places.saturating_sub(gone as u64))
     }
 
-    /// Serves whoever is first; false where nobody waits.
+    /// Serves the first call; false where none waits.
     pub(super) fn serve(&mut self) -> bool {
         while self.serving < self.next {
             let place = self.serving;

@@ -38,8 +38,8 @@ impl Meter {
 
     /// Counts a call in this half second of the clock. The first one of another half second still
     /// counts for those before, as in the SDKs, and closes them.
-    // Relaxed: an exchange that fails is tried again, so every call counts once, and who wins the
-    // exchange that empties the count is the only one to hand its calls on. Between the two words
+    // Relaxed: an exchange that fails is tried again, so every call counts once, and only the
+    // thread that wins the exchange that empties the count hands its calls on. Between the two words
     // a reader may see the rate before; two half seconds that end at once may be smoothed in
     // either order.
     pub(crate) fn record(&self, half_second: u64) {

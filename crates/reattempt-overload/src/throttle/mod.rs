@@ -120,8 +120,8 @@ impl Throttle {
     ///
     /// The client-side rate limiting of the AWS SDKs'
     /// [adaptive retry mode](https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html), which has the
-    /// curve of the congestion control [CUBIC](https://www.rfc-editor.org/rfc/rfc9438). There, who
-    /// has waited asks again beside all others; here it has its place, so first asked is first served.
+    /// curve of the congestion control [CUBIC](https://www.rfc-editor.org/rfc/rfc9438). There, a
+    /// call that has waited asks again beside all others; here it has its place, so first asked is first served.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
     pub const fn cubic() -> Self {
         Self {

@@ -53,7 +53,7 @@ impl<'t> Permit<'t> {
     ///
     /// # Units and ranges
     ///
-    /// 0 when the attempt may begin: always with [`Throttle::adaptive`]. Others who ask later get
+    /// 0 when the attempt may begin: always with [`Throttle::adaptive`]. Calls that ask later get
     /// later moments. It is a forecast: answers make it shorter, failures longer.
     pub fn wait(&self) -> Duration {
         Duration::from_nanos(self.wait)
@@ -192,7 +192,7 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// Of what waits for more than five hundred years nobody sees the end.
+/// A wait of more than five hundred years need not be exact.
 fn saturated(wait: Duration) -> u64 {
     u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX)
 }

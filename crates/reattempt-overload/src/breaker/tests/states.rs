@@ -106,7 +106,7 @@ fn a_clock_that_goes_back_leaves_nothing_stuck() {
         Hand::at(Duration::from_secs(86_400)),
     );
     play(&breaker, &clock, "F");
-    // Somebody who read the clock before the one that opened it.
+    // A caller that read the clock before the one that opened it.
     clock.back(ms(3));
     assert!(breaker.refuses_with_clock(&clock));
     clock.back(Duration::from_secs(3600));

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::{Hand, bare, deposit, drain, withdraw};
 use crate::budget::Budget;
 
-/// Much traffic, a pause longer than a deposit lives, a little traffic: nobody looked at the clock in it.
+/// Much traffic, a pause longer than a deposit lives, a little traffic, in which no call looked at the clock.
 #[test]
 fn traffic_after_a_pause() {
     for before in [0, 1, 100, 1600, 3_000, 100_000] {

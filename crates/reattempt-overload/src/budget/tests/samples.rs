@@ -80,7 +80,7 @@ fn what_is_remembered_is_what_a_search_finds() {
                 let searched = oldest(&list, reader).unwrap_or(deposits);
                 if let Some(known) = samples.known_expired(reader, || deposits) {
                     assert_eq!(known, searched, "{list:?} at {reader}, start {start}");
-                    // Whoever looks in a slot first has to note it.
+                    // The first to look in a slot has to note it.
                     let own = list[position(reader)].map(|(at, _)| at / SLOT);
                     assert_eq!(own, Some(reader / SLOT), "start {start}");
                     remembered += 1;

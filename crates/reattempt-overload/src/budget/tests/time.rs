@@ -109,7 +109,7 @@ fn traffic_that_changes() {
     }
 }
 
-/// Counts how often somebody looks at the clock.
+/// Counts how often the clock is read.
 struct Reads<'c>(&'c Hand, Cell<u32>);
 
 impl Clock for Reads<'_> {

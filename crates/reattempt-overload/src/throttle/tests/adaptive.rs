@@ -244,7 +244,7 @@ fn threads_lose_no_call() {
                 let clock = Hand::new();
                 barrier.wait();
                 for _ in 0..CALLS {
-                    // One thread of four is answered; who is refused counts, too.
+                    // One thread of four is answered; a call that is refused counts, too.
                     let verdict = (n > 0).then_some(Verdict::Transient);
                     call(&SHARED, &clock, verdict);
                 }

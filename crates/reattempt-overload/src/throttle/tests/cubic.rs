@@ -150,7 +150,7 @@ fn who_goes_away_leaves_its_place_to_those_behind() {
     assert_eq!(waits, [SECOND * 2, SECOND * 8]); // the other one has not looked again
     let _ = waiting[1].wait_with_clock(&clock);
     assert_eq!(waiting[1].wait(), SECOND * 4);
-    // No two get the same moment, and who comes now gets none of before.
+    // No two get the same moment, and a new call gets none of before.
     assert_eq!(permits(&throttle, &clock, 1)[0].wait(), SECOND * 6);
     clock.pass(SECOND * 2);
     let late = permits(&throttle, &clock, 1);
@@ -183,7 +183,7 @@ fn threads_lose_no_token() {
             });
         }
     });
-    // Five are spent, and nobody waits.
+    // Five are spent, and no call waits.
     assert_eq!(wait(&throttle, &Hand::new()), SECOND * 12);
 }
 
@@ -243,7 +243,7 @@ fn what_has_begun_waits_for_nothing() {
     };
     assert_ne!(permit.wait_with_clock(&clock), Ok(Duration::ZERO));
     permit.spend();
-    // Whoever asks until it is 0 would ask for ever.
+    // A call that asks until it is 0 would ask for ever.
     assert_eq!(permit.wait_with_clock(&clock), Ok(Duration::ZERO));
 }
 
@@ -275,7 +275,7 @@ fn settles_near_what_the_service_takes() {
     assert!(refused * 3 < accepted, "{accepted} {refused}");
 }
 
-/// The service takes less than what comes: nobody waits for ever, and who goes away moves the others up.
+/// The service takes less than what comes: no call waits for ever, and one that goes away moves the others up.
 #[test]
 fn who_has_waited_for_too_long_is_refused() {
     let clock = Hand::new();
