@@ -579,7 +579,8 @@ impl Parts<'_> {
         used(ours!(end), wants && !self.answers_anything())
     }
 
-    /// The traits among whose methods the types choose. They are imported as `_`, so that no name of the body meets theirs.
+    /// The traits among whose methods the types choose. They are imported as `_`, so that no name
+    /// of the body meets theirs.
     pub(super) fn uses(&self) -> TokenStream {
         let krate = &self.krate;
         match self.model.until {

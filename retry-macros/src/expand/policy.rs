@@ -171,7 +171,8 @@ impl Parts<'_> {
             || self.runtime_inherited().is_some() && self.has_policy_in_place()
     }
 
-    /// Whether the body may run while a closure borrows the policy: it has a name, or nothing can change it meanwhile.
+    /// Whether the body may run while a closure borrows the policy: it has a name, or nothing can
+    /// change it meanwhile.
     pub(super) fn is_policy_shared(&self) -> bool {
         (self.runtime_inherited())
             .is_none_or(|inherited| is_shared(&inherited.expr, &self.model.shared))

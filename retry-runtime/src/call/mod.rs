@@ -50,8 +50,8 @@ pub trait CallEnv {
     /// Returns 64 random bits.
     fn random(&self) -> u64;
 
-    /// Returns how long the attempt ran that has failed; `None` where that is not known. The machine asks under a policy
-    /// with `reset_after`.
+    /// Returns how long the attempt ran that has failed; `None` where that is not known. The
+    /// machine asks under a policy with `reset_after`.
     ///
     /// # Default
     ///

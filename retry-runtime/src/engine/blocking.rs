@@ -164,8 +164,8 @@ where
 /// What is done under the policy that holds when it is done.
 type Decide<'d> = dyn FnMut(CallContext<'_, dyn BlockingTimer + '_>) + 'd;
 
-/// Makes the retries of a call whose last attempt has failed. Returns how it ended, which means nothing for a call that
-/// has succeeded.
+/// Makes the retries of a call whose last attempt has failed. Returns how it ended, which means
+/// nothing for a call that has succeeded.
 #[cold]
 #[inline(never)]
 fn retry(

@@ -255,8 +255,8 @@ impl<T: Clock + ?Sized> CallContext<'_, T> {
         !self.until.is_never() || !around::is_quiet() || self.is_disabled()
     }
 
-    /// Returns after how long an attempt that runs is cut off: by the call's own deadline, or by an inherited one that no
-    /// outer attempt enforces. `None` without a deadline of its own.
+    /// Returns after how long an attempt that runs is cut off: by the call's own deadline, or by an
+    /// inherited one that no outer attempt enforces. `None` without a deadline of its own.
     #[cfg(feature = "std")]
     pub fn cut_off_after(&self) -> Option<Duration> {
         // Without a limit of its own an attempt goes on, also under an inherited deadline. A value

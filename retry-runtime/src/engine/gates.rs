@@ -50,7 +50,8 @@ pub trait Gate {
         false
     }
 
-    /// Takes the permit of a probe again, if it is free, and the breaker has not changed: its failure is still to be recorded.
+    /// Takes the permit of a probe again, if it is free, and the breaker has not changed: its
+    /// failure is still to be recorded.
     fn step_back(&mut self, _was_probe: bool, _clock: &dyn Clock) {}
 
     /// Asks whether a retry may follow. The machine asks this last, since only a retry that happens is paid for.

@@ -1,6 +1,6 @@
-//! Methods that people write and that a policy or a runner does not have: those of the other one, and those of other libraries,
-//! because the compiler reads `doc(alias)` of its own crate alone. They cannot be called: no type meets their bound, and
-//! its message says what to write.
+//! Methods that people write and that a policy or a runner does not have: those of the other one,
+//! and those of other libraries, because the compiler reads `doc(alias)` of its own crate alone.
+//! They cannot be called: no type meets their bound, and its message says what to write.
 
 use core::future::{Pending, pending};
 use core::hint;

@@ -1,5 +1,5 @@
-//! A thread that looks after waits which nothing else may end, and wakes those that are late. It is there while there are
-//! some, and ten seconds longer.
+//! A thread that looks after waits which nothing else may end, and wakes those that are late. It is
+//! there while there are some, and ten seconds longer.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -110,9 +110,9 @@ impl Seen {
         self.0 as u8
     }
 
-    /// The milliseconds that are left of the wait it tells of. A caller that read the clock
-    /// a little earlier than the one that set `until` waits with the others. A clock that fell far back ends the wait,
-    /// which nothing else might end.
+    /// The milliseconds that are left of the wait it tells of. A caller that read the clock a
+    /// little earlier than the one that set `until` waits with the others. A clock that fell far
+    /// back ends the wait, which nothing else might end.
     const fn left(self, now: u32, limits: Limits) -> u32 {
         const LATE_READER: u32 = 1000;
         let longest = limits.after(self.openings());

@@ -144,7 +144,8 @@ impl RefundBudget {
             let after = missing.saturating_add(PRICE);
             (missing >= least && after <= most).then_some(after)
         };
-        // Release: a thread that sees it sees when the first was taken. All changes of one word have one order, so that none is lost.
+        // Release: a thread that sees it sees when the first was taken. All changes of one word
+        // have one order, so that none is lost.
         self.missing
             .fetch_update(Ordering::Release, Ordering::Acquire, take)
             .is_ok()

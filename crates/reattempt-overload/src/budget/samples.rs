@@ -188,8 +188,9 @@ impl Samples {
         }
     }
 
-    /// Of the first `before` deposits the last ones, which did not look at the clock. Whether they came
-    /// before a pause or after it is not known. They count as of now: they are few beside the deposits that were seen.
+    /// Of the first `before` deposits the last ones, which did not look at the clock. Whether they
+    /// came before a pause or after it is not known. They count as of now: they are few beside the
+    /// deposits that were seen.
     fn unseen(&self, before: u64) -> u64 {
         let due = u64::from(self.due.load(Ordering::Relaxed));
         let sampled = self.slots.iter().map(|slot| {
