@@ -231,9 +231,9 @@ impl Parts<'_> {
             .first()
             .map_or_else(|| closure.span(), |moved| moved.span());
         // The closure is bound to a variable first, so that the compiler finds all it moves and
-        // makes it `FnOnce`. A bound in its place would make it `FnMut` at once, with `E0507` at
-        // each move, and the closure's own location would let lints such as `needless_return` fire
-        // in it.
+        // makes it `FnOnce`. A bound would make it `FnMut` at once, with `E0507` at each move.
+        // Rejected: to locate the closure in the user's code, where lints such as `needless_return`
+        // then fire.
         let body = quote_spanned!(at(span)=> RunsAgain::body(body, types));
         let unique = copies
             .and(names.first())

@@ -210,7 +210,7 @@ impl Parts<'_> {
 
     fn is_first(&self) -> TokenStream {
         let krate = &self.krate;
-        // Nested calls see a retry where something has failed; a poll that asks again is none.
+        // Nested calls see a retry only after a failure; a poll that asks again is not one.
         let count = if self.model.until.is_some() {
             "retries"
         } else {

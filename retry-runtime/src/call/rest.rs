@@ -40,7 +40,8 @@ mod table {
 
     const SHARDS: u32 = 16;
 
-    /// How often a thread looks for a lock before it asks whether this is a fork, where the lock is never given back.
+    /// How often a thread looks for a lock before it asks whether this is a fork, where the lock is
+    /// never given back.
     const LOOKS: u32 = 64;
 
     /// How many places an empty shard keeps for the calls to come.
@@ -108,8 +109,8 @@ mod table {
     /// Locks a shard that was filled first by this process. The child of a fork has a copy of a lock that was held, but
     /// not the thread that held it: there this returns `None`, and the call goes on with what it has counted.
     pub(super) fn locked(shard: &Mutex<Shard>, filled_by: u32) -> Option<MutexGuard<'_, Shard>> {
-        // `lock` would wait for ever in a fork; asking for the number of the process is a system
-        // call, which few looks spare nearly always.
+        // `lock` would wait for ever in a fork. Asking for the number of the process is a system
+        // call, which a few looks nearly always avoid.
         for _ in 0..LOOKS {
             match shard.try_lock() {
                 Ok(shard) => return Some(shard),

@@ -65,8 +65,8 @@ mod shared {
     /// Out of line, and compiled once.
     #[inline(never)]
     fn take(budget: &RefundBudget, capacity: u32, is_first: bool, clock: &dyn Clock) -> bool {
-        // Without a look at the clock first: only the first retry of a call, and an empty budget,
-        // need the time.
+        // First without the clock, which only the first retry of a call, and a budget that is full
+        // or empty, needs.
         !is_first && budget.pays_again(capacity)
             || budget.pay(capacity, is_first, clock.shared()) == Payment::Paid
     }

@@ -435,8 +435,7 @@ impl<P: Place> LiveCall<P> {
     #[inline(never)]
     fn abandon(&mut self) {
         if self.failures() > 0 {
-            // A first attempt may leave marks of nested operations, and then is no failure of this
-            // one.
+            // A call may also hold marks of nested operations without a failure of its own.
             self.place.mark();
             #[cfg(feature = "observe")]
             super::watch::dropped(&mut self.progress);
