@@ -1,5 +1,5 @@
 //! One call under any policy, with any outcomes and clocks: by the state machine alone, beside the order of
-//! reasons that `DESIGN.md` promises, and by the loops of a runner, sync and async.
+//! reasons that `Call::failed` documents, and by the loops of a runner, sync and async.
 #![no_main]
 
 use core::cell::{Cell, RefCell};
