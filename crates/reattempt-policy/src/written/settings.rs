@@ -264,9 +264,11 @@ impl Values {
             )),
             Key::Backoff => map.serialize_entry(name, self.backoff.as_str()),
             Key::Factor => map.serialize_entry(name, &self.factor),
-            Key::Jitter => match (self.jitter, word(&self.jitter, JITTERS)) {
-                (Jitter::Ratio(ratio), _) => map.serialize_entry(name, &ratio),
-                (_, word) => map.serialize_entry(name, word),
+            Key::Jitter => match &self.jitter {
+                Jitter::Ratio(ratio) => map.serialize_entry(name, ratio),
+                jitter @ (Jitter::None | Jitter::Full | Jitter::Equal) => {
+                    map.serialize_entry(name, word(jitter, JITTERS))
+                }
             },
             Key::FastFirst => map.serialize_entry(name, &self.fast_first),
             Key::Idempotent => map.serialize_entry(name, &self.idempotent),
