@@ -1,4 +1,4 @@
-//! The policy, the delays and the state machine behind the `reattempt` crate.
+//! The policy, the state machine and the timers behind the `reattempt` crate.
 //!
 //! Add `reattempt` to a project, not this crate: it re-exports everything here
 //! together with the attribute.

@@ -147,7 +147,7 @@ impl Policy {
     /// 3.
     #[doc(alias("max_attempts", "max_retries", "retries", "with_max_times"))]
     pub const fn max(self, attempts: u32) -> Self {
-        self.with(Key::Max, KeyValue::Attempts(attempts))
+        self.with(Key::Max, self.values.max(attempts))
     }
 
     /// Removes the limit of attempts: `max = "unlimited"`.
@@ -163,7 +163,7 @@ impl Policy {
     /// [`Backoff::Exp`].
     #[doc(alias("exponential", "wait"))]
     pub const fn backoff(self, shape: Backoff) -> Self {
-        self.with(Key::Backoff, KeyValue::Backoff(shape))
+        self.with(Key::Backoff, self.values.backoff(shape))
     }
 
     /// Sets the unit of the shape.
@@ -173,7 +173,7 @@ impl Policy {
     /// 100 ms.
     #[doc(alias("delay", "initial_interval", "min_delay", "with_min_delay"))]
     pub const fn base(self, base: Duration) -> Self {
-        self.with(Key::Base, KeyValue::Time(base))
+        self.with(Key::Base, self.values.base(base))
     }
 
     /// Sets the delay before the first retry.
@@ -182,7 +182,7 @@ impl Policy {
     ///
     /// `base`.
     pub const fn first(self, first: Duration) -> Self {
-        self.with(Key::First, KeyValue::Time(first))
+        self.with(Key::First, self.values.first(first))
     }
 
     /// Sets the growth of [`Backoff::Exp`] from one delay to the next.
@@ -196,7 +196,7 @@ impl Policy {
     /// 2.0.
     #[doc(alias("multiplier", "with_factor"))]
     pub const fn factor(self, factor: f64) -> Self {
-        self.with(Key::Factor, KeyValue::Factor(factor))
+        self.with(Key::Factor, self.values.factor(factor))
     }
 
     /// Sets the longest computed delay, jitter included.
@@ -206,7 +206,7 @@ impl Policy {
     /// 20 s.
     #[doc(alias("max_delay", "max_interval", "with_max_delay"))]
     pub const fn cap(self, cap: Duration) -> Self {
-        self.with(Key::Cap, KeyValue::Time(cap))
+        self.with(Key::Cap, self.values.cap(cap))
     }
 
     /// Sets how each delay is spread at random.
@@ -216,7 +216,7 @@ impl Policy {
     /// [`Jitter::Full`].
     #[doc(alias("with_jitter"))]
     pub const fn jitter(self, jitter: Jitter) -> Self {
-        self.with(Key::Jitter, KeyValue::Jitter(jitter))
+        self.with(Key::Jitter, self.values.jitter(jitter))
     }
 
     /// Sets whether the first retry is immediate, unless the service says that it is overloaded; the other delays keep
@@ -226,7 +226,7 @@ impl Policy {
     ///
     /// Off.
     pub const fn fast_first(self, on: bool) -> Self {
-        self.with(Key::FastFirst, KeyValue::Flag(on))
+        self.with(Key::FastFirst, self.values.fast_first(on))
     }
 
     /// Sets the least unit of the shape after an error that says that the service is overloaded, and not after how long it
@@ -248,7 +248,7 @@ impl Policy {
     ///
     /// The standard mode of the AWS SDKs: 50 ms after a transient error, 1 s after one of throttling.
     pub const fn throttled_base(self, least: Duration) -> Self {
-        self.with(Key::ThrottledBase, KeyValue::Time(least))
+        self.with(Key::ThrottledBase, self.values.throttled_base(least))
     }
 
     /// Starts the count and the delays anew after an attempt that ran at least this long before it
@@ -281,7 +281,7 @@ impl Policy {
     /// assert_eq!(SESSION.worst_case().attempts(), None);
     /// ```
     pub const fn reset_after(self, healthy: Duration) -> Self {
-        self.with(Key::ResetAfter, KeyValue::Time(healthy))
+        self.with(Key::ResetAfter, self.values.reset_after(healthy))
     }
 
     /// Limits all attempts and delays together.
@@ -294,7 +294,7 @@ impl Policy {
     /// None.
     #[doc(alias("max_elapsed_time", "total_timeout", "with_total_delay"))]
     pub const fn deadline(self, deadline: Duration) -> Self {
-        self.with(Key::Deadline, KeyValue::Time(deadline))
+        self.with(Key::Deadline, self.values.deadline(deadline))
     }
 
     /// Limits one attempt, in async functions.
@@ -313,7 +313,7 @@ impl Policy {
     /// None.
     #[doc(alias("attempt_timeout"))]
     pub const fn timeout(self, timeout: Duration) -> Self {
-        self.with(Key::Timeout, KeyValue::Time(timeout))
+        self.with(Key::Timeout, self.values.timeout(timeout))
     }
 
     /// Sets the longest delay that a call waits for when the error asks for one
@@ -325,7 +325,10 @@ impl Policy {
     ///
     /// 1 minute.
     pub const fn max_retry_after(self, max_retry_after: Duration) -> Self {
-        self.with(Key::MaxRetryAfter, KeyValue::Time(max_retry_after))
+        self.with(
+            Key::MaxRetryAfter,
+            self.values.max_retry_after(max_retry_after),
+        )
     }
 
     /// Sets whether the operation may run twice.
@@ -340,7 +343,7 @@ impl Policy {
     ///
     /// `true`.
     pub const fn idempotent(self, idempotent: bool) -> Self {
-        self.with(Key::Idempotent, KeyValue::Flag(idempotent))
+        self.with(Key::Idempotent, self.values.idempotent(idempotent))
     }
 
     /// Sets the attempts of a call inside a retry of an outer call.
@@ -349,7 +352,7 @@ impl Policy {
     ///
     /// [`Nested::Collapse`].
     pub const fn nested(self, nested: Nested) -> Self {
-        self.with(Key::Nested, KeyValue::Nested(nested))
+        self.with(Key::Nested, self.values.nested(nested))
     }
 
     /// Sets which events of the calls are reported, and at which levels.
@@ -358,7 +361,7 @@ impl Policy {
     ///
     /// [`Telemetry::new`].
     pub const fn telemetry(self, telemetry: Telemetry) -> Self {
-        self.with(Key::Telemetry, KeyValue::Telemetry(telemetry))
+        self.with(Key::Telemetry, self.values.telemetry(telemetry))
     }
 
     /// Sets the budget that limits the retries of all calls that share it. An empty budget ends a
@@ -437,25 +440,21 @@ impl Policy {
         self.distrusted(layer.values.given)
     }
 
-    /// Returns it with the value of a key, which is of its kind.
-    const fn with(self, key: Key, value: KeyValue) -> Self {
-        match self.assign(key, value) {
-            Some(policy) => policy,
-            None => self,
-        }
+    /// Returns it with these values, of which that of `key` is another.
+    const fn with(mut self, key: Key, values: Values) -> Self {
+        self.values = values;
+        self.distrusted(Keys::NONE.with(key))
     }
 
     /// Returns this policy with `key` set; `None` for a value of another kind.
     #[doc(hidden)]
-    pub const fn assign(mut self, key: Key, value: KeyValue) -> Option<Self> {
-        match self.values.assign(key, value) {
-            Some(values) => self.values = values,
-            None => return None,
+    pub const fn assign(self, key: Key, value: KeyValue) -> Option<Self> {
+        match (key, self.values.assign(key, value)) {
+            (_, None) => None,
+            // It breaks no unsafe rule.
+            (Key::Budget, Some(_)) => Some(self.budgeted()),
+            (_, Some(values)) => Some(self.with(key, values)),
         }
-        Some(match key {
-            Key::Budget => self.budgeted(),
-            _ => self.distrusted(Keys::NONE.with(key)),
-        })
     }
 
     /// Takes its mark away where one of these keys may break an unsafe rule.

@@ -89,11 +89,11 @@ enum Asked {
 }
 
 fn asked(headers: &HeaderMap) -> Asked {
-    let in_millis = MILLIS.iter().filter_map(|name| {
+    let mut in_millis = MILLIS.iter().filter_map(|name| {
         let millis = decimal(word(headers, name)?)?;
         Duration::try_from_secs_f64(millis / 1e3).ok()
     });
-    if let Some(delay) = in_millis.into_iter().find(|delay| !delay.is_zero()) {
+    if let Some(delay) = in_millis.find(|delay| !delay.is_zero()) {
         return Asked::Wait(delay);
     }
     let lines = headers.get_all(RETRY_AFTER).into_iter();

@@ -2,6 +2,7 @@
 //! keys, the rules and the words of policy files.
 
 use alloc::borrow::ToOwned as _;
+use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
@@ -57,8 +58,8 @@ impl Given {
             (Kind::Telemetry, Self::Table(settings)) => KeyValue::Telemetry(telemetry(settings)?),
             _ => KeyValue::in_file(key, self.written())?,
         };
-        // It is of the kind of its key.
-        Ok(values.assign(key, value).unwrap_or(values))
+        let assigned = values.assign(key, value);
+        assigned.ok_or_else(|| ParseError::new(RuleId::Type, format!("expected {}", key.meaning())))
     }
 }
 
@@ -145,7 +146,7 @@ impl<'de> DeserializeSeed<'de> for Setting<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Values, D::Error> {
         let given = Given::deserialize(deserializer)?;
         if self.seen.iter().any(|word| word == self.word) {
-            let message = alloc::format!("`{}` is given twice; drop one of them", self.word);
+            let message = format!("`{}` is given twice; drop one of them", self.word);
             return Err(error(&ParseError::new(RuleId::R16, message)));
         }
         let key = Key::from_name(self.word).ok_or_else(|| stranger(self.word));
@@ -244,19 +245,17 @@ impl Serialize for Values {
 impl Values {
     fn write<M: SerializeMap>(&self, key: Key, map: &mut M) -> Result<(), M::Error> {
         let name = key.as_str();
-        let mut time = |value| map.serialize_entry(name, &exact(value));
         match key {
-            Key::Base => return time(self.base.duration()),
-            Key::First => return time(self.first.duration()),
-            Key::Cap => return time(self.cap.duration()),
-            Key::ThrottledBase => return time(self.throttled_base),
-            Key::MaxRetryAfter => return time(self.max_retry_after),
-            Key::ResetAfter => return self.reset_after.map_or(Ok(()), time),
-            Key::Deadline => return self.deadline.map_or(Ok(()), time),
-            Key::Timeout => return self.timeout.map_or(Ok(()), time),
-            _ => {}
-        }
-        match key {
+            Key::Base => time(map, name, self.base.duration()),
+            Key::First => time(map, name, self.first.duration()),
+            Key::Cap => time(map, name, self.cap.duration()),
+            Key::ThrottledBase => time(map, name, self.throttled_base),
+            Key::MaxRetryAfter => time(map, name, self.max_retry_after),
+            Key::ResetAfter => time(map, name, self.reset_after),
+            Key::Deadline => time(map, name, self.deadline),
+            Key::Timeout => time(map, name, self.timeout),
+            // What is given has no written form, and what is not is written beside the keys.
+            Key::Budget => Ok(()),
             Key::Max if self.max == values::UNLIMITED => map.serialize_entry(name, UNLIMITED),
             Key::Max => map.serialize_entry(name, &self.max),
             Key::Backoff if matches!(self.backoff, Backoff::Custom(_)) => Err(M::Error::custom(
@@ -274,9 +273,17 @@ impl Values {
             Key::Idempotent => map.serialize_entry(name, &self.idempotent),
             Key::Nested => map.serialize_entry(name, word(&self.nested, NESTED)),
             Key::Telemetry => map.serialize_entry(name, &Shown(self.telemetry)),
-            _ => Ok(()),
         }
     }
+}
+
+fn time<M: SerializeMap>(
+    map: &mut M,
+    name: &'static str,
+    value: impl Into<Option<Duration>>,
+) -> Result<(), M::Error> {
+    let value = value.into();
+    value.map_or(Ok(()), |it| map.serialize_entry(name, &exact(it)))
 }
 
 /// A duration as people write it, or else in nanoseconds, so that the same is read.
@@ -285,7 +292,7 @@ fn exact(duration: Duration) -> String {
     if crate::duration::parse(text.as_str()) == Ok(duration) {
         text.as_str().to_owned()
     } else {
-        alloc::format!("{}ns", duration.as_nanos())
+        format!("{}ns", duration.as_nanos())
     }
 }
 

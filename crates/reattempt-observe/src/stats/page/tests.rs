@@ -2,32 +2,16 @@
 
 use std::time::UNIX_EPOCH;
 
-use crate::{CallInfo, ErrorText, Event, Telemetry, report};
+use crate::support::facts;
+use crate::{ErrorText, Event, report};
 use reattempt_core::GiveUpReason;
 
 use super::*;
 
-/// Returns the second of four attempts of `operation`, which took 250 ms.
-fn info<'a>(operation: &'static str, error: Option<&'a ErrorText>) -> CallInfo<'a> {
-    CallInfo {
-        operation,
-        policy: "exp",
-        request_id: Some("r-17"),
-        attempt: 2,
-        max: Some(4),
-        ended_at: UNIX_EPOCH + Duration::from_millis(1_234_567_890_123),
-        elapsed: Some(Duration::from_millis(250)),
-        call_elapsed: Some(Duration::from_millis(600)),
-        error,
-        budget_balance: None,
-        telemetry: Telemetry::new(),
-    }
-}
-
 /// What is counted of this operation alone.
 fn row_of(operation: &'static str, error: &str) -> String {
     let error = ErrorText::new(&(), Some(error.to_owned()));
-    let call = info(operation, Some(&error));
+    let call = facts(operation, Some(&error));
     report(&Event::AttemptFailed(&call));
     report(&Event::GaveUp(&call, GiveUpReason::BreakerOpen));
     row(&stats(), operation)
@@ -72,7 +56,7 @@ fn a_row_has_the_numbers_and_reasons() {
         "{row}"
     );
     assert!(row.contains("width:0%"), "{row}");
-    report(&Event::Recovered(&info("page_numbers", None)));
+    report(&Event::Recovered(&facts("page_numbers", None)));
     assert!(self::row(&stats(), "page_numbers").contains("width:50%"));
 }
 
