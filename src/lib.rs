@@ -99,8 +99,8 @@ pub mod observe {
     };
     #[cfg(feature = "observe")]
     pub use retry_runtime::observe::{
-        CallInfo, Event, Observer, ObserverHandle, Scope, Scoped, add, current, request,
-        request_blocking, request_id, scope, scope_blocking,
+        CallInfo, Event, Observer, ObserverHandle, RetryCause, Scope, Scoped, add, current,
+        request, request_blocking, request_id, scope, scope_blocking,
     };
     pub use retry_runtime::{Level, Telemetry};
 }

@@ -73,7 +73,7 @@ fn it_shows_what_failed_and_executes_nothing() {
     for shown in [
         "Recovered 2",
         "Gave up 2",
-        "orders::repository::load_open_orders 3 4 3 2 1 attempts 1 4.5 s",
+        "orders::repository::load_open_orders 3 4 3 transient 3 2 1 attempts 1 4.5 s",
         HOSTILE_NAME,
         "</p><script>document.title = 'executed'</script> \"quoted\" & 'single' \u{fffd}[31m",
     ] {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::config::Config;
-use reattempt::observe::{self, CallInfo, Event};
+use reattempt::observe::{self, CallInfo, Event, RetryCause};
 use reattempt::testing::virtual_time;
 use reattempt::{
     Backoff, Breaker, Classify, GaveUp, GiveUpReason, Jitter, Policy, RetryError, Verdict, retry,
@@ -98,6 +98,79 @@ fn b9_each_retry_has_all_nine_fields() {
         observe::request_blocking("request 7", || read(&mut 0))
     });
     assert!(asked.iter().all(|nine| nine.0 == "request 7"));
+}
+
+/// Why each retry is made: the failure and the retry, twice, and then the end.
+#[test]
+fn a24_a_retry_says_why_it_is_made() {
+    #[derive(Debug)]
+    struct Failed(Verdict);
+
+    impl Classify for Failed {
+        fn classify(&self) -> Verdict {
+            self.0
+        }
+    }
+
+    #[retry(max = 2)]
+    fn fails(verdict: Verdict) -> Result<(), Failed> {
+        Err(Failed(verdict))
+    }
+
+    #[retry(max = 2)]
+    async fn fails_async(verdict: Verdict) -> Result<(), Failed> {
+        Err(Failed(verdict))
+    }
+
+    #[retry(max = 2, timeout = "1s")]
+    async fn hangs() -> Result<(), RetryError<Failed>> {
+        std::future::pending().await
+    }
+
+    #[retry(max = 2, until = |is_ready| *is_ready)]
+    fn polls() -> bool {
+        false
+    }
+
+    fn causes(call: impl FnOnce()) -> Vec<(&'static str, Option<&'static str>)> {
+        let look = |event: &Event<'_>, facts: &CallInfo<'_>| {
+            (event.name(), facts.cause().map(RetryCause::as_str))
+        };
+        observed(look, call).1
+    }
+
+    fn block_on(call: impl Future) {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(call);
+    }
+
+    let _time = virtual_time();
+    for (verdict, cause) in [
+        (Verdict::Transient, Some("transient")),
+        (Verdict::TransientAfter(seconds(1)), Some("throttled")),
+        (Verdict::Throttled(None), Some("throttled")),
+        (Verdict::Throttled(Some(seconds(1))), Some("throttled")),
+        (Verdict::Refused, Some("refused")),
+        (Verdict::Permanent, None),
+        (Verdict::RetryForbidden, None),
+    ] {
+        let end = [("attempt_failed", cause), ("gave_up", cause)];
+        let retry = cause.map(|_| [("attempt_failed", cause), ("retry", cause)]);
+        let expected: Vec<_> = retry.into_iter().flatten().chain(end).collect();
+        let policy = Policy::new().max(2);
+        assert_eq!(causes(|| drop(fails(verdict))), expected);
+        assert_eq!(causes(|| block_on(fails_async(verdict))), expected);
+        let run = || drop(policy.run(|| Err::<(), _>(Failed(verdict))));
+        assert_eq!(causes(run), expected);
+    }
+    for (seen, cause) in [
+        (causes(|| block_on(hangs())), Some("timeout")),
+        (causes(|| assert!(!polls())), Some("not_final")),
+    ] {
+        let names = ["attempt_failed", "retry", "attempt_failed", "gave_up"];
+        assert_eq!(seen, names.map(|name| (name, cause)));
+    }
 }
 
 /// An attempt as long as a second has the start that it had.

@@ -49,6 +49,7 @@ fn a_retry_and_a_recovery_have_every_field() {
             "max": 3,
             "delay": 0.1,
             "elapsed": 0.25,
+            "cause": "transient",
             "error.type": std::any::type_name::<Declined>(),
             "error.message": "status 503",
         })
@@ -69,6 +70,7 @@ fn a_retry_and_a_recovery_have_every_field() {
             // Two attempts and a delay.
             "call_elapsed": 0.6,
             // Of the failure before.
+            "cause": "transient",
             "error.type": std::any::type_name::<Declined>(),
             "error.message": "status 503",
         })
@@ -151,6 +153,7 @@ fn a_give_up_has_every_field() {
             "elapsed": 0.25,
             // Three attempts and two delays.
             "call_elapsed": 1.05,
+            "cause": "transient",
             "error.type": std::any::type_name::<Declined>(),
             "error.message": "status 503",
             "reason": "attempts",

@@ -14,6 +14,7 @@ mod lines;
 mod methods;
 mod metrics;
 mod names;
+mod rules;
 mod spans;
 mod stats;
 mod support;

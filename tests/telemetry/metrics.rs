@@ -111,6 +111,7 @@ fn calls_attempts_give_ups_and_delays() {
             "retry_delay_seconds_count = 5",
             "retry_delay_seconds_sum = 0.7",
             "retry_give_ups_total reason=attempts = 2",
+            "retry_retries_total cause=transient = 5",
         ]
     );
 }

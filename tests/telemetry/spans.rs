@@ -107,6 +107,34 @@ async fn each_attempt_of_a_layer_has_one() {
     assert_eq!(spans.collect::<Vec<_>>(), [expected(1), expected(2)]);
 }
 
+/// A request that is sent again says how often, by the name of OpenTelemetry.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_sent_again_says_so() {
+    use tower::{Layer as _, ServiceExt as _, service_fn};
+
+    let lines = Lines::keep(Level::INFO);
+    let busy = |_: http::Request<()>| async {
+        info!("in the body");
+        let busy = http::Response::builder().status(503).body(());
+        Ok::<_, std::io::Error>(busy.unwrap())
+    };
+    let layer = RetryLayer::http(SPANS.max(3)).name("spans.http").cut_off();
+    layer
+        .layer(service_fn(busy))
+        .oneshot(http::Request::new(()))
+        .await
+        .unwrap();
+    let lines = lines.take();
+    let inside = lines
+        .iter()
+        .filter(|line| line["fields"]["message"] == "in the body");
+    let counts = inside.map(|line| line["spans"][0]["http.request.resend_count"].clone());
+    assert_eq!(
+        counts.collect::<Vec<_>>(),
+        [json!(null), json!(1), json!(2)]
+    );
+}
+
 #[test]
 fn without_being_asked_there_is_none() {
     let lines = Lines::keep(Level::INFO);

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use reattempt::observe::{self, Event};
+use reattempt::observe::{self, Event, RetryCause};
 use reattempt::testing::virtual_time;
 use reattempt::{GiveUpReason, Jitter, Policy, retry};
 
@@ -86,6 +86,7 @@ fn an_operation_since_the_start() {
     let pay = stats.operation("stats.pay").unwrap();
     assert_eq!((pay.calls(), pay.recoveries(), pay.gave_up()), (4, 2, 2));
     assert_eq!((pay.failed_attempts(), pay.retries()), (7, 5));
+    assert_eq!(pay.causes(), [(RetryCause::Transient, 5)]);
     assert_eq!(
         pay.give_ups(),
         [(GiveUpReason::Attempts, 1), (GiveUpReason::Permanent, 1)]
@@ -101,10 +102,10 @@ fn an_operation_since_the_start() {
         .lines()
         .find(|line| line.starts_with("stats.pay "))
         .unwrap();
-    let words: Vec<_> = line.split_whitespace().take(13).collect();
+    let words: Vec<_> = line.split_whitespace().take(15).collect();
     assert_eq!(
         words.join(" "),
-        "stats.pay 4 7 5 2 2 (attempts 1, permanent 1) 0 700 ms"
+        "stats.pay 4 7 5 (transient 5) 2 2 (attempts 1, permanent 1) 0 700 ms"
     );
     let json = serde_json::to_value(&stats).unwrap();
     let operations = json["operations"].as_array().unwrap();

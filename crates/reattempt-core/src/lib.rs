@@ -41,6 +41,7 @@
     )
 )]
 
+mod cause;
 #[doc(hidden)]
 pub mod chained;
 #[cfg(feature = "std")]
@@ -80,6 +81,7 @@ pub mod grpc {
     pub use crate::clients::tonic::of_head;
 }
 
+pub use cause::RetryCause;
 pub use failure::GaveUp;
 pub use key::IdempotencyKey;
 pub use reason::GiveUpReason;

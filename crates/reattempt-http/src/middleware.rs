@@ -219,7 +219,8 @@ macro_rules! reqwest_middleware {
                     let again = request.try_clone();
                     let start = AttemptStart::<1>::now(operation.policy(), &timer);
                     let attempt = next.clone().run(request, extensions);
-                    let attempt = spanned(attempt_span(context, &call), attempt);
+                    let span = attempt_span(context, &call).resent(&call);
+                    let attempt = spanned(span, attempt);
                     let outcome =
                         limited(attempt, context.attempt_limit(), &mut call, &timer).await;
                     let outcome = match call.in_time(outcome, context, &mut gates) {

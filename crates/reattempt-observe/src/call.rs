@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use reattempt_core::GiveUpReason;
+use reattempt_core::{GiveUpReason, RetryCause};
 
 use crate::breaker::Change;
 use crate::event::{CallInfo, ErrorText, Event};
@@ -68,10 +68,11 @@ pub struct Times {
     pub call: Option<Duration>,
 }
 
-/// A failed attempt: what its error says of itself, and when it ended.
+/// A failed attempt: what its error says of itself, why it may be retried, and when it ended.
 #[derive(Debug)]
 pub struct FailedAttempt {
     error: ErrorText,
+    cause: Option<RetryCause>,
     times: Times,
     ended_at: SystemTime,
     /// Whose it was, and its number, once a retry has been decided on.
@@ -80,9 +81,10 @@ pub struct FailedAttempt {
 
 impl FailedAttempt {
     /// Returns an attempt that has just failed.
-    pub fn new(error: ErrorText, times: Times) -> Self {
+    pub fn new(error: ErrorText, cause: Option<RetryCause>, times: Times) -> Self {
         Self {
             error,
+            cause,
             times,
             ended_at: SystemTime::now(),
             of: None,
@@ -199,6 +201,7 @@ fn describe(
         ended_at: failure.map_or_else(SystemTime::now, |failure| failure.ended_at),
         elapsed: times.attempt,
         call_elapsed: times.call,
+        cause: failure.and_then(|failure| failure.cause),
         error: failure.map(|failure| &failure.error),
         budget_balance: call.budget_balance,
         telemetry: call.telemetry,

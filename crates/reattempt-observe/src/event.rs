@@ -5,7 +5,7 @@ use core::fmt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use reattempt_core::GiveUpReason;
+use reattempt_core::{GiveUpReason, RetryCause};
 use reattempt_policy::{Consequence, Violation};
 
 use crate::breaker::Change;
@@ -127,6 +127,8 @@ pub struct CallInfo<'a> {
     pub elapsed: Option<Duration>,
     #[doc(hidden)]
     pub call_elapsed: Option<Duration>,
+    #[doc(hidden)]
+    pub cause: Option<RetryCause>,
     #[doc(hidden)]
     pub error: Option<&'a ErrorText>,
     #[doc(hidden)]
@@ -269,6 +271,12 @@ impl<'a> CallInfo<'a> {
     /// first attempt is.
     pub const fn call_elapsed(&self) -> Option<Duration> {
         self.call_elapsed
+    }
+
+    /// Returns why the last failed attempt may be retried; `None` for one that may not, or that the deadline cancelled, and
+    /// before any has failed.
+    pub const fn cause(&self) -> Option<RetryCause> {
+        self.cause
     }
 
     /// Returns the type of the last error, as the compiler names it; `timeout` for an attempt that

@@ -56,6 +56,8 @@ pub use event::ErrorText;
 pub use event::{CallInfo, Event};
 #[cfg(feature = "observers")]
 pub use observer::Observer;
+#[cfg(feature = "observers")]
+pub use reattempt_core::RetryCause;
 pub use reattempt_policy::{Level, Telemetry};
 #[cfg(feature = "observers")]
 pub use report::{ObserverHandle, add};
@@ -78,4 +80,4 @@ pub use stats::stats;
 pub use to_metrics::describe_metrics;
 #[cfg(feature = "tracing")]
 #[doc(hidden)]
-pub use to_tracing::{attempt_span, default_budget_is_empty};
+pub use to_tracing::{attempt_span, default_budget_is_empty, warn_in_async};

@@ -5,6 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::event::{CallInfo, ErrorText};
 #[cfg(any(feature = "tracing", feature = "metrics"))]
 use crate::breaker::{Change, Name, State};
+use reattempt_core::RetryCause;
 use reattempt_policy::Telemetry;
 
 /// Of the second of four attempts of `operation`, which took 250 ms.
@@ -18,6 +19,7 @@ pub(super) fn facts<'a>(operation: &'static str, error: Option<&'a ErrorText>) -
         ended_at: UNIX_EPOCH + Duration::from_millis(1_234_567_890_123),
         elapsed: Some(Duration::from_millis(250)),
         call_elapsed: Some(Duration::from_millis(600)),
+        cause: Some(RetryCause::Throttled),
         error,
         budget_balance: None,
         telemetry: Telemetry::new(),

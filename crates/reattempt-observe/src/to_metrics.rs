@@ -29,6 +29,11 @@ pub fn describe_metrics() {
         "Calls that ended without success, by the reason"
     );
     describe_counter!(
+        "retry_retries_total",
+        Unit::Count,
+        "Retries that were decided on, by the cause: what the failed attempt says about the service"
+    );
+    describe_counter!(
         "retry_copies_total",
         Unit::Count,
         "Copies of attempts that hedges have started"
@@ -71,6 +76,7 @@ pub(super) fn report(event: &Event<'_>) {
     match *event {
         Event::AttemptFailed(facts) => count_attempt(facts),
         Event::Retry(facts, delay) => {
+            count_retry(facts);
             histogram!("retry_delay_seconds", "operation" => facts.operation).record(delay);
             show_budget(facts);
         }
@@ -117,6 +123,14 @@ fn count_reload(result: &'static str) {
 
 fn count_attempt(facts: &CallInfo<'_>) {
     counter!("retry_attempts_total", "operation" => facts.operation).increment(1);
+}
+
+fn count_retry(facts: &CallInfo<'_>) {
+    // Known wherever a retry follows.
+    if let Some(cause) = facts.cause {
+        counter!("retry_retries_total", "operation" => facts.operation, "cause" => cause.as_str())
+            .increment(1);
+    }
 }
 
 fn count_call(facts: &CallInfo<'_>, result: &'static str) {

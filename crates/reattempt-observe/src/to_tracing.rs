@@ -1,5 +1,7 @@
 //! Events as lines of `tracing`, at the levels of the policy, and the span of an attempt.
 
+mod blocked;
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -10,10 +12,10 @@ use tracing::level_filters::LevelFilter;
 use super::event::{CallInfo, Event};
 use super::{scope, time};
 use crate::breaker::{Change, State};
-use reattempt_core::GiveUpReason;
-use reattempt_core::Timestamp;
-use reattempt_core::process;
+use reattempt_core::{GiveUpReason, RetryCause, Timestamp, process};
 use reattempt_policy::Level;
+
+pub use blocked::warn_in_async;
 
 /// Operations whose give-ups are limited each by itself; those that come later share one limit.
 const OPERATIONS: usize = 1000;
@@ -199,6 +201,7 @@ impl<'a> Line<'a> {
                 ended_at = ended_at.as_str(),
                 elapsed = facts.elapsed.map(|elapsed| elapsed.as_secs_f64()),
                 call_elapsed,
+                cause = facts.cause.map(RetryCause::as_str),
                 "error.type" = facts.error_type(),
                 "error.message" = facts.error_message(),
                 reason,
@@ -285,6 +288,7 @@ pub fn attempt_span(operation: &'static str, attempt: u32, max: Option<u32>) -> 
         attempt = i64::from(attempt),
         max = max.map(i64::from),
         request_id = Empty,
+        "http.request.resend_count" = Empty,
     );
     if !span.is_disabled() {
         span.record("request_id", scope::request_id().as_deref());

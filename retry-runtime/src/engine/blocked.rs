@@ -1,50 +1,7 @@
-//! A warning for sync functions that are about to block an async runtime, once
-//! for each call site.
+//! Whether a sync call is about to block a task of tokio: tasks have a budget of operations, code that may block has none.
 
-use std::collections::HashSet;
-use std::panic::Location;
-use std::sync::{Mutex, PoisonError};
-
-use tracing::level_filters::LevelFilter;
-
-type Place = (&'static str, u32, u32);
-
-pub(super) fn warn_in_async(site: &'static Location<'static>) {
-    // The cheapest question comes first: usually no subscriber reads warnings.
-    if LevelFilter::current() >= LevelFilter::WARN {
-        warn_if_in_async(site);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn warn_if_in_async(site: &'static Location<'static>) {
-    static WARNED: Mutex<Option<HashSet<Place>>> = Mutex::new(None);
-
-    // In virtual time a sleep returns at once and blocks nothing.
-    if reattempt_core::process::is_virtual() {
-        return;
-    }
-    if !is_in_async() {
-        return;
-    }
-    let place = (site.file(), site.line(), site.column());
-    // Not held while a subscriber runs, which may retry something itself.
-    let is_new = {
-        let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
-        warned.get_or_insert_default().insert(place)
-    };
-    if is_new {
-        tracing::warn!(
-            target: "reattempt",
-            "the sync function retried at {site} blocks a thread of the async runtime while it waits; make it async, or call it in `spawn_blocking`"
-        );
-    }
-}
-
-// Tasks have a budget of operations; code that may block has none.
 #[cfg(feature = "tokio")]
-fn is_in_async() -> bool {
+pub(super) fn is_in_async() -> bool {
     use core::task::{Context, Waker};
     use tokio::task::coop::poll_proceed;
 
@@ -71,6 +28,6 @@ fn is_in_async() -> bool {
 }
 
 #[cfg(not(feature = "tokio"))]
-const fn is_in_async() -> bool {
+pub(super) const fn is_in_async() -> bool {
     false
 }

@@ -364,7 +364,7 @@ const fn caller() -> Caller {
 #[inline]
 fn sleep(delay: Duration, timer: &(impl BlockingTimer + ?Sized), caller: Caller) {
     #[cfg(feature = "tracing")]
-    super::blocked::warn_in_async(caller.location);
+    reattempt_observe::warn_in_async(caller.location, super::blocked::is_in_async);
     #[cfg(not(feature = "tracing"))]
     let _ = caller;
     timer.sleep(delay);

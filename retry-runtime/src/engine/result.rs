@@ -2,6 +2,8 @@
 
 use crate::attempt::Cause;
 use crate::verdict::Verdict;
+#[cfg(feature = "observe")]
+use reattempt_core::RetryCause;
 
 /// What an attempt came to that has not ended its call with success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +25,17 @@ impl AttemptResult {
             Cause::Error(_) => Self::Failed(verdict),
             Cause::NotFinal => Self::NotFinal,
             Cause::TimedOut => Self::TimedOut,
+        }
+    }
+
+    /// Returns why it may be retried; `None` where it may not.
+    #[cfg(feature = "observe")]
+    pub(super) const fn cause(self) -> Option<RetryCause> {
+        match self {
+            Self::Failed(verdict) => RetryCause::of(verdict),
+            Self::NotFinal => Some(RetryCause::NotFinal),
+            Self::TimedOut => Some(RetryCause::Timeout),
+            Self::CutOff => None,
         }
     }
 

@@ -16,6 +16,18 @@ impl AttemptSpan {
         #[cfg(feature = "tracing")]
         span: None,
     };
+
+    /// Returns the span of a request of HTTP, which says how often it was sent before, as OpenTelemetry does.
+    #[must_use]
+    pub fn resent(self, call: &LiveCall<impl Place>) -> Self {
+        #[cfg(feature = "tracing")]
+        if let (Some(span), 1..) = (&self.span, call.failures()) {
+            span.record("http.request.resend_count", call.failures());
+        }
+        #[cfg(not(feature = "tracing"))]
+        let _ = call;
+        self
+    }
 }
 
 /// Returns the span of the attempt that begins, if its policy asks for one.

@@ -353,7 +353,8 @@ impl Progress {
         #[cfg(feature = "observe")]
         let described = observe::is_watched().then(|| {
             let times = self.times.of(before, context);
-            Box::new(observe::FailedAttempt::new((failure.text)(), times))
+            let cause = failure.result.cause();
+            Box::new(observe::FailedAttempt::new((failure.text)(), cause, times))
         });
         Report {
             before,
@@ -558,7 +559,11 @@ impl Report {
             let failure = self.failure.or_else(|| {
                 (ending == Ending::Attempt(AttemptResult::CutOff)).then(|| {
                     let times = observe::Times::default();
-                    Box::new(observe::FailedAttempt::new(ErrorText::cut_off(), times))
+                    Box::new(observe::FailedAttempt::new(
+                        ErrorText::cut_off(),
+                        None,
+                        times,
+                    ))
                 })
             });
             // Between two attempts the call ends with the failure before.

@@ -1,6 +1,7 @@
 //! The statistics as tables.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -71,9 +72,12 @@ fn operations(stats: &Stats, before: Option<(&Stats, Duration)>, look: Look) -> 
     let mut table = table::new(&headings, look.width, look.ascii);
     for (it, rates) in rows {
         let mut cells = vec![Cell::new(shown(&it.name))];
-        let counts = [it.calls, it.retries, it.recovered].map(grouped);
-        cells.extend(counts.map(table::right));
-        cells.push(table::right(gave_up(it)));
+        cells.extend([
+            table::right(grouped(it.calls)),
+            table::right(with_kinds(it.retries, &it.causes)),
+            table::right(grouped(it.recovered)),
+            table::right(with_kinds(it.gave_up, &it.give_ups)),
+        ]);
         if let Some(rates) = rates {
             let rates = [rates.retries, rates.gave_up];
             cells.extend(rates.map(|rate| table::right(format!("{rate:.1}"))));
@@ -84,13 +88,13 @@ fn operations(stats: &Stats, before: Option<(&Stats, Duration)>, look: Look) -> 
     table.to_string()
 }
 
-/// How many calls, and why.
-fn gave_up(operation: &Operation) -> String {
-    let mut text = grouped(operation.gave_up);
-    for (reason, count) in &operation.give_ups {
-        let reason = shown(reason).replace('_', " ");
+/// How many, and how often for which cause or reason.
+fn with_kinds(sum: u64, counts: &BTreeMap<String, u64>) -> String {
+    let mut text = grouped(sum);
+    for (kind, count) in counts {
+        let kind = shown(kind).replace('_', " ");
         // Writing to a `String` does not fail.
-        _ = write!(text, "\n{reason} {}", grouped(*count));
+        _ = write!(text, "\n{kind} {}", grouped(*count));
     }
     text
 }

@@ -26,6 +26,8 @@ pub(super) struct Operation {
     pub(super) calls: u64,
     pub(super) failed_attempts: u64,
     pub(super) retries: u64,
+    #[serde(default)]
+    pub(super) causes: BTreeMap<String, u64>,
     pub(super) recovered: u64,
     pub(super) gave_up: u64,
     #[serde(default)]

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use super::breakers;
 use super::snapshot::{LastError, OperationStats, Stats};
 use crate::event::{CallInfo, Event};
+use reattempt_core::{GiveUpReason, RetryCause};
 
 /// Operations that are kept apart.
 const OPERATIONS: usize = 1000;
@@ -112,19 +113,17 @@ impl OperationStats {
                     self.last_error = Some(error);
                 }
             }
-            Event::Retry(_, delay) => {
+            Event::Retry(facts, delay) => {
                 add_one(&mut self.retries);
+                if let Some(cause) = facts.cause {
+                    add_one_of(&mut self.causes, cause, RetryCause::as_str);
+                }
                 self.delay = self.delay.saturating_add(delay);
             }
             Event::Recovered(_) => add_one(&mut self.recoveries),
             Event::Dropped(_) => add_one(&mut self.dropped),
             Event::GaveUp(_, reason) => {
-                let mut known = self.give_ups.iter_mut();
-                match known.find(|(known, _)| *known == reason) {
-                    Some((_, count)) => add_one(count),
-                    None => self.give_ups.push((reason, 1)),
-                }
-                self.give_ups.sort_by_key(|(reason, _)| reason.as_str());
+                add_one_of(&mut self.give_ups, reason, GiveUpReason::as_str);
             }
             Event::CopyStarted(..) => add_one(&mut self.copies),
             Event::HedgeWon(_, 1..) => add_one(&mut self.copies_won),
@@ -141,6 +140,16 @@ impl OperationStats {
 
 fn add_one(count: &mut u64) {
     *count = count.saturating_add(1);
+}
+
+/// Counts one of this kind; the kinds stay in the order of their words.
+fn add_one_of<K: Copy + Eq>(counts: &mut Vec<(K, u64)>, kind: K, word: fn(K) -> &'static str) {
+    if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == kind) {
+        add_one(count);
+        return;
+    }
+    counts.push((kind, 1));
+    counts.sort_by_key(|(kind, _)| word(*kind));
 }
 
 fn last_error(facts: &CallInfo<'_>) -> Option<LastError> {

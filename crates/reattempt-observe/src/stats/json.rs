@@ -1,11 +1,11 @@
 //! Statistics for machines. The keys are part of the interface.
 
-use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::snapshot::{LastError, OperationStats, Stats};
 use crate::breaker::BreakerStats;
 use crate::time::rfc3339;
-use reattempt_core::GiveUpReason;
+use reattempt_core::{GiveUpReason, RetryCause};
 
 /// `{"at": ..., "operations": [...], "breakers": [...]}`; times are texts as in RFC 3339, durations numbers of seconds.
 impl Serialize for Stats {
@@ -18,22 +18,23 @@ impl Serialize for Stats {
     }
 }
 
-/// `{"operation": "payments.charge", "calls": 3, "failed_attempts": 5, "retries": 4, "recovered": 2, "gave_up": 1, "dropped": 0,
+/// `{"operation": "payments.charge", "calls": 3, "failed_attempts": 5, "retries": 4, "causes": {"throttled": 3, "transient": 1}, "recovered": 2, "gave_up": 1, "dropped": 0,
 /// "copies": 0, "copies_won": 0,
 /// "give_ups": {"deadline": 1}, "delay": 0.75, "last_error": {...} or null}`.
 impl Serialize for OperationStats {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut operation = serializer.serialize_struct("OperationStats", 12)?;
+        let mut operation = serializer.serialize_struct("OperationStats", 13)?;
         operation.serialize_field("operation", self.name)?;
         operation.serialize_field("calls", &self.calls())?;
         operation.serialize_field("failed_attempts", &self.failed_attempts)?;
         operation.serialize_field("retries", &self.retries)?;
+        operation.serialize_field("causes", &ByWord(&self.causes, RetryCause::as_str))?;
         operation.serialize_field("recovered", &self.recoveries)?;
         operation.serialize_field("gave_up", &self.gave_up())?;
         operation.serialize_field("dropped", &self.dropped)?;
         operation.serialize_field("copies", &self.copies)?;
         operation.serialize_field("copies_won", &self.copies_won)?;
-        operation.serialize_field("give_ups", &Reasons(&self.give_ups))?;
+        operation.serialize_field("give_ups", &ByWord(&self.give_ups, GiveUpReason::as_str))?;
         operation.serialize_field("delay", &self.delay.as_secs_f64())?;
         operation.serialize_field("last_error", &self.last_error)?;
         operation.end()
@@ -67,16 +68,13 @@ impl Serialize for OneBreaker<'_> {
     }
 }
 
-/// By the word of the reason.
-struct Reasons<'a>(&'a [(GiveUpReason, u64)]);
+/// Counts by the word of what is counted.
+struct ByWord<'a, K>(&'a [(K, u64)], fn(K) -> &'static str);
 
-impl Serialize for Reasons<'_> {
+impl<K: Copy> Serialize for ByWord<'_, K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut reasons = serializer.serialize_map(Some(self.0.len()))?;
-        for (reason, count) in self.0 {
-            reasons.serialize_entry(reason.as_str(), count)?;
-        }
-        reasons.end()
+        let Self(counts, word) = self;
+        serializer.collect_map(counts.iter().map(|(kind, count)| (word(*kind), count)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use reattempt_core::GiveUpReason;
+use reattempt_core::{GiveUpReason, RetryCause};
 
 use crate::breaker::BreakerStats;
 
@@ -20,6 +20,8 @@ pub struct OperationStats {
     pub(super) name: &'static str,
     pub(super) failed_attempts: u64,
     pub(super) retries: u64,
+    /// In the order of the words for them.
+    pub(super) causes: Vec<(RetryCause, u64)>,
     pub(super) recoveries: u64,
     pub(super) dropped: u64,
     pub(super) copies: u64,
@@ -91,6 +93,7 @@ impl OperationStats {
             name,
             failed_attempts: 0,
             retries: 0,
+            causes: Vec::new(),
             recoveries: 0,
             dropped: 0,
             copies: 0,
@@ -121,6 +124,11 @@ impl OperationStats {
     /// Returns the retries that were decided on.
     pub const fn retries(&self) -> u64 {
         self.retries
+    }
+
+    /// Returns the same by cause, each that occurred.
+    pub fn causes(&self) -> &[(RetryCause, u64)] {
+        &self.causes
     }
 
     /// Returns the calls that succeeded after a failure.

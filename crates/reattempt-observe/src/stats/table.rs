@@ -6,6 +6,7 @@ use super::snapshot::{OperationStats, Stats};
 use super::words::{OneLine, rounded};
 use crate::breaker::BreakerStats;
 use crate::time::rfc3339;
+use reattempt_core::{GiveUpReason, RetryCause};
 
 /// Characters of a name and of an error in the table.
 const WIDEST: usize = 60;
@@ -23,7 +24,7 @@ const OPERATIONS: [&str; 9] = [
 ];
 const BREAKERS: [&str; 6] = ["breaker", "state", "calls", "failures", "slow", "since"];
 /// The columns that are texts, which begin at the left.
-const TEXTS_OF_OPERATIONS: [usize; 3] = [0, 5, 8];
+const TEXTS_OF_OPERATIONS: [usize; 4] = [0, 3, 5, 8];
 const TEXTS_OF_BREAKERS: [usize; 2] = [0, 1];
 
 /// A table with a line for each operation, and one with a line for each breaker.
@@ -94,9 +95,13 @@ fn cells(operation: &OperationStats) -> [String; OPERATIONS.len()] {
         OneLine(operation.name, WIDEST).to_string(),
         operation.calls().to_string(),
         operation.failed_attempts.to_string(),
-        operation.retries.to_string(),
+        with_kinds(operation.retries, &operation.causes, RetryCause::as_str),
         operation.recoveries.to_string(),
-        gave_up(operation),
+        with_kinds(
+            operation.gave_up(),
+            &operation.give_ups,
+            GiveUpReason::as_str,
+        ),
         operation.dropped.to_string(),
         rounded(operation.delay).to_string(),
         last_error(operation),
@@ -116,12 +121,12 @@ fn cells_of_breaker(breaker: &BreakerStats) -> [String; BREAKERS.len()] {
 }
 
 /// `3 (attempts 2, deadline 1)`.
-fn gave_up(operation: &OperationStats) -> String {
-    let reasons = operation.give_ups.iter();
-    let reasons = reasons.map(|(reason, count)| format!("{} {count}", reason.as_str()));
-    match reasons.collect::<Vec<_>>().join(", ") {
-        none if none.is_empty() => "0".to_owned(),
-        reasons => format!("{} ({reasons})", operation.gave_up()),
+fn with_kinds<K: Copy>(sum: u64, counts: &[(K, u64)], word: fn(K) -> &'static str) -> String {
+    let kinds = counts.iter();
+    let kinds = kinds.map(|(kind, count)| format!("{} {count}", word(*kind)));
+    match kinds.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => sum.to_string(),
+        kinds => format!("{sum} ({kinds})"),
     }
 }
 

@@ -9,7 +9,7 @@ use super::words::{OneLine, rounded};
 use super::{OperationStats, Stats};
 use crate::event::{CallInfo, Event};
 use crate::support::{error_text, facts};
-use reattempt_core::GiveUpReason;
+use reattempt_core::{GiveUpReason, RetryCause};
 
 const AT: SystemTime = UNIX_EPOCH;
 
@@ -44,6 +44,7 @@ fn calls_are_those_that_ended_after_a_failure() {
     let pay = stats.operation("shop.pay").expect("it is there");
     assert_eq!((pay.calls(), pay.failed_attempts()), (2, 3));
     assert_eq!((pay.retries(), pay.recoveries(), pay.gave_up()), (2, 1, 1));
+    assert_eq!(pay.causes(), [(RetryCause::Throttled, 2)]);
     assert_eq!(pay.give_ups(), [(GiveUpReason::Deadline, 1)]);
     assert_eq!(pay.delay(), Duration::from_millis(250));
     let error = pay.last_error().expect("it is there");
@@ -174,9 +175,9 @@ fn a_table_reads_well() {
     assert_eq!(
         of(&operations).to_string(),
         "\
-operation           calls  failed attempts  retries  recovered  gave up                   dropped     delay  last error
-a.much.longer.name      3                0        1          0  2 (attempts 1, budget 1)        1  1 m 30 s  -
-shop.pay                2                3        2          1  1 (deadline 1)                  0    250 ms  2009-02-13T23:31:30.123Z shop::Unavailable: 503 from shop"
+operation           calls  failed attempts  retries          recovered  gave up                   dropped     delay  last error
+a.much.longer.name      3                0  1 (throttled 1)          0  2 (attempts 1, budget 1)        1  1 m 30 s  -
+shop.pay                2                3  2 (throttled 2)          1  1 (deadline 1)                  0    250 ms  2009-02-13T23:31:30.123Z shop::Unavailable: 503 from shop"
     );
 }
 
@@ -225,6 +226,7 @@ fn json_has_this_shape() {
                 "calls": 2,
                 "failed_attempts": 3,
                 "retries": 2,
+                "causes": { "throttled": 2 },
                 "recovered": 1,
                 "copies": 0,
                 "copies_won": 0,
@@ -243,6 +245,7 @@ fn json_has_this_shape() {
                 "calls": 1,
                 "failed_attempts": 0,
                 "retries": 0,
+                "causes": {},
                 "recovered": 1,
                 "copies": 0,
                 "copies_won": 0,

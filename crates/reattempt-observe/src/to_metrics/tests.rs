@@ -51,6 +51,7 @@ fn a_call_that_recovers() {
         counted([
             ("retry_attempts_total{operation=pay}", 3),
             ("retry_calls_total{operation=pay,result=recovered}", 1),
+            ("retry_retries_total{operation=pay,cause=throttled}", 2),
         ])
     );
 }
@@ -129,7 +130,7 @@ fn every_metric_has_a_unit() {
         report::deliver(&Event::Recovered(&facts));
     });
     let all = snapshotter.snapshot().into_vec();
-    assert_eq!(all.len(), 3);
+    assert_eq!(all.len(), 4);
     for (key, unit, description, _) in all {
         let expected = match key.key().name() {
             "retry_delay_seconds" => Unit::Seconds,

@@ -106,6 +106,7 @@ fn a_retry_has_every_field() {
         ("started_at", "2009-02-13T23:31:29.873Z"),
         ("ended_at", "2009-02-13T23:31:30.123Z"),
         ("elapsed", "0.25"),
+        ("cause", "throttled"),
         ("error.type", "shop::Unavailable"),
         ("error.message", "503 from \"shop\""),
     ]);
@@ -117,6 +118,7 @@ fn what_is_not_known_is_left_out() {
     let mut facts = facts("tracing_unknown", None);
     facts.request_id = None;
     facts.max = None;
+    facts.cause = None;
     facts.elapsed = None;
     facts.call_elapsed = None;
     let lines = Kept::read(|| report::deliver(&Event::GaveUp(&facts, GiveUpReason::Throttle)));

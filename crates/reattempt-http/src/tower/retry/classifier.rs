@@ -27,6 +27,15 @@ pub trait JudgeAnswer<Req, Res, E> {
         None
     }
 
+    /// Returns whether its spans are those of requests of HTTP: a retry has the field `http.request.resend_count`.
+    ///
+    /// # Default
+    ///
+    /// `false`
+    fn is_http(&self) -> bool {
+        false
+    }
+
     /// Returns what makes the answer of a call whose attempt the deadline of the policy has cancelled; `None` where it
     /// cancels nothing.
     ///
@@ -55,6 +64,10 @@ where
 
     fn is_idempotent(&self, request: &Req) -> bool {
         self.0.is_idempotent(request)
+    }
+
+    fn is_http(&self) -> bool {
+        self.0.is_http()
     }
 
     fn message(&self, answer: &Result<Res, E>) -> Option<String> {
@@ -114,6 +127,10 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for S
 
     fn is_idempotent(&self, request: &Req) -> bool {
         MethodIdempotency.is_idempotent(request)
+    }
+
+    fn is_http(&self) -> bool {
+        true
     }
 
     fn message(&self, answer: &Result<Res, E>) -> Option<String> {

@@ -219,7 +219,10 @@ where
         this.gates.begin(&plan.timer);
         this.call.retry_begins();
         let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
-        let span = attempt_span(context, this.call);
+        let mut span = attempt_span(context, this.call);
+        if plan.judge.is_http() {
+            span = span.resent(this.call);
+        }
         let polled = this.call.inside_retry(context, || {
             this.state.set(State::Attempt {
                 future: spanned(span, service.call(request)),

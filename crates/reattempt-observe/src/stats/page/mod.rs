@@ -8,6 +8,7 @@ use super::words::{is_harmless, rounded};
 use super::{LastError, OperationStats, Stats, stats};
 use crate::breaker::BreakerStats;
 use crate::time::rfc3339;
+use reattempt_core::{GiveUpReason, RetryCause};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -164,12 +165,19 @@ fn write_row(page: &mut String, operation: &OperationStats) -> fmt::Result {
     for (label, count) in [
         ("Calls", operation.calls()),
         ("Failed attempts", operation.failed_attempts()),
-        ("Retries", operation.retries()),
-        ("Recovered", operation.recoveries()),
     ] {
         write_number(page, label, format_args!("{}", Grouped(count)))?;
     }
-    write_number(page, "Gave up", format_args!("{}", GaveUps(operation)))?;
+    let causes = Kinds(operation.retries(), operation.causes(), RetryCause::as_str);
+    write_number(page, "Retries", format_args!("{causes}"))?;
+    let recovered = Grouped(operation.recoveries());
+    write_number(page, "Recovered", format_args!("{recovered}"))?;
+    let reasons = Kinds(
+        operation.gave_up(),
+        operation.give_ups(),
+        GiveUpReason::as_str,
+    );
+    write_number(page, "Gave up", format_args!("{reasons}"))?;
     write_number(
         page,
         "Delay",
@@ -262,20 +270,20 @@ impl fmt::Display for Time {
     }
 }
 
-/// The number of calls that gave up, and why.
-struct GaveUps<'a>(&'a OperationStats);
+/// A number, and how often it was for which cause or reason.
+struct Kinds<'a, K>(u64, &'a [(K, u64)], fn(K) -> &'static str);
 
-impl fmt::Display for GaveUps<'_> {
+impl<K: Copy> fmt::Display for Kinds<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(operation) = self;
-        write!(f, "{}", Grouped(operation.gave_up()))?;
-        if operation.give_ups().is_empty() {
+        let Self(sum, counts, word) = self;
+        write!(f, "{}", Grouped(*sum))?;
+        if counts.is_empty() {
             return Ok(());
         }
         f.write_str("<ul>")?;
-        for (reason, count) in operation.give_ups() {
-            let reason = reason.as_str().replace('_', " ");
-            write!(f, "<li>{reason} {}</li>", Grouped(*count))?;
+        for (kind, count) in *counts {
+            let kind = word(*kind).replace('_', " ");
+            write!(f, "<li>{kind} {}</li>", Grouped(*count))?;
         }
         f.write_str("</ul>")
     }

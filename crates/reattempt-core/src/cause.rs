@@ -1,0 +1,52 @@
+//! Why retries are made, in one word each: a label of metrics, so there are few.
+
+use core::fmt;
+
+use crate::Verdict;
+
+/// Why a retry is made: what the failed attempt says about the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RetryCause {
+    /// The value is not final yet: `until` asks again.
+    NotFinal,
+    /// The service refused before it executed anything: no connection, or a node that leaves.
+    Refused,
+    /// The service is busy: it throttled the call, or asked for a delay. Frequent causes of this kind say that it is too small.
+    Throttled,
+    /// The attempt took longer than `timeout`.
+    Timeout,
+    /// Any other error that may pass: a lost connection, a status 500 or 503 without a delay.
+    Transient,
+}
+
+impl RetryCause {
+    /// Returns the cause of a retry after an error of this verdict; `None` for one that is not retried.
+    #[doc(hidden)]
+    pub const fn of(verdict: Verdict) -> Option<Self> {
+        match verdict {
+            Verdict::Transient => Some(Self::Transient),
+            Verdict::TransientAfter(_) | Verdict::Throttled(_) => Some(Self::Throttled),
+            Verdict::Refused => Some(Self::Refused),
+            Verdict::Permanent | Verdict::RetryForbidden => None,
+        }
+    }
+
+    /// Returns the name of this cause in events, metrics and statistics: `not_final`, `refused`, `throttled`,
+    /// `timeout`, `transient`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotFinal => "not_final",
+            Self::Refused => "refused",
+            Self::Throttled => "throttled",
+            Self::Timeout => "timeout",
+            Self::Transient => "transient",
+        }
+    }
+}
+
+impl fmt::Display for RetryCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
