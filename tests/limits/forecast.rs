@@ -1,5 +1,6 @@
 //! A call that would wait for a throttle longer than its deadline ends at once, and holds nothing meanwhile.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use reattempt::overload::throttle::Permit;
@@ -145,4 +146,35 @@ fn without_a_deadline_the_wait_ends_after_a_minute() {
         assert!(waited >= 60 * SECOND && waited <= 61 * SECOND, "{waited:?}");
         assert_eq!((world.attempts.get(), world.bulkhead.running()), (0, 0));
     }
+}
+
+#[retry(throttle = throttle)]
+async fn quota(throttle: &Throttle, begun: &Cell<u32>) -> Result<u32, Fault> {
+    begun.set(begun.get() + 1);
+    Ok(begun.get())
+}
+
+/// Calls at once: as many as the rate begin, the next ones in the next periods; one whose turn comes too late, or after its
+/// deadline, does not begin, and takes no turn from the others.
+#[tokio::test(start_paused = true)]
+async fn a_fixed_rate_is_a_line() {
+    let throttle = Throttle::rate(2, SECOND).max_wait(2 * SECOND);
+    let (begun, start) = (Cell::new(0), tokio::time::Instant::now());
+    let call = || async {
+        let answer = quota(&throttle, &begun).await;
+        (answer.is_ok(), start.elapsed())
+    };
+    let late = async {
+        let end = deadline::within(SECOND / 2, quota(&throttle, &begun)).await;
+        assert_eq!(end, Err(Fault::Cut(GiveUpReason::Deadline, 0)));
+        (false, start.elapsed())
+    };
+    let (one, two, none, three, four, five, six, seven) =
+        tokio::join!(call(), call(), late, call(), call(), call(), call(), call());
+    let now = Duration::ZERO;
+    assert_eq!([one, two, none], [(true, now), (true, now), (false, now)]);
+    let [second, third] = [(true, SECOND), (true, 2 * SECOND)];
+    assert_eq!([three, four, five, six], [second, second, third, third]);
+    assert_eq!(seven, (false, now));
+    assert_eq!(begun.get(), 6);
 }

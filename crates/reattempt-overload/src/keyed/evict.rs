@@ -40,9 +40,8 @@ pub(super) fn limits_calls<T: 'static>(value: &T) -> bool {
     if let Some(breaker) = value.downcast_ref::<Breaker>() {
         return breaker.state() != State::Closed;
     }
-    value.downcast_ref::<Throttle>().is_some_and(|throttle| {
-        throttle.rejection_probability() > 0.0 || throttle.fill_rate().is_some()
-    })
+    let throttle = value.downcast_ref::<Throttle>();
+    throttle.is_some_and(Throttle::limits_calls)
 }
 
 /// An eighth of the keys, so that the next ones find room without a search.

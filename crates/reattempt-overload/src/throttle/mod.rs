@@ -1,5 +1,5 @@
-//! Adaptive throttles: they limit the calls to a service that pushes back, by refusing a random share
-//! of them, or by a rate. The caller decides what to do with a call that is refused or has to wait.
+//! Throttles: they limit the calls to a service, by refusing a random share of them while it pushes back, or by a rate
+//! that is measured or fixed. The caller decides what to do with a call that is refused or has to wait.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::fmt;
@@ -16,6 +16,7 @@ mod limit;
 mod line;
 mod meter;
 mod permit;
+mod rate;
 mod rules;
 mod settings;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod tests;
 use adaptive::Adaptive;
 use cubic::Cubic;
 pub use permit::{Permit, Refused};
+use rate::Rate;
 
 /// Makes fewer calls of a service that pushes back, before they cost it anything.
 ///
@@ -73,6 +75,7 @@ pub struct Throttle {
 enum Kind {
     Adaptive(Adaptive),
     Cubic(Cubic),
+    Rate(Rate),
 }
 
 impl Throttle {
@@ -129,11 +132,53 @@ impl Throttle {
         }
     }
 
+    /// Lets at most `calls` attempts begin in each period of this length, whatever the service says: for an account with
+    /// a quota, or a service that is known to be small. The others wait, first asked, first served; one whose turn is
+    /// further away than a minute ([`max_wait`](Self::max_wait)) is refused at once.
+    ///
+    /// It is exact: in no period, whenever it begins, begin more. So `calls` attempts may begin together, and then none
+    /// for a period. It limits one process: of several, each needs its share. A hedge has one permit for all its copies.
+    ///
+    /// # Units and ranges
+    ///
+    /// 1 to 100,000 calls, in 1 ms to 24 h. It keeps 8 bytes for each call of a period.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range; in a `static` that is an error of the compiler.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{GiveUpReason, RetryError, Throttle, retry};
+    /// use std::io::Error;
+    /// use std::time::Duration;
+    ///
+    /// static QUOTA: Throttle =
+    ///     Throttle::rate(2, Duration::from_secs(3600)).max_wait(Duration::ZERO);
+    ///
+    /// #[retry(throttle = &QUOTA)]
+    /// fn send() -> Result<(), RetryError<Error>> {
+    ///     Ok(())
+    /// }
+    ///
+    /// assert!(send().is_ok() && send().is_ok());
+    /// assert_eq!(send().unwrap_err().reason(), GiveUpReason::Throttle);
+    /// ```
+    #[must_use = "a throttle does nothing unless calls ask it for a permit"]
+    #[track_caller]
+    pub const fn rate(calls: u32, per: Duration) -> Self {
+        settings::refuse(rules::rate(calls, per).as_ref());
+        Self {
+            kind: Kind::Rate(Rate::new(calls, per)),
+        }
+    }
+
     /// Asks for one attempt.
     ///
     /// # Errors
     ///
-    /// [`Refused`], from `adaptive` only; a permit of `cubic` says it
+    /// [`Refused`], from `adaptive`, and from `rate` if the turn comes too late; a permit of `cubic` says it
     /// [later](Permit::wait_with_clock).
     #[inline]
     pub fn permit(&self) -> Result<Permit<'_>, Refused> {
@@ -144,7 +189,7 @@ impl Throttle {
     ///
     /// # Errors
     ///
-    /// [`Refused`], from `adaptive` only.
+    /// [`Refused`], from `adaptive`, and from `rate` if the turn comes too late.
     pub fn permit_with_clock(&self, clock: &impl Clock) -> Result<Permit<'_>, Refused> {
         match &self.kind {
             Kind::Adaptive(adaptive) if adaptive.refuses(clock.shared(), || clock.random()) => {
@@ -155,11 +200,15 @@ impl Throttle {
                 None => Permit::new(self),
                 Some((place, wait, now)) => Permit::in_line(self, place, wait, now),
             }),
+            Kind::Rate(rate) => {
+                let (place, wait, now) = rate.take(|| clock.shared())?;
+                Ok(Permit::in_line(self, place, wait, now))
+            }
         }
     }
 
     /// Returns the share of the calls that [`adaptive`](Self::adaptive)'s formula turns away now; 0
-    /// of `cubic`.
+    /// of the others.
     ///
     /// What [`permit`](Self::permit) does is bounded by [`ceiling`](Self::ceiling) and
     /// [`min_requests`](Self::min_requests), this number is not.
@@ -171,24 +220,25 @@ impl Throttle {
     pub fn rejection_probability_with_clock(&self, clock: &impl Clock) -> f64 {
         match &self.kind {
             Kind::Adaptive(adaptive) => adaptive.rejection_probability(clock.shared()),
-            Kind::Cubic(_) => 0.0,
+            Kind::Cubic(_) | Kind::Rate(_) => 0.0,
         }
     }
 
-    /// Returns the calls a second that `cubic` lets pass; `None` while it has no limit, and of
+    /// Returns the calls a second that `cubic` or `rate` lets pass; `None` while `cubic` has no limit, and of
     /// `adaptive`.
     pub fn fill_rate(&self) -> Option<f64> {
         match &self.kind {
             Kind::Adaptive(_) => None,
             Kind::Cubic(cubic) => cubic.fill_rate(),
+            Kind::Rate(rate) => Some(rate.per_second()),
         }
     }
 
     /// Returns the calls a second that `cubic` has seen end, smoothed, as of the last of them;
-    /// `None` of `adaptive`.
+    /// `None` of the others.
     pub fn measured_rate(&self) -> Option<f64> {
         match &self.kind {
-            Kind::Adaptive(_) => None,
+            Kind::Adaptive(_) | Kind::Rate(_) => None,
             Kind::Cubic(cubic) => Some(cubic.measured_rate()),
         }
     }
@@ -201,6 +251,17 @@ impl Throttle {
         match &self.kind {
             Kind::Adaptive(adaptive) => adaptive.reset(),
             Kind::Cubic(cubic) => cubic.reset(),
+            Kind::Rate(rate) => rate.reset(),
+        }
+    }
+
+    /// Whether a throttle that is made anew would let calls through which this one refuses, or makes wait.
+    #[cfg(feature = "keyed")]
+    pub(crate) fn limits_calls(&self) -> bool {
+        match &self.kind {
+            Kind::Adaptive(_) => self.rejection_probability() > 0.0,
+            Kind::Cubic(cubic) => cubic.fill_rate().is_some(),
+            Kind::Rate(rate) => rate.limits_calls(ProcessClock.shared()),
         }
     }
 }
@@ -210,7 +271,7 @@ impl fmt::Debug for Throttle {
         let mut shown = f.debug_struct("Throttle");
         match &self.kind {
             Kind::Adaptive(_) => shown.field("rejection", &self.rejection_probability()),
-            Kind::Cubic(_) => shown.field("fill_rate", &self.fill_rate()),
+            Kind::Cubic(_) | Kind::Rate(_) => shown.field("fill_rate", &self.fill_rate()),
         };
         shown.finish_non_exhaustive()
     }

@@ -54,9 +54,15 @@ impl<'t> Permit<'t> {
     /// # Units and ranges
     ///
     /// 0 when the attempt may begin: always with [`Throttle::adaptive`]. Calls that ask later get
-    /// later moments. It is a forecast: answers make it shorter, failures longer.
+    /// later moments. It is a forecast: with [`Throttle::cubic`] answers make it shorter, failures longer; with
+    /// [`Throttle::rate`] calls that leave the line make it shorter.
     pub fn wait(&self) -> Duration {
         Duration::from_nanos(self.wait)
+    }
+
+    /// When its turn had come, if it has.
+    fn turn(&self) -> Option<u64> {
+        (self.wait == 0).then_some(self.taken)
     }
 
     /// Returns how long to wait now, before asking again: the place in the line stays, while the
@@ -67,11 +73,12 @@ impl<'t> Permit<'t> {
     ///
     /// # Units and ranges
     ///
-    /// At most 500 ms, and never 0 before the attempt may begin; then 0 for good.
+    /// At most 500 ms, and never 0 before the attempt may begin; then 0 for good. With [`Throttle::rate`] it is 0 for this
+    /// moment: an attempt that begins later asks again.
     ///
     /// # Errors
     ///
-    /// [`Refused`] once it has waited for [`max_wait`](Throttle::max_wait).
+    /// [`Refused`] once it has waited for [`max_wait`](Throttle::max_wait) of [`Throttle::cubic`].
     ///
     /// # Examples
     ///
@@ -120,15 +127,21 @@ impl<'t> Permit<'t> {
             // It has begun, or there is no line.
             return Ok(Duration::ZERO);
         };
-        if self.wait > 0
-            && let Kind::Cubic(cubic) = &self.throttle.kind
-        {
-            let now = clock.shared();
-            self.wait = saturated(cubic.wait(place.get(), now));
-            let taken = Timestamp::from_origin(Duration::from_nanos(self.taken));
-            if self.wait > 0 && now.since(taken) >= cubic.max_wait {
-                return Err(Refused);
+        match &self.throttle.kind {
+            Kind::Cubic(cubic) if self.wait > 0 => {
+                let now = clock.shared();
+                self.wait = saturated(cubic.wait(place.get(), now));
+                let taken = Timestamp::from_origin(Duration::from_nanos(self.taken));
+                if self.wait > 0 && now.since(taken) >= cubic.max_wait {
+                    return Err(Refused);
+                }
             }
+            Kind::Rate(rate) => {
+                let (wait, now) = rate.wait(place.get(), self.turn(), || clock.shared());
+                self.wait = saturated(wait);
+                self.taken = nanos(now);
+            }
+            Kind::Adaptive(_) | Kind::Cubic(_) => {}
         }
         Ok(self.wait().min(SLICE))
     }
@@ -136,11 +149,13 @@ impl<'t> Permit<'t> {
     /// The attempt begins: its token is spent, whatever becomes of it. Before its turn it takes one that
     /// comes later, and the others wait longer.
     pub fn spend(&mut self) {
-        if let Some(place) = self.place.take()
-            && self.wait > 0
-            && let Kind::Cubic(cubic) = &self.throttle.kind
-        {
-            cubic.spend(place.get());
+        let Some(place) = self.place.take().filter(|_| self.wait > 0) else {
+            return;
+        };
+        match &self.throttle.kind {
+            Kind::Adaptive(_) => {}
+            Kind::Cubic(cubic) => cubic.spend(place.get()),
+            Kind::Rate(rate) => rate.spend_early(place.get()),
         }
     }
 
@@ -156,6 +171,7 @@ impl<'t> Permit<'t> {
         match &self.throttle.kind {
             Kind::Adaptive(adaptive) => adaptive.add(now, true),
             Kind::Cubic(cubic) => cubic.succeeded(now),
+            Kind::Rate(_) => {}
         }
     }
 
@@ -178,16 +194,20 @@ impl<'t> Permit<'t> {
             (Kind::Adaptive(adaptive), _) => adaptive.add(now, false),
             (Kind::Cubic(cubic), Verdict::Throttled(_)) => cubic.throttled(now),
             (Kind::Cubic(cubic), _) => cubic.failed(now),
+            (Kind::Rate(_), _) => {}
         }
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        if let Some(place) = self.place
-            && let Kind::Cubic(cubic) = &self.throttle.kind
-        {
-            cubic.give_back(place.get());
+        let Some(place) = self.place else {
+            return;
+        };
+        match &self.throttle.kind {
+            Kind::Adaptive(_) => {}
+            Kind::Cubic(cubic) => cubic.give_back(place.get()),
+            Kind::Rate(rate) => rate.give_back(place.get(), self.turn()),
         }
     }
 }
@@ -197,7 +217,7 @@ fn saturated(wait: Duration) -> u64 {
     u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A [`Throttle`] refused a call: the service accepts few of them at present.
+/// A [`Throttle`] refused a call: the service accepts few of them at present, or its rate is used up.
 ///
 /// Its verdict is [`Verdict::Refused`]: nothing was executed, and a later attempt may be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -44,22 +44,36 @@ pub(super) const fn window(window: Duration) -> Option<Text> {
     Some(text.push("; write `window(Duration::from_secs(120))`"))
 }
 
-pub(super) const fn max_wait(wait: Duration) -> Option<Text> {
-    if !is_shorter(wait, Duration::from_millis(500)) && !is_shorter(LONGEST, wait) {
+pub(super) const fn rate(calls: u32, per: Duration) -> Option<Text> {
+    if calls == 0 || calls > 100_000 {
+        let text = say("`rate` must let 1 to 100,000 calls begin in a period, but its number is ")
+            .number(calls as u64);
+        return Some(text.push("; write `rate(50, Duration::from_secs(1))`"));
+    }
+    if !is_shorter(per, Duration::from_millis(1)) && !is_shorter(LONGEST, per) {
         return None;
     }
-    let text = say("`max_wait` must be from 500ms to 24h, but is ").duration(wait, "");
+    let text = say("the period of `rate` must be from 1ms to 24h, but is ").duration(per, "");
+    Some(text.push("; write `rate(50, Duration::from_secs(1))`"))
+}
+
+pub(super) const fn max_wait(wait: Duration, least: Duration) -> Option<Text> {
+    if !is_shorter(wait, least) && !is_shorter(LONGEST, wait) {
+        return None;
+    }
+    let text = say("`max_wait` must be from ").duration(least, "");
+    let text = text.push(" to 24h, but is ").duration(wait, "");
     Some(text.push("; write `max_wait(Duration::from_secs(60))`"))
 }
 
 pub(super) const fn only_adaptive(setting: &str) -> Text {
     Text::new().key(setting).push(
-        " is for `Throttle::adaptive()`, and the only setting of `Throttle::cubic()` is `max_wait`; drop one of the two",
+        " is for `Throttle::adaptive()`, and the only setting of `Throttle::cubic()` and `Throttle::rate()` is `max_wait`; drop one of the two",
     )
 }
 
 pub(super) const fn not_adaptive(setting: &str) -> Text {
     Text::new().key(setting).push(
-        " is for `Throttle::cubic()`, and `Throttle::adaptive()` makes no call wait; drop one of the two",
+        " is for `Throttle::cubic()` and `Throttle::rate()`, and `Throttle::adaptive()` makes no call wait; drop one of the two",
     )
 }

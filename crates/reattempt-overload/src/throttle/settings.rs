@@ -20,7 +20,7 @@ impl Throttle {
     ///
     /// # Panics
     ///
-    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
+    /// Outside this range, and on another kind; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
     #[track_caller]
     pub const fn factor(mut self, factor: f64) -> Self {
@@ -46,7 +46,7 @@ impl Throttle {
     ///
     /// # Panics
     ///
-    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
+    /// Outside this range, and on another kind; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
     #[track_caller]
     pub const fn window(mut self, window: Duration) -> Self {
@@ -77,7 +77,7 @@ impl Throttle {
     ///
     /// # Panics
     ///
-    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
+    /// Outside this range, and on another kind; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
     #[track_caller]
     pub const fn ceiling(mut self, ceiling: f64) -> Self {
@@ -106,7 +106,7 @@ impl Throttle {
     ///
     /// # Panics
     ///
-    /// Outside this range, and on `cubic`; in a `static` that is an error of the compiler.
+    /// Outside this range, and on another kind; in a `static` that is an error of the compiler.
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
     #[track_caller]
     pub const fn min_requests(mut self, requests: u32) -> Self {
@@ -119,7 +119,7 @@ impl Throttle {
         self
     }
 
-    /// Sets how long a call waits for its turn at [`cubic`](Self::cubic) before it is refused.
+    /// Sets how long a call waits for its turn at [`cubic`](Self::cubic) or [`rate`](Self::rate) before it is refused.
     ///
     /// A call with a deadline ends sooner where its turn is expected after that. A throttle without
     /// such a bound would keep all calls that come meanwhile, as long as more of them come than the
@@ -127,7 +127,9 @@ impl Throttle {
     ///
     /// # Units and ranges
     ///
-    /// 500 ms to 24 h. A call looks at least every 500 ms, and is refused so much later at most.
+    /// With `cubic` 500 ms to 24 h: a call looks at least every 500 ms, and is refused so much later at most. With `rate`
+    /// 0 to 24 h: the turn is known, so a call that would wait longer is refused at once, and with 0 every call that would
+    /// wait.
     ///
     /// # Default
     ///
@@ -139,18 +141,23 @@ impl Throttle {
     #[must_use = "a throttle does nothing unless calls ask it for a permit"]
     #[track_caller]
     pub const fn max_wait(mut self, max_wait: Duration) -> Self {
-        refuse(rules::max_wait(max_wait).as_ref());
-        if let Kind::Cubic(cubic) = &mut self.kind {
-            cubic.max_wait = max_wait;
-        } else {
-            refuse(Some(&rules::not_adaptive("max_wait")));
+        match &mut self.kind {
+            Kind::Adaptive(_) => refuse(Some(&rules::not_adaptive("max_wait"))),
+            Kind::Cubic(cubic) => {
+                refuse(rules::max_wait(max_wait, Duration::from_millis(500)).as_ref());
+                cubic.max_wait = max_wait;
+            }
+            Kind::Rate(rate) => {
+                refuse(rules::max_wait(max_wait, Duration::ZERO).as_ref());
+                rate.max_wait = max_wait;
+            }
         }
         self
     }
 }
 
 #[track_caller]
-const fn refuse(broken: Option<&Text>) {
+pub(super) const fn refuse(broken: Option<&Text>) {
     if let Some(text) = broken {
         RuleId::R10.refuse(text.as_str());
     }

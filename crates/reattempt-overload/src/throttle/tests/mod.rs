@@ -6,6 +6,7 @@
 
 mod adaptive;
 mod cubic;
+mod rate;
 mod words;
 
 use std::cell::Cell;
@@ -101,11 +102,17 @@ fn settings_that_make_no_sense() {
     );
     assert_ne!(message(rules::window(SECOND * 86_401).as_ref()), "");
     assert_eq!(
-        message(rules::max_wait(Duration::from_millis(499)).as_ref()),
+        message(rules::max_wait(Duration::from_millis(499), SECOND / 2).as_ref()),
         "`max_wait` must be from 500ms to 24h, but is 499ms; write `max_wait(Duration::from_secs(60))`"
     );
-    assert_ne!(message(rules::max_wait(SECOND * 86_401).as_ref()), "");
-    assert_eq!(message(rules::max_wait(SECOND / 2).as_ref()), "");
+    assert_ne!(
+        message(rules::max_wait(SECOND * 86_401, SECOND / 2).as_ref()),
+        ""
+    );
+    assert_eq!(
+        message(rules::max_wait(SECOND / 2, SECOND / 2).as_ref()),
+        ""
+    );
     for ceiling in [0.0, 1.01, f64::NAN] {
         let text = message(rules::ceiling(ceiling).as_ref());
         assert!(text.ends_with("; write `ceiling(0.8)`"), "{ceiling} {text}");
