@@ -7,6 +7,8 @@ use crate::name::Name;
 use crate::policy::Policy;
 #[cfg(feature = "std")]
 use reattempt_overload::budget::RefundBudget;
+#[cfg(feature = "std")]
+use reattempt_policy::rules::{Consequence, Violation};
 
 #[cfg(feature = "config")]
 pub use crate::named::Live;
@@ -311,6 +313,12 @@ impl<'a> Operation<'a> {
     /// Returns the name: `module::function` or `module::Type::method` unless the key `name` says otherwise.
     pub fn name(&self) -> &'static str {
         self.site.name.as_str()
+    }
+
+    /// Reports, once, that its policy breaks a rule.
+    #[cfg(feature = "std")]
+    pub(crate) fn report_invalid(&self, violation: &Violation, consequence: Consequence) {
+        reattempt_observe::invalid_policy(self.id().0, || self.name(), violation, consequence);
     }
 
     /// Returns the same, unread.

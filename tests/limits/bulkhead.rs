@@ -345,3 +345,68 @@ proptest! {
         prop_assert_eq!(bulkhead.running(), 0);
     }
 }
+
+/// A service that works on four calls at once, and answers after 50 ms.
+struct Four(tokio::sync::Semaphore);
+
+impl Four {
+    async fn answer(&self) -> Result<(), &'static str> {
+        let _place = self.0.acquire().await;
+        sleep(Duration::from_millis(50)).await;
+        Ok(())
+    }
+}
+
+/// Thirty callers of a service call it again and again, for a minute.
+async fn call_often<F: Future>(call: impl Fn() -> F) {
+    let end = Instant::now() + Duration::from_secs(60);
+    let caller = || async {
+        while Instant::now() < end {
+            call().await;
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    futures::future::join_all((0..30).map(|_| caller())).await;
+}
+
+/// By function, block and runner: it learns from answers, and from attempts that were cut off.
+#[tokio::test(start_paused = true)]
+async fn an_adaptive_one_learns_from_calls() {
+    #[retry(max = 1, timeout = "10s", bulkhead = size, on(_))]
+    async fn function(size: &Bulkhead, four: &Four) -> Result<(), RetryError<&'static str>> {
+        four.answer().await
+    }
+    #[retry(max = 1, timeout = "1s", bulkhead = size, on(_))]
+    async fn hangs(size: &Bulkhead) -> Result<(), RetryError<&'static str>> {
+        std::future::pending().await
+    }
+
+    let four = &Four(tokio::sync::Semaphore::new(4));
+    let block = async |size: &Bulkhead| {
+        retry_block!(
+            max = 1,
+            timeout = "10s",
+            bulkhead = size,
+            on(_),
+            async || -> Result<(), RetryError<&'static str>> { four.answer().await }
+        )
+        .await
+    };
+    let runner = async |size: &Bulkhead| {
+        let policy = Policy::new().max(1);
+        let runner = policy.on(|_: &&str| true).bulkhead(size);
+        runner.try_run_async(|| four.answer()).await
+    };
+    let sizes = [(); 4].map(|()| Bulkhead::adaptive());
+    call_often(|| function(&sizes[0], four)).await;
+    call_often(|| block(&sizes[1])).await;
+    call_often(|| runner(&sizes[2])).await;
+    call_often(|| hangs(&sizes[3])).await;
+    let limits = sizes.each_ref().map(Bulkhead::limit);
+    assert!(
+        limits[..3].iter().all(|limit| (3..10).contains(limit)),
+        "{limits:?}"
+    );
+    assert_eq!(limits[3], 2);
+    assert_eq!(sizes.map(|size| size.running()), [0; 4]);
+}

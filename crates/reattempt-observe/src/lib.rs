@@ -22,6 +22,8 @@ pub mod breaker;
 mod call;
 #[cfg(feature = "observers")]
 mod event;
+#[cfg(feature = "std")]
+mod invalid;
 #[cfg(feature = "observers")]
 mod observer;
 #[cfg(feature = "observers")]
@@ -54,6 +56,9 @@ pub use call::{
 pub use event::ErrorText;
 #[cfg(feature = "observers")]
 pub use event::{CallInfo, Event};
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use invalid::invalid_policy;
 #[cfg(feature = "observers")]
 pub use observer::Observer;
 #[cfg(feature = "observers")]
@@ -63,7 +68,7 @@ pub use reattempt_policy::{Level, Telemetry};
 pub use report::{ObserverHandle, add};
 #[cfg(feature = "observers")]
 #[doc(hidden)]
-pub use report::{has_sinks, invalid_policy, report};
+pub use report::{has_sinks, report};
 #[cfg(feature = "observers")]
 #[doc(hidden)]
 pub use said::{said, said_with_causes, shown};

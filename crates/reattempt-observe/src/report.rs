@@ -119,7 +119,7 @@ impl Drop for Reporting {
 
 /// Reports that the policy of an operation breaks a rule. Returns whether anybody reads that: metrics and statistics do not
 /// show it.
-pub fn invalid_policy(
+pub(crate) fn invalid_policy(
     operation: &'static str,
     violation: &Violation,
     consequence: Consequence,

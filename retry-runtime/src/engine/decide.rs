@@ -3,8 +3,6 @@
 
 use core::time::Duration;
 
-#[cfg(feature = "std")]
-use super::invalid;
 use super::result::{AttemptResult, Ending};
 use super::watch::{Context, Failure, Progress, Report, Times, is_watched, recovered};
 use super::{CallContext, Gate, default_budget};
@@ -357,7 +355,9 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
 
     fn invalid_policy(&mut self, violation: &Violation, consequence: Consequence) {
         #[cfg(feature = "std")]
-        invalid::report(self.context.operation, violation, consequence);
+        self.context
+            .operation
+            .report_invalid(violation, consequence);
         #[cfg(not(feature = "std"))]
         let _ = (violation, consequence);
     }

@@ -12,8 +12,6 @@ mod context;
 mod decide;
 mod default_budget;
 mod gates;
-#[cfg(feature = "std")]
-mod invalid;
 mod kept;
 mod live;
 mod record;

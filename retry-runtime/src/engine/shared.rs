@@ -3,8 +3,8 @@
 use core::ops::Deref;
 use core::time::Duration;
 
+use super::Gate;
 use super::result::AttemptResult;
-use super::{Gate, invalid};
 use crate::breaker::{Breaker, Pass};
 use crate::budget::{Account, Budget, FailureClass};
 use crate::bulkhead::{self, Bulkhead};
@@ -69,7 +69,7 @@ impl Gate for BreakerGate<'_> {
             .breaker
             .violation_under(operation.policy().values.timeout)
         {
-            invalid::report(*operation, &violation, Consequence::AsWritten);
+            operation.report_invalid(&violation, Consequence::AsWritten);
         }
     }
 
@@ -143,15 +143,29 @@ impl<'g> BulkheadGate<'g> {
 
 impl Gate for BulkheadGate<'_> {
     #[inline(always)]
-    fn enter(&mut self, _: &dyn Clock) -> Result<Duration, GiveUpReason> {
-        let permit = self.bulkhead.permit();
+    fn enter(&mut self, clock: &dyn Clock) -> Result<Duration, GiveUpReason> {
+        let permit = self.bulkhead.permit_with_clock(&clock);
         self.permit = Some(permit.map_err(|_| GiveUpReason::BulkheadFull)?);
         Ok(Duration::ZERO)
     }
 
+    #[inline(always)]
+    fn begin(&mut self, clock: &dyn Clock) {
+        if let Some(permit) = &mut self.permit {
+            permit.begins(&clock);
+        }
+    }
+
     /// Frees the slot: no call holds one through a delay.
-    fn record(&mut self, _: AttemptResult, _: &Operation<'_>, _: &dyn Clock) {
-        self.permit = None;
+    fn record(&mut self, result: AttemptResult, _: &Operation<'_>, clock: &dyn Clock) {
+        let Some(permit) = self.permit.take() else {
+            return;
+        };
+        match result {
+            AttemptResult::Failed(verdict) => permit.failed_with_clock(verdict, &clock),
+            AttemptResult::NotFinal => permit.succeeded_with_clock(&clock),
+            AttemptResult::TimedOut | AttemptResult::CutOff => permit.timed_out(),
+        }
     }
 
     fn step_aside(&mut self) -> bool {
@@ -176,8 +190,10 @@ impl Gate for BulkheadGate<'_> {
     }
 
     #[inline(always)]
-    fn settle(&mut self, _: &dyn Clock) {
-        self.permit = None;
+    fn settle(&mut self, clock: &dyn Clock) {
+        if let Some(permit) = self.permit.take() {
+            permit.succeeded_with_clock(&clock);
+        }
     }
 }
 

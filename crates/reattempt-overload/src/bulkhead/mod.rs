@@ -3,13 +3,16 @@
 
 use core::fmt;
 
-use reattempt_core::{Classify, Verdict};
+use reattempt_core::process::ProcessClock;
+use reattempt_core::{Classify, Clock, Timestamp, Verdict};
 use reattempt_policy::{RuleId, Text};
 
+mod adaptive;
 mod slots;
 #[cfg(test)]
 mod tests;
 
+use adaptive::{Adaptive, Ended};
 use slots::Slots;
 
 /// Limits how many attempts run at the same time, and refuses the others at once.
@@ -48,7 +51,12 @@ use slots::Slots;
 #[must_use = "a bulkhead does nothing unless calls ask it for a permit"]
 pub struct Bulkhead {
     slots: Slots,
-    limit: u32,
+    size: Size,
+}
+
+enum Size {
+    Fixed(u32),
+    Adaptive(Adaptive),
 }
 
 impl Bulkhead {
@@ -72,8 +80,89 @@ impl Bulkhead {
         }
         Self {
             slots: Slots::new(),
-            limit,
+            size: Size::Fixed(limit),
         }
+    }
+
+    /// Finds out how many attempts may run at the same time: about as many as the service works on at once, and a few more
+    /// that wait there.
+    ///
+    /// It compares how long answers take with the best times that it has seen. While they take hardly longer, it lets more
+    /// attempts run; where they wait for each other it lets fewer run, and where a tenth of them is throttled
+    /// ([`Verdict::Throttled`]) or times out it takes three of ten slots away. Other errors that may pass say nothing, since
+    /// they come without work. Now and then it halves the slots for a moment, to measure the best time anew: a service may
+    /// become slower for good.
+    ///
+    /// It learns from the attempts of `#[retry(bulkhead = &..)]` and of a `Runner`. Whoever takes a
+    /// [`permit`](Self::permit) reports how the attempt ended: [`Permit::succeeded`], [`Permit::failed`],
+    /// [`Permit::timed_out`].
+    ///
+    /// # Units and ranges
+    ///
+    /// From 2 to 1000 attempts ([`bounds`](Self::bounds)), 20 to begin with. It looks at 50 answers together, and at least
+    /// at as many as there are slots. Services that work on one or two calls at once are too coarse for it: a size of 3
+    /// in place of 2 makes an answer half as long again.
+    ///
+    /// # Source
+    ///
+    /// The gradient of Netflix's [concurrency-limits](https://github.com/Netflix/concurrency-limits), which TCP Vegas has it
+    /// from; the reaction to overload is AIMD, the congestion control of TCP.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{Bulkhead, RetryError, retry};
+    /// use std::io::Error;
+    ///
+    /// static SEARCH: Bulkhead = Bulkhead::adaptive().bounds(4, 200);
+    ///
+    /// #[retry(bulkhead = &SEARCH)]
+    /// fn search() -> Result<u32, RetryError<Error>> {
+    ///     Ok(7)
+    /// }
+    ///
+    /// assert_eq!(search()?, 7);
+    /// assert_eq!(SEARCH.limit(), 20);
+    /// # Ok::<(), RetryError<Error>>(())
+    /// ```
+    pub const fn adaptive() -> Self {
+        Self {
+            slots: Slots::new(),
+            size: Size::Adaptive(Adaptive::new(2, 1000)),
+        }
+    }
+
+    /// Sets between which sizes [`adaptive`](Self::adaptive) looks for the right one.
+    ///
+    /// # Units and ranges
+    ///
+    /// At least 1, at most 1,000,000; the first at most the second.
+    ///
+    /// # Default
+    ///
+    /// From 2 to 1000.
+    ///
+    /// # Panics
+    ///
+    /// Outside this range, and on [`new`](Self::new); in a `static` that is an error of the compiler.
+    #[track_caller]
+    pub const fn bounds(mut self, least: u32, most: u32) -> Self {
+        let text = if least == 0 || least > most || most > 1_000_000 {
+            let text = Text::new()
+                .push("the bounds of a bulkhead must be from 1 to 1,000,000, the smaller one first, but are ")
+                .number(least as u64);
+            text.push(" and ")
+                .number(most as u64)
+                .push("; write `bounds(2, 1000)`")
+        } else if let Size::Adaptive(adaptive) = &mut self.size {
+            *adaptive = Adaptive::new(least, most);
+            return self;
+        } else {
+            Text::new().push(
+                "`bounds` is for `Bulkhead::adaptive()`, and the size of `Bulkhead::new()` is fixed; drop one of the two",
+            )
+        };
+        text.breaks(RuleId::R10).refuse()
     }
 
     /// Takes a slot for one attempt, which the permit frees when it is dropped.
@@ -83,20 +172,39 @@ impl Bulkhead {
     /// [`Full`] while as many attempts run as may.
     #[inline]
     pub fn permit(&self) -> Result<Permit<'_>, Full> {
+        self.permit_with_clock(&ProcessClock)
+    }
+
+    /// [`permit`](Self::permit) with a clock.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] while as many attempts run as may.
+    #[inline]
+    pub fn permit_with_clock(&self, clock: &impl Clock) -> Result<Permit<'_>, Full> {
         let mut permit = Permit {
             bulkhead: self,
             slots: 0,
+            began: Timestamp::ENDLESS,
         };
-        if permit.take() { Ok(permit) } else { Err(Full) }
+        if !permit.take() {
+            return Err(Full);
+        }
+        permit.begins(clock);
+        Ok(permit)
     }
 
     /// Returns how many attempts may run at the same time.
-    pub const fn limit(&self) -> u32 {
-        self.limit
+    pub fn limit(&self) -> u32 {
+        match &self.size {
+            Size::Fixed(limit) => *limit,
+            Size::Adaptive(adaptive) => adaptive.limit(),
+        }
     }
 
-    /// Returns how many attempts run now, from 0 to [`limit`](Self::limit).
-    #[expect(clippy::cast_possible_truncation, reason = "at most the limit")]
+    /// Returns how many attempts run now, from 0 to [`limit`](Self::limit); more where the limit of [`adaptive`](Self::adaptive) has just
+    /// become smaller.
+    #[expect(clippy::cast_possible_truncation, reason = "at most the largest limit")]
     pub fn running(&self) -> u32 {
         self.slots.taken() as u32
     }
@@ -106,7 +214,7 @@ impl fmt::Debug for Bulkhead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Bulkhead")
             .field("running", &self.running())
-            .field("limit", &self.limit)
+            .field("limit", &self.limit())
             .finish_non_exhaustive()
     }
 }
@@ -117,14 +225,61 @@ impl fmt::Debug for Bulkhead {
 pub struct Permit<'b> {
     bulkhead: &'b Bulkhead,
     slots: u32,
+    /// When the attempt began, where the bulkhead learns from it.
+    began: Timestamp,
 }
 
 impl Permit<'_> {
+    /// The attempt begins now, after it has waited for something else.
+    #[inline]
+    #[doc(hidden)]
+    pub fn begins(&mut self, clock: &impl Clock) {
+        if let Size::Adaptive(_) = self.bulkhead.size {
+            self.began = clock.shared();
+        }
+    }
+
+    /// The attempt succeeded: a bulkhead that is [`adaptive`](Bulkhead::adaptive) learns how long it took.
+    pub fn succeeded(self) {
+        self.succeeded_with_clock(&ProcessClock);
+    }
+
+    /// [`succeeded`](Self::succeeded) with a clock.
+    #[inline]
+    pub fn succeeded_with_clock(self, clock: &impl Clock) {
+        if let Size::Adaptive(adaptive) = &self.bulkhead.size {
+            let time = clock.shared().since(self.began);
+            adaptive.learn(Ended::Answered(time), self.bulkhead.running());
+        }
+    }
+
+    /// The attempt failed. [`Verdict::Permanent`] is an answer, and [`Verdict::Throttled`] says that there are too many;
+    /// other verdicts say nothing about the size.
+    pub fn failed(self, verdict: Verdict) {
+        self.failed_with_clock(verdict, &ProcessClock);
+    }
+
+    /// [`failed`](Self::failed) with a clock.
+    pub fn failed_with_clock(self, verdict: Verdict, clock: &impl Clock) {
+        match verdict {
+            Verdict::Permanent => self.succeeded_with_clock(clock),
+            Verdict::Throttled(_) => self.timed_out(),
+            _ => {}
+        }
+    }
+
+    /// The service did not answer in time.
+    pub fn timed_out(self) {
+        if let Size::Adaptive(adaptive) = &self.bulkhead.size {
+            adaptive.learn(Ended::Overloaded, self.bulkhead.running());
+        }
+    }
+
     /// Takes one more slot. Returns whether one was free.
     #[inline]
     #[doc(hidden)]
     pub fn take(&mut self) -> bool {
-        let is_taken = self.bulkhead.slots.take(self.bulkhead.limit.into());
+        let is_taken = self.bulkhead.slots.take(self.bulkhead.limit().into());
         self.slots = self.slots.saturating_add(u32::from(is_taken));
         is_taken
     }

@@ -144,6 +144,7 @@ impl Rate {
     }
 
     /// Whether a throttle that is made anew would let more calls begin.
+    #[cfg(feature = "keyed")]
     pub(super) fn limits_calls(&self, now: Timestamp) -> bool {
         let held = self.lock();
         held.begun

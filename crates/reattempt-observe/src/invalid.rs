@@ -3,33 +3,38 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::operation::Operation;
 use reattempt_policy::rules::{Consequence, Violation};
 
 /// What is reported in all; of operations that come later nothing is.
 const REPORTS: usize = 1000;
 
-/// Reports that the policy of an operation breaks a rule, unless that rule has been reported of it.
+/// Reports that the policy of the operation with this id breaks a rule, unless that rule has been reported of it.
 #[cold]
-pub(super) fn report(operation: Operation<'_>, violation: &Violation, consequence: Consequence) {
+pub fn invalid_policy(
+    id: u64,
+    operation: impl FnOnce() -> &'static str,
+    violation: &Violation,
+    consequence: Consequence,
+) {
     static REPORTED: Mutex<BTreeSet<(u64, &str)>> = Mutex::new(BTreeSet::new());
 
     // Not held while an observer runs, which may retry something itself.
     let is_new = {
         let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
-        reported.len() < REPORTS && reported.insert((operation.id().0, violation.rule().as_str()))
+        reported.len() < REPORTS && reported.insert((id, violation.rule().as_str()))
     };
     if !is_new {
         return;
     }
-    #[cfg(feature = "observe")]
-    if reattempt_observe::invalid_policy(operation.name(), violation, consequence) {
+    let operation = operation();
+    #[cfg(feature = "observers")]
+    if crate::report::invalid_policy(operation, violation, consequence) {
         return;
     }
     // Without an observer the developer should hear of it; a release build does not write to the
     // standard error of a program that is not ours.
     if cfg!(debug_assertions) {
-        complain(operation.name(), violation, consequence);
+        complain(operation, violation, consequence);
     }
 }
 

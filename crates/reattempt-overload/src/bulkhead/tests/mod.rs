@@ -1,3 +1,5 @@
+mod adaptive;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;

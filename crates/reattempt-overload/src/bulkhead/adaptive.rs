@@ -1,0 +1,227 @@
+//! The size of an adaptive bulkhead: what the times of answers say about it.
+#![warn(clippy::arithmetic_side_effects)]
+
+use core::sync::atomic::{AtomicU32, Ordering};
+use core::time::Duration;
+use std::sync::{Mutex, PoisonError};
+
+/// Answers that are looked at together, at least.
+const WINDOW: u32 = 50;
+/// How much longer than the best answers may take before there is too much.
+const TOLERANCE: f64 = 1.3;
+/// What is tried beyond the size that answers allow, and at least one slot.
+const HEADROOM: f64 = 0.1;
+/// Windows after which the best time is measured again.
+const PROBE_AFTER: u32 = 30;
+/// The size to begin with.
+const START: u32 = 20;
+
+#[derive(Debug)]
+pub(super) struct Adaptive {
+    /// What the slots are compared with. Relaxed: it is a number by itself.
+    limit: AtomicU32,
+    least: u32,
+    most: u32,
+    size: Mutex<Size>,
+}
+
+/// How an attempt ended, as far as it says something about the size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The service answered after this time.
+    Answered(Duration),
+    /// It throttled the call, or did not answer in time.
+    Overloaded,
+}
+
+#[derive(Debug)]
+struct Size {
+    /// How many may run, with the fraction that is on its way to the next one.
+    slots: f64,
+    /// Seconds that an answer takes where nothing waits for another.
+    best: Option<f64>,
+    window: Window,
+    /// Answers that are not counted: those of attempts that began under another size.
+    skipped: u32,
+    /// Windows since the best time was measured.
+    age: u32,
+    /// The size when it was.
+    measured_at: f64,
+    /// The slots with which it is measured now; 0 where it is not.
+    probe: u32,
+}
+
+#[derive(Debug)]
+struct Window {
+    answers: u32,
+    seconds: f64,
+    /// The sum of the squares of the times.
+    squares: f64,
+    overloads: u32,
+    /// The most attempts that ran together.
+    peak: u32,
+}
+
+impl Window {
+    const EMPTY: Self = Self {
+        answers: 0,
+        seconds: 0.0,
+        squares: 0.0,
+        overloads: 0,
+        peak: 0,
+    };
+}
+
+impl Window {
+    fn mean(&self) -> f64 {
+        self.seconds / f64::from(self.answers.max(1))
+    }
+
+    /// Returns by how much of itself the mean is off: its standard error.
+    fn noise(&self) -> f64 {
+        let (mean, answers) = (self.mean(), f64::from(self.answers.max(1)));
+        let variance = (self.squares / answers - mean * mean).max(0.0);
+        (variance / answers).sqrt() / mean.max(1e-9)
+    }
+}
+
+impl Adaptive {
+    pub(super) const fn new(least: u32, most: u32) -> Self {
+        let start = if START < least { least } else { START };
+        let start = if start < most { start } else { most };
+        Self {
+            limit: AtomicU32::new(start),
+            least,
+            most,
+            size: Mutex::new(Size {
+                slots: start as f64,
+                best: None,
+                window: Window::EMPTY,
+                // The first answers are the short ones.
+                skipped: start.saturating_mul(3),
+                age: PROBE_AFTER,
+                measured_at: start as f64,
+                probe: 0,
+            }),
+        }
+    }
+
+    pub(super) fn limit(&self) -> u32 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Learns from an attempt that ended while so many ran, itself among them.
+    pub(super) fn learn(&self, ended: Ended, running: u32) {
+        // Nothing panics while it is held: a poisoned lock keeps nothing that is half done.
+        let mut size = self.size.lock().unwrap_or_else(PoisonError::into_inner);
+        size.window.peak = size.window.peak.max(running);
+        if size.counts(ended) {
+            size.close_window(f64::from(self.least), f64::from(self.most));
+            self.limit.store(size.limit(), Ordering::Relaxed);
+        }
+    }
+}
+
+impl Size {
+    /// Counts what an attempt came to. Returns whether the window is full.
+    fn counts(&mut self, ended: Ended) -> bool {
+        match ended {
+            Ended::Overloaded => self.window.overloads = self.window.overloads.saturating_add(1),
+            Ended::Answered(_) if self.skipped > 0 => {
+                self.skipped = self.skipped.saturating_sub(1);
+                return false;
+            }
+            Ended::Answered(time) => {
+                self.window.answers = self.window.answers.saturating_add(1);
+                let seconds = time.as_secs_f64();
+                self.window.seconds += seconds;
+                self.window.squares += seconds * seconds;
+            }
+        }
+        let ended = self.window.answers.saturating_add(self.window.overloads);
+        ended >= WINDOW && f64::from(ended) >= self.slots
+    }
+
+    fn close_window(&mut self, least: f64, most: f64) {
+        let window = core::mem::replace(&mut self.window, Window::EMPTY);
+        if window.overloads > window.answers / 10 {
+            // As in congestion control: times say nothing where there are hardly any answers.
+            self.slots = (self.slots * 0.7).max(least);
+            self.probe = 0;
+            self.skipped = whole(self.slots);
+            return;
+        }
+        let mean = window.mean();
+        let best = self.best.unwrap_or(mean);
+        if self.probe > 0 {
+            return self.measured(best, mean, least);
+        }
+        let best = if mean < best {
+            best + (mean - best) * 0.1
+        } else {
+            best
+        };
+        self.best = Some(best);
+        self.age = self.age.saturating_add(1);
+        self.resize(best, &window);
+        self.slots = self.slots.clamp(least, most);
+        let is_other = self.slots <= self.measured_at * 0.7 || self.slots >= self.measured_at * 2.0;
+        if self.age >= PROBE_AFTER || is_other {
+            self.probe_with(self.slots / 2.0, least);
+        }
+    }
+
+    /// Goes on with fewer slots; the answers of those that have begun with more are not counted.
+    fn probe_with(&mut self, slots: f64, least: f64) {
+        self.skipped = whole(self.slots);
+        self.probe = whole(slots.max(least));
+    }
+
+    /// Learns the best time from a window with fewer slots. Where that was much better, still fewer may be.
+    fn measured(&mut self, best: f64, mean: f64, least: f64) {
+        if mean < best * 0.8 {
+            self.best = Some(mean);
+            if f64::from(self.probe) > least {
+                return self.probe_with(f64::from(self.probe) / 2.0, least);
+            }
+        } else {
+            // Half of each, because the mean of so few is off by a tenth. A longer time is that of a service that has
+            // become slower.
+            self.best = Some(f64::midpoint(best, mean));
+        }
+        self.age = 0;
+        self.measured_at = self.slots;
+        self.probe_with(0.0, 0.0);
+    }
+
+    fn resize(&mut self, best: f64, window: &Window) {
+        let (mean, tolerance) = (window.mean(), TOLERANCE + 2.0 * window.noise());
+        let gradient = (best * tolerance / mean.max(1e-9)).clamp(0.5, 1.0);
+        let mut next = self.slots * gradient + (self.slots * HEADROOM).max(1.0);
+        if mean < best * 1.1 {
+            next = next.max(self.slots * 1.5);
+        }
+        // Slots that nobody uses say nothing about more of them.
+        if next > self.slots && f64::from(window.peak) < self.slots * 0.8 {
+            return;
+        }
+        self.slots = f64::midpoint(self.slots, next);
+    }
+
+    const fn limit(&self) -> u32 {
+        if self.probe > 0 {
+            self.probe
+        } else {
+            whole(self.slots)
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "at least 1, and at most the largest limit"
+)]
+const fn whole(size: f64) -> u32 {
+    size as u32
+}
