@@ -42,7 +42,6 @@ pub mod strategy;
 #[cfg(feature = "config")]
 mod switch;
 
-pub mod timer;
 mod verified;
 
 // Floor 0, by the names that the modules here import.
@@ -63,6 +62,7 @@ pub use hedge::{Hedge, HedgeRunner, Latencies};
 pub use operation::Operation;
 pub use outcome::{Outcome, ReportLimit};
 pub use policy::Policy;
+pub use reattempt_core::timer;
 pub use reattempt_core::{
     Absent, Classify, GaveUp, GiveUpReason, IdempotencyKey, IntoVerdict, RetryError, Verdict,
 };

@@ -117,7 +117,7 @@ step_panics() {
 lifted='
     FNR == 1 { tests = 0; item = 0; inside = 0; attribute = 0 }
     /^#\[cfg\((all\()?test/ { attribute = 1 }
-    attribute && /^mod .*\{$/ { tests = 1 }
+    attribute && /^(pub[(][a-z]*[)] )?mod .*\{$/ { tests = 1 }
     attribute && /^[a-z].*fn .*\{$/ { item = 1 }
     attribute && /^[a-z]/ { attribute = 0 }
     item && /^\}/ { item = 0 }

@@ -70,6 +70,7 @@ mod said;
 mod sync;
 pub mod tables;
 mod time;
+pub mod timer;
 mod timestamp;
 mod verdict;
 #[doc(hidden)]

@@ -182,16 +182,32 @@ impl Clock for ProcessClock {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::cell::Cell;
+    use std::sync::Once;
+
     use super::*;
+
+    thread_local! {
+        /// Whether the time of this thread is virtual.
+        pub(crate) static IS_VIRTUAL: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Sets a source of time for the tests of this crate.
+    pub(crate) fn set_source() {
+        static SET: Once = Once::new();
+        SET.call_once(|| {
+            assert_eq!(watch::bits() & watch::VIRTUAL_TIME, 0);
+            set_time_source(TimeSource {
+                now: || (IS_VIRTUAL.get()).then_some(Timestamp::from_origin(Duration::ZERO)),
+                sleep: |_| IS_VIRTUAL.get(),
+            });
+        });
+    }
 
     #[test]
     fn a_source_of_time_sets_its_bit() {
-        assert_eq!(watch::bits() & watch::VIRTUAL_TIME, 0);
-        set_time_source(TimeSource {
-            now: || None,
-            sleep: |_| false,
-        });
+        set_source();
         assert_ne!(watch::bits() & watch::VIRTUAL_TIME, 0);
     }
 }

@@ -31,7 +31,7 @@ impl Clock for DefaultTimer {
 
     #[inline]
     fn shared(&self) -> Timestamp {
-        reattempt_core::process::now()
+        crate::process::now()
     }
 
     #[inline]

@@ -4,8 +4,8 @@ use core::future::Future;
 use core::time::Duration;
 
 #[cfg(feature = "std")]
-pub use reattempt_core::process::ProcessClock;
-pub use reattempt_core::{Clock, Timestamp};
+pub use crate::process::ProcessClock;
+pub use crate::{Clock, Timestamp};
 
 #[cfg(feature = "std")]
 mod default;

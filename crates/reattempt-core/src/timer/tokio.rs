@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reattempt_core::process;
+use crate::process;
 
 use super::{Clock, Timer, Timestamp};
 

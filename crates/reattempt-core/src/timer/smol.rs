@@ -21,12 +21,12 @@ impl Clock for Smol {
 
     #[inline]
     fn shared(&self) -> Timestamp {
-        reattempt_core::process::now()
+        crate::process::now()
     }
 
     #[inline]
     fn carries_deadlines(&self) -> bool {
-        cfg!(not(feature = "tokio")) && !reattempt_core::process::is_virtual()
+        cfg!(not(feature = "tokio")) && !crate::process::is_virtual()
     }
 }
 

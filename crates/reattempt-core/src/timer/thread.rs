@@ -23,13 +23,13 @@ impl Clock for TimerThread {
 
     #[inline]
     fn shared(&self) -> Timestamp {
-        reattempt_core::process::now()
+        crate::process::now()
     }
 
     // Asked where there is no tokio: the clock of the process is this one, unless a test has another.
     #[inline]
     fn carries_deadlines(&self) -> bool {
-        !reattempt_core::process::is_virtual()
+        !crate::process::is_virtual()
     }
 }
 
@@ -161,6 +161,7 @@ mod tests {
     use std::task::Wake;
 
     use super::*;
+    use crate::process::tests::{IS_VIRTUAL, set_source};
 
     /// Counts how often it was woken, and wakes a thread.
     struct Woken(AtomicU32, thread::Thread);
@@ -236,8 +237,9 @@ mod tests {
     /// In virtual time no thread sleeps here.
     #[test]
     fn deadlines_of_virtual_time_are_converted() {
+        set_source();
         assert!(TimerThread.carries_deadlines());
-        let _time = reattempt::testing::virtual_time();
+        IS_VIRTUAL.set(true);
         assert!(!TimerThread.carries_deadlines());
     }
 

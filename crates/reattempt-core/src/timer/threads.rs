@@ -10,12 +10,12 @@ pub struct ThreadTimer;
 
 impl Clock for ThreadTimer {
     fn now(&self) -> Timestamp {
-        reattempt_core::process::virtual_now().unwrap_or_else(|| Instant::now().into())
+        crate::process::virtual_now().unwrap_or_else(|| Instant::now().into())
     }
 
     #[inline]
     fn shared(&self) -> Timestamp {
-        reattempt_core::process::now()
+        crate::process::now()
     }
 
     #[inline]
@@ -26,7 +26,7 @@ impl Clock for ThreadTimer {
 
 impl BlockingTimer for ThreadTimer {
     fn sleep(&self, duration: Duration) {
-        if !reattempt_core::process::virtual_sleep(duration) {
+        if !crate::process::virtual_sleep(duration) {
             std::thread::sleep(duration);
         }
     }
