@@ -20,6 +20,7 @@ pub mod budget;
 pub mod bulkhead;
 #[cfg(feature = "keyed")]
 mod keyed;
+mod latencies;
 mod sync;
 pub mod throttle;
 #[cfg(test)]
@@ -30,4 +31,5 @@ pub use budget::Budget;
 pub use bulkhead::Bulkhead;
 #[cfg(feature = "keyed")]
 pub use keyed::Keyed;
+pub use latencies::Latencies;
 pub use throttle::Throttle;

@@ -1,9 +1,7 @@
 //! Hedging: a second copy of a call that takes long, and the first good answer of the two. What is kept here
-//! are the settings; `future` runs the copies, `latencies` says how long a call usually takes, and `run` is the
-//! programmatic form.
+//! are the settings; `future` runs the copies, and `run` is the form for programs.
 
 mod future;
-mod latencies;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -11,7 +9,7 @@ mod tests;
 use core::time::Duration;
 
 pub use future::{Ended, Hedged, hedged};
-pub use latencies::Latencies;
+pub use reattempt_overload::Latencies;
 pub use run::HedgeRunner;
 
 use reattempt_policy::rules::{self, Violation};

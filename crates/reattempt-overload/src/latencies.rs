@@ -25,7 +25,7 @@ const ENOUGH: u32 = 100;
 /// of the service counts half after 1,024 calls and 1/16 after 4,096.
 const HALVED: u32 = 1024;
 
-/// How long the calls of one operation took lately, for [`Hedge::quantile`](crate::Hedge::quantile).
+/// How long the calls of one operation took lately, for `Hedge::quantile` of `reattempt`.
 ///
 /// A measured call costs two atomic additions and two readings of the clock. All calls of an operation share
 /// one, as a `static`; it is 1,060 bytes.
