@@ -7,16 +7,21 @@ use std::time::Duration;
 use reattempt::{Jitter, Policy};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
-use crate::client::Client;
+use crate::client::{Client, SubmitError};
 use crate::events::Event;
-use crate::store::{QueueStatus, StoreError, Sweep};
+use crate::store::{QueueStatus, Retention, StoreError, Sweep};
 
 /// The pauses between two looks: between half and one and a half of the interval.
 const PAUSES: Policy = Policy::new().jitter(Jitter::Ratio(0.5));
 
 /// How often a supervisor counts the tasks of the queues.
 const COUNTED_EVERY: Duration = Duration::from_secs(15);
+
+/// How often a supervisor looks for tasks to delete, and how many it deletes at a time: so few that nobody waits for them.
+const PRUNED_EVERY: Duration = Duration::from_secs(60);
+const PRUNED_TOGETHER: u32 = 500;
 
 /// How long a task waits after its failures.
 pub(crate) const DELAYS: Policy = Policy::new()
@@ -38,6 +43,7 @@ pub struct Supervisor {
     interval: Duration,
     limit: u32,
     delays: Policy,
+    retention: Option<Retention>,
 }
 
 impl Supervisor {
@@ -48,6 +54,7 @@ impl Supervisor {
             interval: Duration::from_secs(1),
             limit: 256,
             delays: DELAYS,
+            retention: None,
         }
     }
 
@@ -79,6 +86,33 @@ impl Supervisor {
     /// Exponential from 1 s to 5 min; the upper half of each delay is random.
     pub fn delays(mut self, delays: Policy) -> Self {
         self.delays = delays;
+        self
+    }
+
+    /// Deletes tasks so long after their end, and keys whose time is over, as [`Client::prune`] does. A [`Duration`] says how
+    /// long tasks and their keys stay; a [`Retention`] says more.
+    ///
+    /// The supervisor looks about once a minute. It deletes 500 tasks at a time, and then does nothing for as long as that
+    /// took. Of several supervisors it is enough that one does it; if more do, each looks, and none waits for another.
+    ///
+    /// # Default
+    ///
+    /// Nothing is deleted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use reattempt_supervisor::{Client, Memory, Supervisor};
+    ///
+    /// const DAY: Duration = Duration::from_secs(86_400);
+    ///
+    /// let supervisor = Supervisor::new(&Client::new(Memory::new())).keep(30 * DAY);
+    /// # drop(supervisor);
+    /// ```
+    pub fn keep(mut self, retention: impl Into<Retention>) -> Self {
+        self.retention = Some(retention.into());
         self
     }
 
@@ -147,6 +181,7 @@ impl Supervisor {
                 self.reclaim_all(&due),
                 self.submit_all(&due),
                 self.report_queues(),
+                self.prune_all(),
             );
         };
         tokio::select! {
@@ -202,6 +237,30 @@ impl Supervisor {
             }
             if !has_more {
                 pause(self.interval).await;
+            }
+        }
+    }
+
+    /// Deletes what has ended long ago, again and again, if it is asked to.
+    async fn prune_all(&self) {
+        let Some(retention) = self.retention else {
+            return;
+        };
+        loop {
+            pause(PRUNED_EVERY).await;
+            loop {
+                let begun = Instant::now();
+                match self.client.prune(retention, PRUNED_TOGETHER).await {
+                    Ok(count) if count >= u64::from(PRUNED_TOGETHER) => {}
+                    Ok(_) => break,
+                    Err(error) => {
+                        if let SubmitError::Store(error) = error {
+                            self.client.shared().emit_store_error(&error);
+                        }
+                        break;
+                    }
+                }
+                tokio::time::sleep(begun.elapsed()).await;
             }
         }
     }

@@ -21,6 +21,7 @@ use crate::client::Client;
 use crate::events::spans::TaskSpans;
 use crate::resources::Resources;
 use crate::running::RunningSteps;
+use crate::store::Retention;
 use crate::supervisor::{self, Supervisor, SupervisorHandle};
 #[cfg(feature = "tracing")]
 use crate::task::Task;
@@ -148,6 +149,16 @@ impl Scheduler {
     pub fn delays(mut self, delays: Policy) -> Self {
         self.delays = delays;
         self.supervisor = self.supervisor.map(|supervisor| supervisor.delays(delays));
+        self
+    }
+
+    /// Deletes tasks so long after their end: [`Supervisor::keep`] of the supervisor that this scheduler starts.
+    ///
+    /// # Default
+    ///
+    /// Nothing is deleted.
+    pub fn keep(mut self, retention: impl Into<Retention>) -> Self {
+        self.supervisor = self.supervisor.map(|supervisor| supervisor.keep(retention));
         self
     }
 
