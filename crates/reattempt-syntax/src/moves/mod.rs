@@ -12,7 +12,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
-use syn::{Block, FnArg, Pat, ReceiverKind, Signature, Type, WherePredicate};
+use syn::{Block, FnArg, Pat, Receiver, ReceiverKind, Signature, Type, WherePredicate};
 
 pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
@@ -99,42 +99,88 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
     if may_lack_prelude(&quote::quote!(#signature #body)) {
         return Vec::new();
     }
-    let owned = signature.inputs.iter().filter_map(|input| match input {
-        FnArg::Receiver(receiver) => match &receiver.kind {
-            ReceiverKind::Value => Some(Owned {
-                name: Ident::new("self", receiver.self_token.span),
-                ty: None,
-                bounds: None,
-                way: Way::Receiver,
-            }),
-            ReceiverKind::Typed(_, ty) => {
-                let way = Way::of_receiver(ty)?;
-                Some(Owned {
-                    name: Ident::new("self", receiver.self_token.span),
-                    ty: Some((**ty).clone()),
-                    bounds: None,
-                    way,
-                })
+    let mut owned = Vec::new();
+    for input in &signature.inputs {
+        match input {
+            FnArg::Receiver(receiver) => owned.extend(owned_receiver(receiver)),
+            FnArg::Typed(typed) => owned_by(signature, &typed.pat, Some(&typed.ty), &mut owned),
+        }
+    }
+    owned
+}
+
+fn owned_receiver(receiver: &Receiver) -> Option<Owned> {
+    let (ty, way) = match &receiver.kind {
+        ReceiverKind::Value => (None, Way::Receiver),
+        ReceiverKind::Typed(_, ty) => (Some((**ty).clone()), Way::of_receiver(ty)?),
+        _ => return None,
+    };
+    Some(Owned {
+        name: Ident::new("self", receiver.self_token.span),
+        ty,
+        bounds: None,
+        way,
+    })
+}
+
+/// Adds the variables of a parameter, with their types where the pattern shows them.
+fn owned_by(signature: &Signature, pattern: &Pat, ty: Option<&Type>, owned: &mut Vec<Owned>) {
+    match (pattern, ty) {
+        (Pat::Ident(pat), _) if pat.by_ref.is_some() || pat.subpat.is_some() => {}
+        (Pat::Ident(_), Some(ty))
+            if is_copied(ty) && !(signature.asyncness.is_none() && is_unique_reference(ty)) => {}
+        (Pat::Ident(pat), Some(ty)) => owned.push(Owned {
+            name: pat.ident.clone(),
+            ty: Some(ty.clone()),
+            bounds: bounds(signature, ty),
+            way: Way::of(signature, ty),
+        }),
+        (Pat::Ident(pat), None) if !is_constant(&pat.ident) => owned.push(Owned {
+            name: pat.ident.clone(),
+            ty: None,
+            bounds: None,
+            way: Way::Clone,
+        }),
+        (Pat::Paren(pat), ty) => owned_by(signature, &pat.pat, ty, owned),
+        (Pat::Type(pat), _) => owned_by(signature, &pat.pat, Some(&pat.ty), owned),
+        (Pat::Tuple(pat), ty) => {
+            let types = match ty {
+                Some(Type::Tuple(types)) if types.elems.len() == pat.elems.len() => {
+                    Some(&types.elems)
+                }
+                _ => None,
+            };
+            for (index, pattern) in pat.elems.iter().enumerate() {
+                let ty = types.and_then(|types| types.get(index));
+                owned_by(signature, pattern, ty, owned);
             }
-            _ => None,
-        },
-        FnArg::Typed(typed) => match &*typed.pat {
-            Pat::Ident(pat)
-                if pat.by_ref.is_none()
-                    && (!is_copied(&typed.ty)
-                        || signature.asyncness.is_none() && is_unique_reference(&typed.ty)) =>
-            {
-                Some(Owned {
-                    name: pat.ident.clone(),
-                    ty: Some((*typed.ty).clone()),
-                    bounds: bounds(signature, &typed.ty),
-                    way: Way::of(signature, &typed.ty),
-                })
+        }
+        (Pat::TupleStruct(pat), _) => {
+            for pattern in &pat.elems {
+                owned_by(signature, pattern, None, owned);
             }
-            _ => None,
-        },
-    });
-    owned.collect()
+        }
+        (Pat::Struct(pat), _) => {
+            for field in &pat.fields {
+                owned_by(signature, &field.pat, None, owned);
+            }
+        }
+        (Pat::Slice(pat), ty) => {
+            let ty = match ty {
+                Some(Type::Array(array)) => Some(&*array.elem),
+                _ => None,
+            };
+            for pattern in &pat.elems {
+                owned_by(signature, pattern, ty, owned);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a name in a pattern is a constant, such as `None`.
+fn is_constant(name: &Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
 }
 
 /// The bounds of a generic parameter, or of an `impl Trait`.
@@ -190,7 +236,8 @@ fn is_copied(ty: &Type) -> bool {
 
 /// Finds what a body does with `owned`.
 pub fn find(body: &TokenStream, owned: &[Owned]) -> Moves {
-    let is_used = |owned: &&Owned| names(body, &owned.name);
+    let formatted = words::formatted(body);
+    let is_used = |owned: &&Owned| names(body, &owned.name) || formatted.contains(&owned.name);
     let owned: Vec<_> = owned.iter().filter(is_used).collect();
     if owned.is_empty() {
         return Moves::default();
@@ -218,13 +265,13 @@ fn may_lack_prelude(tokens: &TokenStream) -> bool {
 
 /// Whether `test` holds for a name among the tokens, given whether nothing with `::` or `.` is in
 /// front of it.
-fn any_name(tokens: &TokenStream, test: &impl Fn(&str, bool) -> bool) -> bool {
+pub(crate) fn any_name(tokens: &TokenStream, test: &impl Fn(&str, bool) -> bool) -> bool {
     let (mut last, mut previous) = (' ', ' ');
     tokens.clone().into_iter().any(|token| {
         let (found, next) = match &token {
             TokenTree::Ident(name) => {
-                let is_start = last != '.' && (last, previous) != (':', ':');
-                (test(&name.to_string(), is_start), ' ')
+                let is_part = last == '.' && previous != '.' || (last, previous) == (':', ':');
+                (test(&name.to_string(), !is_part), ' ')
             }
             TokenTree::Group(group) => (any_name(&group.stream(), test), ' '),
             TokenTree::Punct(punct) => (false, punct.as_char()),

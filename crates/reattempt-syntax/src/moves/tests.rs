@@ -189,3 +189,24 @@ fn statements_that_nothing_follows_are_told_apart() {
         assert_eq!(found(body).has_dead_code, has_dead_code, "{body}");
     }
 }
+
+#[test]
+fn a_parameter_may_be_a_pattern() {
+    let signature: Signature = parse_quote!(
+        fn fetch((id, url): (u32, String), Pair(a, None): Pair, Page { size: s, ref head }: Page, [x]: [&str; 1])
+    );
+    let names: Vec<_> = owned(&signature, None)
+        .iter()
+        .map(|it| it.name.to_string())
+        .collect();
+    assert_eq!(names, ["url", "a", "s"]);
+}
+
+#[test]
+fn a_format_names_variables_in_its_string() {
+    assert_eq!(
+        moved(r#"run2(move || println!("{{id}} {url:?}"))"#),
+        ["url"]
+    );
+    assert!(moved(r#"println!("{url}")"#).is_empty());
+}

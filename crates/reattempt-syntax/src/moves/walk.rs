@@ -7,8 +7,8 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 
-use super::words::{BORROWS, ENDS, LOGS, may_take, takes};
-use super::{By, Move, Moves, Owned, Way, begins_with_condition, has_condition};
+use super::words::{BORROWS, ENDS, LOGS, formatted, may_take, takes};
+use super::{By, Move, Moves, Owned, Way, begins_with_condition, has_condition, is_constant};
 use crate::item::names;
 use crate::tokens::is_error;
 
@@ -499,6 +499,12 @@ impl<'ast> Visit<'ast> for Walk<'_> {
         if matches!(&*name, "bail" | "ensure" | "try_join") {
             self.may_end(Ended::InFailure);
         }
+        // The last arguments of a format stand in its string.
+        if BORROWS.contains(&&*name) || LOGS.contains(&&*name) {
+            for name in formatted(&call.tokens) {
+                self.visit_expr(&syn::parse_quote!(#name));
+            }
+        }
         let takes = matches!(&*name, "dbg" | "vec");
         let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone());
         let arguments = match arguments {
@@ -534,9 +540,7 @@ fn bound_by(pattern: &Pat) -> Option<By> {
     }
     impl<'ast> Visit<'ast> for Bound {
         fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-            let name = pat.ident.to_string();
-            // A name such as `None` is a constant.
-            if !name.starts_with(char::is_uppercase) && !self.names.contains(&pat.ident) {
+            if !is_constant(&pat.ident) && !self.names.contains(&pat.ident) {
                 self.names.push(pat.ident.clone());
             }
             self.is_plain &= pat.by_ref.is_none() && pat.subpat.is_none();

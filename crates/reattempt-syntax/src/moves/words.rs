@@ -1,4 +1,6 @@
-//! What names of macros and methods say of their arguments.
+//! What names of macros and methods say of their arguments, and what strings of formats name.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
 
 /// Macros that borrow their arguments.
 pub(super) const BORROWS: &[&str] = &[
@@ -54,20 +56,31 @@ pub(super) fn may_take(method: &str) -> bool {
 /// Whether a method usually takes a value, and is never generic over what it returns.
 pub(super) fn takes(method: &str) -> bool {
     const NAMES: &[&str] = &[
+        "abort",
         "boxed",
         "build",
         "bytes",
+        "cancel",
         "close",
         "commit",
         "compat",
         "compat_write",
+        "complete",
+        "detach",
+        "disconnect",
+        "finalize",
         "finish",
         "join",
+        "logout",
+        "message",
         "persist",
+        "quit",
         "rollback",
         "send",
         "shutdown",
+        "stop",
         "text",
+        "upgrade",
     ];
     const GENERIC: &[&str] = &[
         "into_active_model",
@@ -79,4 +92,29 @@ pub(super) fn takes(method: &str) -> bool {
     ];
     let is_conversion = method.starts_with("into_") && !GENERIC.contains(&method);
     is_conversion || NAMES.contains(&method)
+}
+
+/// The variables in the strings of formats: `x` in `"{x:?}"`.
+pub(super) fn formatted(tokens: &TokenStream) -> Vec<Ident> {
+    let mut found = Vec::new();
+    for token in tokens.clone() {
+        match token {
+            TokenTree::Group(group) => found.extend(formatted(&group.stream())),
+            TokenTree::Literal(literal) => {
+                let Ok(text) = syn::parse2::<syn::LitStr>(TokenTree::from(literal).into()) else {
+                    continue;
+                };
+                let plain = text.value().replace("{{", "");
+                let names = plain.split('{').skip(1).filter_map(|it| {
+                    let name = it.split(['}', ':']).next()?;
+                    let mut name = syn::parse_str::<Ident>(name).ok()?;
+                    name.set_span(text.span());
+                    Some(name)
+                });
+                found.extend(names);
+            }
+            _ => {}
+        }
+    }
+    found
 }

@@ -1,0 +1,26 @@
+//! A method by the name of what it gives, and which takes `self`.
+
+use std::io;
+
+use reattempt::retry;
+
+struct Email(String);
+
+impl Email {
+    fn message(self) -> String {
+        self.0
+    }
+}
+
+async fn deliver(_: String) -> io::Result<()> {
+    Ok(())
+}
+
+#[retry]
+async fn send(email: Email) -> io::Result<()> {
+    deliver(email.message()).await
+}
+
+fn main() {
+    let _ = send(Email(String::new()));
+}
