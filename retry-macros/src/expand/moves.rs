@@ -375,13 +375,21 @@ impl Parts<'_> {
         let (message, note) = (in_format(&escape.message()), RuleId::S12.footer());
         let krate = &self.krate;
         let check = quote_spanned!(at(escape.span())=> LendsNothing::check(&borrow););
-        let implemented = if matches!(escape.proof, Proof::Receiver) {
-            ours!(impl LendsNothing<()> for #krate::__private::Kept {})
-        } else {
-            ours!(
-                impl<R, F: ::core::ops::Fn() -> R> LendsNothing<R> for F {}
-            )
+        let of_kept = ours!(impl LendsNothing<()> for #krate::__private::Kept {});
+        let of_closure = ours!(
+            impl<R, F: ::core::ops::Fn() -> R> LendsNothing<R> for F {}
+        );
+        let implemented = match (&escape.proof, &escape.shared) {
+            (Proof::Receiver, _) => of_kept,
+            (_, None) => of_closure,
+            (_, Some(_)) => ours!(#of_kept #[diagnostic::do_not_recommend] #of_closure),
         };
+        // What is behind a reference, which is `Copy`, outlives the attempt.
+        let fields = escape.shared.iter().flatten();
+        let subject = fields.fold(subject.clone(), |subject, field| {
+            let kept = self.is_kept(field);
+            ours!({ use #krate::__private::MovedValue as _; #kept.or(#subject) })
+        });
         ours! {
             #[diagnostic::on_unimplemented(message = #message, label = "borrowed here", note = #note)]
             trait LendsNothing<R> {

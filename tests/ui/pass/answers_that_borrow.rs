@@ -28,6 +28,10 @@ impl<'i> Client<'i> {
         if self.count < 3 { Err(String::new()) } else { Ok(()) }
     }
 
+    fn count(&mut self) {
+        self.count += 1;
+    }
+
     #[retry(max = 3, backoff = "none", on(_))]
     fn shared(&mut self) -> Result<&str, String> {
         Ok(&self.page)
@@ -37,6 +41,18 @@ impl<'i> Client<'i> {
     fn beside_a_change(&mut self) -> Result<&str, String> {
         self.count += 1;
         Ok(&self.page)
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn behind_a_reference(&mut self) -> Result<&[u8], String> {
+        self.count();
+        Ok(&self.input[1..])
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    async fn beside_a_change_of_another_part(&mut self) -> Result<&str, String> {
+        self.count += 1;
+        Ok(self.page.as_str())
     }
 
     #[retry(max = 3, backoff = "none", on(_))]
@@ -139,6 +155,8 @@ fn main() {
     };
     assert_eq!(client.shared(), Ok("page"));
     assert_eq!(client.beside_a_change(), Ok("page"));
+    assert_eq!(client.behind_a_reference(), Ok(&b"age"[..]));
+    let _ = client.beside_a_change_of_another_part();
     assert_eq!(client.fixed(), Ok("page"));
     assert!(client.owned().is_ok());
     assert_eq!(client.input(), Ok(&b"page"[..]));

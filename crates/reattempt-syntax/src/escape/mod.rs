@@ -10,7 +10,7 @@ use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{
-    Block, CapturedParam, FnArg, GenericArgument, Lifetime, Pat, PathArguments, ReceiverKind,
+    Block, CapturedParam, Expr, FnArg, GenericArgument, Lifetime, Pat, PathArguments, ReceiverKind,
     Signature, Stmt, Type, TypeParamBound,
 };
 
@@ -31,6 +31,9 @@ pub struct Escape {
     pub place: TokenStream,
     /// What says that the borrow is a unique one.
     pub proof: Proof,
+    /// Of a shared borrow of what the attempt may need by `&mut`, the fields on the way to it: one that is a reference is
+    /// borrowed for longer.
+    pub shared: Option<Vec<TokenStream>>,
     /// Whether an attempt may fail in a statement before it.
     pub follows_failure: bool,
 }
@@ -77,6 +80,7 @@ pub fn find(
         signature,
         borrowed: &borrowed,
         bound: &bound,
+        statements: &statements,
         body,
         asynchronous,
     };
@@ -129,6 +133,7 @@ struct Asked<'a> {
     signature: &'a Signature,
     borrowed: &'a [Borrowed],
     bound: &'a Bound,
+    statements: &'a [Stmt],
     body: &'a TokenStream,
     asynchronous: bool,
 }
@@ -164,20 +169,75 @@ impl Asked<'_> {
             return None;
         }
         let answer = found.answer.as_ref();
-        if let Some(answer) = answer.filter(|answer| self.bound.leaves_alone(answer))
+        let answer = answer.filter(|answer| self.bound.leaves_alone(answer));
+        if found.how == How::Shared {
+            return self.of_shared(found, answer);
+        }
+        if let Some(answer) = answer
             && let Some(others) = self.others_in(&found.name, answer)
         {
             let proof = Proof::Answer(answer.clone(), others);
             return Some(found.proven_by(proof));
         }
-        // Another parameter that is changed would answer for this one.
-        let is_alone = is_alone(self.signature, found, self.borrowed, self.body)
-            && (found.is_scratch() || are_one(&found.name, self.body));
-        if is_alone && !self.asynchronous {
+        if self.is_body_asked(found) {
             return Some(found.proven_by(Proof::Body));
         }
         // A function that takes `&'a mut` scratch space and passes all of it on borrows it uniquely.
         found.is_scratch().then(|| found.proven_by(Proof::Certain))
+    }
+
+    /// A shared borrow, of what another statement may need by `&mut`.
+    fn of_shared(&self, found: &Found, answer: Option<&TokenStream>) -> Option<Escape> {
+        let part = part_of(&found.name, &found.place)?;
+        let changes = self.changes(&found.name, &part);
+        if changes.is_empty() {
+            return None;
+        }
+        let there = changes.iter().filter(|it| self.bound.leaves_alone(it));
+        let there: Vec<_> = there.collect();
+        let asked = answer
+            .filter(|_| !there.is_empty())
+            .map(|answer| quote::quote!({ #(#there)* #answer }));
+        let asked = asked.and_then(|asked| Some((self.others_in(&found.name, &asked)?, asked)));
+        let proof = match asked {
+            Some((others, asked)) => Proof::Answer(asked, others),
+            None if self.is_body_asked(found) => Proof::Body,
+            None => return None,
+        };
+        Some(Escape {
+            shared: Some(places(&found.name, found.place.span(), &part)),
+            ..found.proven_by(proof)
+        })
+    }
+
+    /// Whether the closure of a body tells what the body does with this parameter.
+    fn is_body_asked(&self, found: &Found) -> bool {
+        // Another parameter that is changed would answer for this one.
+        !self.asynchronous
+            && is_alone(self.signature, found, self.borrowed, self.body)
+            && (found.is_scratch() || are_one(&found.name, self.body))
+    }
+
+    /// The statements that may need the part of a parameter by `&mut`.
+    fn changes(&self, name: &Ident, part: &[String]) -> Vec<TokenStream> {
+        let changes = self.statements.iter().filter_map(|statement| {
+            let Stmt::Expr(expr, end) = statement else {
+                return None;
+            };
+            let tokens = statement.to_token_stream();
+            let mut uses = Vec::new();
+            parts_of(name, &tokens, &mut uses);
+            // Of two parts of which one holds the other, the closure of an attempt borrows the larger one.
+            let larger = uses.iter().filter(|it| part.starts_with(it));
+            let whole = larger.map(Vec::as_slice).min_by_key(|it| it.len());
+            let whole = whole.unwrap_or(part);
+            let is_one = (end.is_some() || is_unit(expr))
+                && !uses.is_empty()
+                && uses.iter().all(|it| it.starts_with(whole))
+                && !walk::has_hidden(expr);
+            is_one.then_some(tokens)
+        });
+        changes.collect()
     }
 
     /// The other parameters in an answer, unless one of them is a `self` that would answer for this one.
@@ -330,6 +390,12 @@ impl<'ast> Visit<'ast> for Held {
     fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
 }
 
+/// Whether an expression at the end of a line is a statement.
+const fn is_unit(expr: &Expr) -> bool {
+    matches!(expr, Expr::ForLoop(_) | Expr::While(_))
+        || matches!(expr, Expr::If(it) if it.else_branch.is_none())
+}
+
 /// Whether a type is an `impl Trait` that names what it borrows.
 fn is_opaque(answer: &Type) -> bool {
     struct Opaque(bool);
@@ -429,6 +495,25 @@ fn parts_of(name: &Ident, tokens: &TokenStream, uses: &mut Vec<Vec<String>>) {
             _ => {}
         }
     }
+}
+
+/// The fields of the first use.
+fn part_of(name: &Ident, tokens: &TokenStream) -> Option<Vec<String>> {
+    let mut uses = Vec::new();
+    parts_of(name, tokens, &mut uses);
+    uses.into_iter().next()
+}
+
+/// The fields on the way to a part of a parameter: `self.a` and `self.a.b`.
+fn places(name: &Ident, span: Span, part: &[String]) -> Vec<TokenStream> {
+    let mut place = name.to_token_stream();
+    let places = part.iter().map_while(|field| {
+        let mut field = field.parse::<TokenStream>().ok()?.into_iter().next()?;
+        field.set_span(span);
+        place = quote::quote!(#place.#field);
+        Some(place.clone())
+    });
+    places.collect()
 }
 
 /// The fields that are named in front of a call.
@@ -554,8 +639,13 @@ impl Escape {
         } else {
             ""
         };
+        let by = if self.shared.is_some() {
+            ", which the attempt borrows by `&mut`, and the next attempt needs it"
+        } else {
+            " by `&mut`, and the next attempt needs the same borrow"
+        };
         format!(
-            "the answer borrows `{name}` by `&mut`, and the next attempt needs the same borrow; {block}return an owned value, or retry in a caller that does, with `#[retry(never)]` here"
+            "the answer borrows `{name}`{by}; {block}return an owned value, or retry in a caller that does, with `#[retry(never)]` here"
         )
     }
 }

@@ -53,3 +53,30 @@ fn an_opaque_answer_borrows_what_it_is_made_of() {
     let named = "fn f(&mut self) -> Parts<'_> { parts(&mut self.bytes) }";
     assert_eq!(proof(named), "parts(&mutself.bytes)");
 }
+
+/// An answer that borrows by `&` is asked about behind what may need the same by `&mut`.
+#[test]
+fn a_shared_borrow_is_asked_about_behind_changes() {
+    for (body, expected) in [
+        (
+            "self.fill()?; Ok(&self.page)",
+            "{self.fill()?;Ok(&self.page)}",
+        ),
+        ("let page = self.fill()?; Ok(page)", "Ok(self.fill()?)"),
+        (
+            "self.page.fill()?; let page = &self.page; Ok(page)",
+            "{self.page.fill()?;Ok((&self.page))}",
+        ),
+        (
+            "self.page.clear(); Ok(head(self.page.as_ref().unwrap()))",
+            "{self.page.clear();Ok(head(self.page.as_ref().unwrap()))}",
+        ),
+        // Of what only the body knows.
+        ("let n = 1; self.fill(n)?; Ok(&self.page)", "Body"),
+        // Another part.
+        ("self.count += 1; Ok(&self.page)", "none"),
+    ] {
+        let method = format!("fn f(&mut self) -> Result<&str, E> {{ {body} }}");
+        assert_eq!(proof(&method), expected, "{method}");
+    }
+}

@@ -1,13 +1,13 @@
 //! The walk over what a body answers.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprReturn, Item, Local, Pat, Stmt, Token};
+use syn::{Expr, ExprMethodCall, ExprReturn, Item, Local, Pat, Stmt, Token};
 
 use super::{Borrowed, Escape, Held, Proof};
-use crate::item::names;
+use crate::moves::any_name;
 use crate::tokens::{is_camel_case, is_error, is_of};
 
 /// The names that a body binds: they may hide a parameter.
@@ -45,7 +45,8 @@ impl Bound {
 
     /// Whether an expression means the same in front of the body.
     pub(super) fn leaves_alone(&self, expr: &TokenStream) -> bool {
-        !self.0.iter().any(|name| names(expr, name))
+        let is_bound = |name: &str, is_start: bool| is_start && self.0.iter().any(|it| it == name);
+        !any_name(expr, &is_bound)
     }
 }
 
@@ -71,6 +72,14 @@ impl<'ast> Visit<'ast> for Bound {
 /// Whether an expression leaves the place where it stands, or hides what it is.
 struct Leaves(bool);
 
+impl Leaves {
+    fn is_in(expr: &Expr) -> bool {
+        let mut leaves = Self(false);
+        leaves.visit_expr(expr);
+        leaves.0
+    }
+}
+
 impl<'ast> Visit<'ast> for Leaves {
     fn visit_expr_return(&mut self, _: &'ast ExprReturn) {
         self.0 = true;
@@ -86,6 +95,24 @@ impl<'ast> Visit<'ast> for Leaves {
     }
 }
 
+/// Whether an expression hides what it does.
+pub(super) fn has_hidden(expr: &Expr) -> bool {
+    struct Hidden(bool);
+    impl<'ast> Visit<'ast> for Hidden {
+        fn visit_macro(&mut self, call: &'ast syn::Macro) {
+            self.0 |= !["matches", "vec"]
+                .iter()
+                .any(|name| call.path.is_ident(name));
+        }
+        fn visit_item(&mut self, _: &'ast Item) {
+            self.0 = true;
+        }
+    }
+    let mut hidden = Hidden(false);
+    hidden.visit_expr(expr);
+    hidden.0
+}
+
 /// How an answer borrows a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
@@ -95,6 +122,8 @@ pub(super) enum How {
     AsArgument,
     /// As `self`, which is a reference by its type or none.
     ByType,
+    /// By `&`, while the attempt may need it by `&mut`.
+    Shared,
     /// In another way, which may be a shared one.
     Perhaps,
 }
@@ -132,6 +161,7 @@ impl Found {
             name: self.name.clone(),
             place: self.place.clone(),
             proof,
+            shared: None,
             follows_failure: false,
         }
     }
@@ -219,9 +249,7 @@ impl<'a> Walk<'a> {
             _ if is_error(expr) => {}
             _ => {
                 self.successes.push(expr.to_token_stream());
-                let mut leaves = Leaves(false);
-                leaves.visit_expr(expr);
-                self.answer = (!leaves.0).then(|| expr.to_token_stream());
+                self.answer = (!Leaves::is_in(expr)).then(|| expr.to_token_stream());
                 match expr {
                     Expr::Call(call) => match call.args.first() {
                         Some(value) if is_of(&call.func, &["Ok", "Some"]) => self.value(value),
@@ -257,7 +285,7 @@ impl<'a> Walk<'a> {
                 } else {
                     start_of_chain(&call.receiver)
                 };
-                self.found(start, expr, How::Perhaps);
+                self.found(start, expr, how_of(call));
             }
             Expr::Call(call) => {
                 self.arguments(expr, &call.args);
@@ -274,8 +302,10 @@ impl<'a> Walk<'a> {
                 };
                 self.found(expr, expr, how);
             }
-            Expr::Path(_) => {
+            Expr::Path(path) => {
+                let answer = self.answer.take();
                 if let Some(value) = self.local(expr) {
+                    self.answer = answer.and_then(|it| with_value(&it, path, value));
                     self.value(value);
                 }
             }
@@ -292,10 +322,11 @@ impl<'a> Walk<'a> {
             Expr::Reference(borrow) if borrow.mutability.is_some() => {
                 self.found(&borrow.expr, expr, How::Uniquely);
             }
-            Expr::Reference(borrow) => self.found(&borrow.expr, expr, How::Perhaps),
+            Expr::Reference(borrow) => self.found(&borrow.expr, expr, How::Shared),
             Expr::Call(call) if is_constructor(&call.func) => {
                 call.args.iter().for_each(|it| self.part(it));
             }
+            Expr::Call(call) => self.arguments(expr, &call.args),
             Expr::Path(_) => match self.local(expr) {
                 Some(value) => self.part(value),
                 None => self.found(expr, expr, How::Perhaps),
@@ -317,6 +348,14 @@ impl<'a> Walk<'a> {
                         How::Perhaps
                     };
                     self.found(&borrow.expr, call, how);
+                }
+                Expr::Reference(borrow) => self.found(&borrow.expr, argument, How::Shared),
+                Expr::MethodCall(_) => {
+                    if let Expr::MethodCall(call) = passed_on(argument)
+                        && how_of(call) == How::Shared
+                    {
+                        self.found(&call.receiver, argument, How::Shared);
+                    }
                 }
                 Expr::Call(part) if is_constructor(&part.func) => self.part(argument),
                 _ => {}
@@ -371,6 +410,66 @@ impl<'a> Walk<'a> {
             },
             _ => None,
         }
+    }
+}
+
+/// The answer with the value of a variable in place of its name.
+fn with_value(answer: &TokenStream, variable: &syn::ExprPath, value: &Expr) -> Option<TokenStream> {
+    let name = variable.path.get_ident()?;
+    let value_tokens = value.to_token_stream();
+    let value_tokens = match value {
+        Expr::Await(_) | Expr::Call(_) | Expr::MethodCall(_) | Expr::Try(_) => value_tokens,
+        _ => quote::quote!((#value_tokens)),
+    };
+    let mut uses = 0_usize;
+    let replaced = replaced(answer, name, &value_tokens, &mut uses);
+    (uses == 1 && !Leaves::is_in(value)).then_some(replaced)
+}
+
+fn replaced(
+    tokens: &TokenStream,
+    name: &Ident,
+    value: &TokenStream,
+    uses: &mut usize,
+) -> TokenStream {
+    let tokens = tokens.clone().into_iter().map(|token| match token {
+        TokenTree::Ident(found) if found == *name => {
+            *uses = uses.saturating_add(1);
+            value.clone()
+        }
+        TokenTree::Group(group) => {
+            let inside = replaced(&group.stream(), name, value, uses);
+            let mut changed = Group::new(group.delimiter(), inside);
+            changed.set_span(group.span());
+            TokenTree::from(changed).into()
+        }
+        token => token.into(),
+    });
+    tokens.collect()
+}
+
+/// How a method borrows what it is called on, by its name.
+fn how_of(call: &ExprMethodCall) -> How {
+    const NAMES: &[&str] = &[
+        "as_bytes", "as_deref", "as_path", "as_ref", "as_slice", "as_str", "borrow", "first",
+        "get", "iter", "keys", "last", "values",
+    ];
+    let is_on_place = !matches!(&*call.receiver, Expr::MethodCall(_) | Expr::Call(_));
+    if is_on_place && NAMES.contains(&&*call.method.to_string()) {
+        How::Shared
+    } else {
+        How::Perhaps
+    }
+}
+
+/// What methods such as `unwrap` are called on.
+fn passed_on(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::MethodCall(call) if passes_on(&call.method.to_string(), true) => {
+            passed_on(&call.receiver)
+        }
+        Expr::Try(tried) => passed_on(&tried.expr),
+        _ => expr,
     }
 }
 

@@ -1,0 +1,64 @@
+//! The answer borrows by `&` what the attempt has changed before.
+
+use std::io::Error;
+
+use reattempt::retry;
+
+struct Head<'a>(&'a [u8]);
+
+fn head(bytes: &[u8]) -> Head<'_> {
+    Head(bytes)
+}
+
+struct Buffer {
+    bytes: Vec<u8>,
+}
+
+impl Buffer {
+    fn fill(&mut self, size: usize) -> Result<&mut [u8], Error> {
+        self.bytes.resize(size, 0);
+        Ok(&mut self.bytes)
+    }
+}
+
+struct Reader {
+    buffer: Buffer,
+    head: Option<Vec<u8>>,
+    count: u32,
+}
+
+impl Reader {
+    async fn read_all(&mut self) -> Result<Vec<u8>, Error> {
+        Ok(Vec::new())
+    }
+
+    #[retry]
+    fn fills(&mut self) -> Result<&[u8], Error> {
+        self.buffer.fill(8)?;
+        Ok(&self.buffer.bytes)
+    }
+
+    #[retry]
+    fn through_a_variable(&mut self, size: usize) -> Result<&[u8], Error> {
+        let buffer = self.buffer.fill(size)?;
+        self.count += 1;
+        Ok(buffer)
+    }
+
+    #[retry]
+    async fn keeps(&mut self) -> Result<Option<Head<'_>>, Error> {
+        if self.head.is_none() {
+            self.head = Some(self.read_all().await?);
+        }
+        Ok(Some(head(self.head.as_ref().unwrap())))
+    }
+
+    #[retry]
+    async fn reads(&mut self) -> Result<&[u8], Error> {
+        self.read_all().await?;
+        let bytes = &self.buffer.bytes;
+        Ok(bytes)
+    }
+}
+
+fn main() {}
