@@ -15,7 +15,7 @@ use syn::{Expr, ExprBreak, ExprClosure, ExprContinue, Ident, Item, ReturnType, S
 use crate::args;
 use crate::check;
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::item::{self, Answer};
+use crate::item::{self, Answer, has_word};
 use crate::keys;
 use crate::model::Model;
 use crate::slips;
@@ -85,12 +85,8 @@ impl Block {
                 format!("an attempt is a function of its own, which cannot leave the loop {around}around it; let the block return a value, and `break` after it"),
             );
         }
-        if let Some(end) = body.end_without_answer() {
-            faults.push(
-                end,
-                RuleId::S10,
-                "an attempt that fails by `?` answers with a `Result`, and this one ends with no value; end it with `Ok(())`",
-            );
+        if let Some((end, text)) = body.end_without_answer(arguments.until.is_some()) {
+            faults.push(end, RuleId::S10, text);
         }
         let mut model = check::block(arguments, body.asynchronous, place, faults);
         check::progress::find(&mut model, body.statements.stream(), faults);
@@ -108,16 +104,27 @@ impl Body {
         place.or_else(|| Some((breaks(self.statements.stream())?, String::new())))
     }
 
-    /// Where it ends, if it may fail by `?` and answers with `()`, which cannot be.
-    pub fn end_without_answer(&self) -> Option<Span> {
+    /// Where it ends, if it answers with `()`, which cannot be, and what is said of it.
+    pub fn end_without_answer(&self, polls: bool) -> Option<(Span, &'static str)> {
         if !matches!(self.answer, Answer::Inferred) {
             return None;
         }
         let code: syn::Block = syn::parse2(self.statements.to_token_stream()).ok()?;
-        match code.stmts.last()? {
-            Stmt::Expr(Expr::Try(_), Some(end)) => Some(end.span()),
-            _ => None,
-        }
+        let Stmt::Expr(last, Some(end)) = code.stmts.last()? else {
+            return None;
+        };
+        let text = match last {
+            Expr::Try(_) => {
+                "an attempt that fails by `?` answers with a `Result`, and this one ends with no value; end it with `Ok(())`"
+            }
+            Expr::Await(_) | Expr::Call(_) | Expr::MethodCall(_)
+                if !polls && !has_word(&self.statements.stream(), "return") =>
+            {
+                "an attempt answers with the value at its end, and `;` drops that; write it without `;`, or end the attempt with `Ok(())`"
+            }
+            _ => return None,
+        };
+        Some((end.span(), text))
     }
 }
 

@@ -85,7 +85,7 @@ fn standing(block: &Block) -> TokenStream {
         block.items.iter().any(
             |item| matches!(item, darling::ast::NestedMeta::Meta(meta) if changes(meta.path())),
         ) || block.body.leaves_loop().is_some()
-            || block.body.end_without_answer().is_some()
+            || block.body.end_without_answer(false).is_some()
             || !asynchronous && slips::awaits_in(statements.stream());
     let once = match answer.ty() {
         Some(ty) => ours!((|| -> #ty { ::core::panic!() })()),
