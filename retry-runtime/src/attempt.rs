@@ -3,11 +3,6 @@
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-#[cfg(all(
-    feature = "std",
-    not(all(target_family = "wasm", target_os = "unknown"))
-))]
-use std::sync::OnceLock;
 
 use crate::duration::Human;
 use crate::name::Name;
@@ -16,6 +11,20 @@ use crate::verdict::Verdict;
 
 /// The running attempt, which `context = name` binds in the body. It borrows from the call, so it
 /// cannot outlive the call; [`idempotency_key`](Self::idempotency_key) and the numbers can.
+///
+/// It is shown as its [`number`](Self::number), and compares with one.
+///
+/// # Examples
+///
+/// ```
+/// # use reattempt::retry;
+/// #[retry(max = 3, base = "1ms", on(_), context = attempt)]
+/// fn fetch() -> Result<String, String> {
+///     if attempt < 3 { Err(String::new()) } else { Ok(format!("attempt {attempt}")) }
+/// }
+/// assert_eq!(fetch()?, "attempt 3");
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
     pub(crate) number: u32,
@@ -97,7 +106,27 @@ impl Attempt<'_> {
         not(all(target_family = "wasm", target_os = "unknown"))
     ))]
     pub fn idempotency_key(&self) -> crate::IdempotencyKey {
-        self.started.key()
+        let unique = || reattempt_core::random::unique().to_be_bytes();
+        let key = self.started.key.get_or_init(unique);
+        crate::IdempotencyKey::from_bits(u128::from_be_bytes(*key))
+    }
+}
+
+impl fmt::Display for Attempt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.number.fmt(f)
+    }
+}
+
+impl PartialEq<u32> for Attempt<'_> {
+    fn eq(&self, number: &u32) -> bool {
+        self.number == *number
+    }
+}
+
+impl PartialOrd<u32> for Attempt<'_> {
+    fn partial_cmp(&self, number: &u32) -> Option<core::cmp::Ordering> {
+        self.number.partial_cmp(number)
     }
 }
 
@@ -112,7 +141,7 @@ pub struct Started {
         feature = "std",
         not(all(target_family = "wasm", target_os = "unknown"))
     ))]
-    key: OnceLock<[u8; 16]>,
+    key: std::sync::OnceLock<[u8; 16]>,
 }
 
 impl Started {
@@ -125,7 +154,7 @@ impl Started {
                 feature = "std",
                 not(all(target_family = "wasm", target_os = "unknown"))
             ))]
-            key: OnceLock::new(),
+            key: std::sync::OnceLock::new(),
         }
     }
 
@@ -134,16 +163,6 @@ impl Started {
         let has_moved_on = self.progress.load(Ordering::Relaxed);
         self.progress.store(false, Ordering::Relaxed);
         has_moved_on
-    }
-
-    /// Returns the key of the call, which is drawn when it is first asked for.
-    #[cfg(all(
-        feature = "std",
-        not(all(target_family = "wasm", target_os = "unknown"))
-    ))]
-    pub(crate) fn key(&self) -> crate::IdempotencyKey {
-        let unique = || reattempt_core::random::unique().to_be_bytes();
-        crate::IdempotencyKey::from_bits(u128::from_be_bytes(*self.key.get_or_init(unique)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind};
 use std::time::Duration;
 
 use reattempt::testing::virtual_time;
-use reattempt::{Jitter, Policy};
+use reattempt::{Jitter, Policy, retry};
 
 const STEADY: Policy = Policy::new()
     .max(3)
@@ -52,4 +52,17 @@ fn a_retry_without_a_limit_says_no_number() {
         .run(|| Err::<(), _>("busy"));
     assert!(ended.is_err());
     assert_eq!(seen[0], "attempt 1: busy; again in 50 ms");
+}
+
+/// An attempt is what people write it as: a number.
+#[test]
+fn an_attempt_is_shown_as_its_number_and_compares_with_one() {
+    #[retry(max = 3, base = "1ns", on(_), context = attempt)]
+    fn fetch() -> Result<String, String> {
+        if attempt == 1 || attempt < 3 {
+            return Err(attempt.to_string());
+        }
+        Ok(format!("{attempt:>2}"))
+    }
+    assert_eq!(fetch(), Ok(" 3".to_owned()));
 }
