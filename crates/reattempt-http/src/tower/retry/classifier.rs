@@ -8,8 +8,9 @@ use super::idempotency::{AlwaysIdempotent, HasIdempotency, MethodIdempotency, Re
 /// Judges the answers of a service.
 #[diagnostic::on_unimplemented(
     message = "nothing says which answers of the service are retried",
-    note = "`RetryLayer::new` asks the service's error, which has to implement `Classify`; `RetryLayer::http` also reads the status of the response",
-    note = "for any other service: `RetryLayer::new(policy).on_answer(|answer: &Result<Response, Error>| ...)`"
+    label = "its error is `{E}`",
+    note = "`RetryLayer::new` asks the service's error, which has to implement `Classify`, on a type of yours by `#[derive(reattempt::Classify)]`; `RetryLayer::http` also reads the status of the response",
+    note = "for any other service: `RetryLayer::new(policy).on_answer(|answer: &Result<{Res}, {E}>| ...)`"
 )]
 pub trait JudgeAnswer<Req, Res, E> {
     /// Returns the verdict on a failure; `None` on a success.
