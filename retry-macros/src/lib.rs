@@ -41,7 +41,12 @@ pub fn retry_block(input: TokenStream) -> TokenStream {
 }
 
 #[cfg_attr(not(doctest), doc = include_str!("../docs/classify.md"))]
-#[proc_macro_derive(Classify, attributes(retry, classify))]
+#[proc_macro_derive(
+    Classify,
+    attributes(
+        retry, classify, transient, permanent, throttled, refused, forbidden, inherit
+    )
+)]
 pub fn classify(input: TokenStream) -> TokenStream {
     classify::derive(input.into()).into()
 }

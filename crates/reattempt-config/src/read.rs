@@ -157,10 +157,21 @@ impl Reader<'_> {
             format!("unknown key `{key}`; {FOR_ALL_HERE}")
         } else if let Some((_, ours)) = foreign {
             format!("unknown key `{key}`; it is called `{ours}` here")
-        } else if nearest(key, TOP).is_none() && Key::ALL.iter().any(|known| known.as_str() == key)
-        {
+        } else if nearest(key, TOP).is_some() {
+            unknown(key, None, TOP)
+        } else if Key::ALL.iter().any(|known| known.as_str() == key) {
             format!(
                 "`{key}` is a key of a policy; write it below `[policies.standard]` or `[operations.\"payments.charge\"]`"
+            )
+        } else if matches!(value, Value::Dict(_, table) if !table.is_empty()) {
+            let is_bare = |it: char| it.is_ascii_alphanumeric() || "_-".contains(it);
+            let name = if key.chars().all(is_bare) {
+                key.to_owned()
+            } else {
+                format!("{key:?}")
+            };
+            format!(
+                "unknown key `{key}`; the table of a policy is `[policies.{name}]`, that of one operation `[operations.{name}]`"
             )
         } else {
             unknown(key, None, TOP)

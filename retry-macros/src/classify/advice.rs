@@ -497,11 +497,18 @@ pub(super) fn not_wrapped(word: &Word, fields: &Fields) -> String {
     }
 }
 
-/// What to say of `#[classify(transient)]`.
+/// What to say of `#[classify(transient)]`, and of `#[transient]`.
 pub(super) fn renamed(meta: &Meta) -> String {
-    let said = match meta {
-        Meta::List(list) => written(&list.tokens),
-        _ => "transient".to_owned(),
+    let inside = match meta {
+        Meta::List(list) => Some(written(&list.tokens)),
+        _ => None,
+    };
+    let verdict = meta.path().get_ident().map(ToString::to_string);
+    let verdict = verdict.filter(|word| WORDS.contains(&&**word));
+    let said = match (verdict, inside) {
+        (Some(verdict), Some(inside)) => format!("{verdict}, {inside}"),
+        (Some(said), None) | (None, Some(said)) => said,
+        (None, None) => "transient".to_owned(),
     };
     format!("the attribute of `Classify` is `retry`; write `#[retry({said})]`")
 }

@@ -146,7 +146,7 @@ impl Arms<'_> {
             return self.arm(&ours!(Self::#name), name, said, &variant.fields);
         }
         // What is wrong with its verdict was said.
-        let marked = on_field || variant.attrs.iter().any(verdict::is_said);
+        let marked = on_field || verdict::meant(&variant.attrs).next().is_some();
         if !marked && !on_type.is_said {
             self.faults.push(name.span(), RuleId::S11, format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
         }

@@ -15,7 +15,7 @@ use reattempt_syntax::item::is_retry;
 
 use super::advice::{self, NO_TYPES, unknown};
 use super::functions;
-use super::words::{Said, Word};
+use super::words::{Said, WORDS, Word};
 
 /// What stands between two commas.
 enum Item {
@@ -275,10 +275,20 @@ pub(super) fn is_said(attribute: &Attribute) -> bool {
     is_retry(attribute) || attribute.path().is_ident("classify")
 }
 
+/// The attributes of one place that are meant for the derive. A verdict by itself, as in `#[transient]`, is that of another
+/// derive where one is said.
+pub(super) fn meant(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    let is_any_said = attributes.iter().any(is_said);
+    attributes.iter().filter(move |attribute| {
+        let is_bare = || WORDS.iter().any(|word| attribute.path().is_ident(word));
+        is_said(attribute) || !is_any_said && is_bare()
+    })
+}
+
 /// What stands in all `#[retry(...)]` of one place, and whether all of them could be read.
 fn items(attributes: &[Attribute], is_enum: bool, faults: &mut Diagnostics) -> (Vec<Item>, bool) {
     let (mut items, mut is_whole) = (Vec::new(), true);
-    for attribute in attributes.iter().filter(|attribute| is_said(attribute)) {
+    for attribute in meant(attributes) {
         if !is_retry(attribute) {
             is_whole = false;
             let text = advice::renamed(&attribute.meta);

@@ -358,6 +358,8 @@ impl Owned {
             Some("PathBuf") => &["into", "into_boxed_path", "into_os_string"],
             Some("HashMap" | "BTreeMap") => &["into_iter", "into_keys", "into_values"],
             Some("HashSet" | "BTreeSet" | "VecDeque") => &["into_iter"],
+            // Other senders send more than once.
+            Some("Sender") if has_word(&self.ty.to_token_stream(), "oneshot") => &["send"],
             Some("Option") => &[
                 "and",
                 "and_then",

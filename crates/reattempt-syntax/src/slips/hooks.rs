@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::visit::{Visit, visit_expr};
-use syn::{Expr, ExprClosure, Item, Pat, UnOp};
+use syn::{BinOp, Expr, ExprClosure, Item, Pat, UnOp};
 
 use crate::item::closure_of;
 use crate::tokens::{names_errors, written};
@@ -104,7 +104,19 @@ fn question(key: &str, value: &Expr, said: &str) -> Option<String> {
             let pattern = Pat::parse_multi.parse2(errors.clone()).ok()?;
             names_errors(&pattern).then(|| opposite_of_pattern(key, &written(&errors)))?
         }
-        Expr::MethodCall(_) | Expr::Binary(_) | Expr::Unary(_) if asked(key, value).is_some() => {
+        Expr::Binary(_) if joined(value).is_some() => {
+            let (name, asked) = (
+                if key == "until" { "value" } else { "error" },
+                joined(value)?,
+            );
+            let asked = asked.replace("(_)", &format!("({name})"));
+            Some(format!(
+                "`{key}` takes one function; write `{key} = |{name}| {asked}`"
+            ))
+        }
+        Expr::Call(_) | Expr::MethodCall(_) | Expr::Binary(_) | Expr::Unary(_)
+            if asked(key, value).is_some() =>
+        {
             let name = asked(key, value)?;
             let said = said.replace("! ", "!");
             Some(format!(
@@ -170,6 +182,41 @@ fn asked(key: &str, value: &Expr) -> Option<String> {
     }
 }
 
+/// Functions between `||` and `&&`, each called.
+fn joined(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Binary(both) => {
+            let sign = match both.op {
+                BinOp::And(_) => "&&",
+                BinOp::Or(_) => "||",
+                _ => return None,
+            };
+            Some(format!(
+                "{} {sign} {}",
+                joined(&both.left)?,
+                joined(&both.right)?
+            ))
+        }
+        Expr::Paren(paren) => Some(format!("({})", joined(&paren.expr)?)),
+        Expr::Unary(not) if matches!(not.op, UnOp::Not(_)) => {
+            Some(format!("!{}", joined(&not.expr)?))
+        }
+        Expr::Path(path) if is_function(value) => {
+            Some(format!("{}(_)", written(&path.to_token_stream())))
+        }
+        _ => None,
+    }
+}
+
+/// Whether it is a path to a function, by its name.
+fn is_function(value: &Expr) -> bool {
+    let Expr::Path(path) = value else {
+        return false;
+    };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| !last.ident.to_string().contains(char::is_uppercase))
+}
+
 /// The name by which people call the error, where a value is it or a part of it.
 pub(super) fn error_of(value: &Expr) -> Option<String> {
     match value {
@@ -177,6 +224,8 @@ pub(super) fn error_of(value: &Expr) -> Option<String> {
         Expr::Field(field) => error_of(&field.base),
         Expr::Binary(both) => error_of(&both.left).or_else(|| error_of(&both.right)),
         Expr::Unary(not) => error_of(&not.expr),
+        Expr::Reference(borrow) => error_of(&borrow.expr),
+        Expr::Call(call) if is_function(&call.func) => call.args.iter().find_map(error_of),
         Expr::Path(path) => {
             let name = path.path.get_ident()?.to_string();
             ["e", "err", "error"].contains(&&*name).then_some(name)

@@ -315,6 +315,8 @@ fn inherited(value: &Expr) -> Option<String> {
         }
         Expr::MethodCall(call) if call.method == "build" && call.args.is_empty() => {
             let policy = written(&call.receiver.to_token_stream());
+            // There is no builder beside the policy.
+            let policy = policy.replacen("Policy::builder()", "Policy::new()", 1);
             let is_constant = !policy.contains(char::is_lowercase);
             (is_constant || starts_with_policy(&call.receiver)).then(|| {
                 format!("`build` answers with a `Result`, and the attribute checks the policy itself; write `policy = {policy}`")
