@@ -121,6 +121,17 @@ impl Drafts {
     }
 }
 
+fn is_key(word: &str) -> bool {
+    Key::ALL.iter().any(|known| known.as_str() == word)
+}
+
+/// What is said of a key of a policy that stands above the tables of policies.
+fn below_a_table(key: &str) -> String {
+    format!(
+        "`{key}` is a key of a policy; write it below `[policies.standard]` or `[operations.\"payments.charge\"]`"
+    )
+}
+
 impl Reader<'_> {
     fn top(&mut self, top: &Dict) -> Drafts {
         let mut drafts = Drafts::default();
@@ -159,10 +170,8 @@ impl Reader<'_> {
             format!("unknown key `{key}`; it is called `{ours}` here")
         } else if nearest(key, TOP).is_some() {
             unknown(key, None, TOP)
-        } else if Key::ALL.iter().any(|known| known.as_str() == key) {
-            format!(
-                "`{key}` is a key of a policy; write it below `[policies.standard]` or `[operations.\"payments.charge\"]`"
-            )
+        } else if is_key(key) {
+            below_a_table(key)
         } else if matches!(value, Value::Dict(_, table) if !table.is_empty()) {
             let is_bare = |it: char| it.is_ascii_alphanumeric() || "_-".contains(it);
             let name = if key.chars().all(is_bare) {
@@ -192,6 +201,9 @@ impl Reader<'_> {
         };
         for (name, value) in tables {
             self.within(name, |this| {
+                if is_key(name) && !matches!(value, Value::Dict(..)) {
+                    return this.fault(value.tag(), RuleId::R15, below_a_table(name));
+                }
                 if let Some(wrong) = wrong(name) {
                     let message = format!("{wrong}; write `{example}`");
                     this.fault(value.tag(), RuleId::R14, message);

@@ -38,11 +38,32 @@ pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Diagnostic {
 
 /// What was most likely meant by a line that is not TOML.
 fn fix(line: &str) -> String {
+    if let Some((before, after)) = line.split_once("//")
+        && !before.contains(['"', '\'', '#'])
+        && before.trim_end() != before
+    {
+        return format!(
+            "a comment begins with `#`, write `{} #{after}`",
+            before.trim()
+        );
+    }
     let line = line.split('#').next().unwrap_or_default().trim();
     let is_word = |text: &str| {
         let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         text.len() < 40 && text.starts_with(char::is_alphanumeric) && text.chars().all(plain)
     };
+    if let Some((key, value)) = line.split_once(": ")
+        && is_word(key)
+    {
+        let value = value.trim();
+        let is_whole = value.parse::<f64>().is_ok() || value.starts_with('"');
+        let same = format!("{key} = {value}");
+        return if is_whole {
+            format!("write `{same}`")
+        } else {
+            fix(&same)
+        };
+    }
     let pair = line.split_once('=');
     match pair.map(|(key, value)| (key.trim(), value.trim())) {
         _ if line.starts_with('[') => head(line),
@@ -60,6 +81,12 @@ fn fix(line: &str) -> String {
             } else {
                 format!("write `{key} = \"{value}\"`")
             }
+        }
+        Some((key, value)) if is_word(key) && value.ends_with([',', ';']) => {
+            format!(
+                "end the line with its value, `{}`",
+                line.trim_end_matches([',', ';'])
+            )
         }
         _ => "write `key = value`, a text or a duration in quotes".to_owned(),
     }
