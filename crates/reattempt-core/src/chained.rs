@@ -58,6 +58,11 @@ macro_rules! chain {
         $crate::chained::verdict::<$crate::__chain_list!($($error,)+), _, _>
             as fn(&_) -> $crate::Verdict
     };
+    ($first:ty $(| $more:ty)+ $(,)?) => {
+        ::core::compile_error!(::core::concat!(
+            "`chain!` takes a list of types; write `chain![", ::core::stringify!($first) $(, ", ", ::core::stringify!($more))+, "]`\nrule S9: https://reattempt.github.io/reattempt/errors.html#s9"
+        ))
+    };
 }
 
 /// The list as a type: `(A, (B, ()))`.

@@ -130,6 +130,7 @@ impl Way {
         let last = path.path.segments.last()?;
         match &*last.ident.to_string() {
             "Arc" | "Rc" => Some(Self::Clone),
+            "Box" => Some(Self::Receiver),
             "Pin" if holds_unique(&last.arguments) => Some(Self::Pinned),
             _ => None,
         }
