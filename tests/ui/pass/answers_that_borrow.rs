@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{RefCell, RefMut};
+use std::str::Chars;
 
 use reattempt::retry;
 
@@ -17,6 +18,7 @@ struct Client<'i> {
     page: String,
     count: u32,
     input: &'i [u8],
+    chars: Chars<'i>,
     cell: RefCell<u32>,
     arena: Arena,
     raw: *mut u32,
@@ -53,6 +55,12 @@ impl<'i> Client<'i> {
     async fn beside_a_change_of_another_part(&mut self) -> Result<&str, String> {
         self.count += 1;
         Ok(self.page.as_str())
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn of_what_borrows_for_longer(&mut self) -> Result<&str, String> {
+        self.chars.next();
+        Ok(self.chars.as_str())
     }
 
     #[retry(max = 3, backoff = "none", on(_))]
@@ -149,6 +157,7 @@ fn main() {
         page: "page".to_owned(),
         count: 0,
         input: b"page",
+        chars: "page".chars(),
         cell: RefCell::new(2),
         arena: Arena,
         raw: &raw mut number,
@@ -156,6 +165,7 @@ fn main() {
     assert_eq!(client.shared(), Ok("page"));
     assert_eq!(client.beside_a_change(), Ok("page"));
     assert_eq!(client.behind_a_reference(), Ok(&b"age"[..]));
+    assert_eq!(client.of_what_borrows_for_longer(), Ok("age"));
     let _ = client.beside_a_change_of_another_part();
     assert_eq!(client.fixed(), Ok("page"));
     assert!(client.owned().is_ok());

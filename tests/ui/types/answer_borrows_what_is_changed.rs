@@ -6,8 +6,10 @@ use reattempt::retry;
 
 struct Head<'a>(&'a [u8]);
 
-fn head(bytes: &[u8]) -> Head<'_> {
-    Head(bytes)
+impl<'a> Head<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
 }
 
 struct Buffer {
@@ -48,9 +50,20 @@ impl Reader {
     #[retry]
     async fn keeps(&mut self) -> Result<Option<Head<'_>>, Error> {
         if self.head.is_none() {
-            self.head = Some(self.read_all().await?);
+            let head = self.read_all().await?;
+            self.head = Some(head);
         }
-        Ok(Some(head(self.head.as_ref().unwrap())))
+        Ok(Some(Head::of(self.head.as_ref().unwrap())))
+    }
+
+    #[retry]
+    fn by_another_name(&mut self) -> Result<Head<'_>, Error> {
+        let all: &mut Self = self;
+        all.first().map(Head)
+    }
+
+    fn first(&mut self) -> Result<&[u8], Error> {
+        self.buffer.fill(1).map(|it| &*it)
     }
 
     #[retry]

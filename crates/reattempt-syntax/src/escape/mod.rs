@@ -170,8 +170,10 @@ impl Asked<'_> {
         }
         let answer = found.answer.as_ref();
         let answer = answer.filter(|answer| self.bound.leaves_alone(answer));
-        if found.how == How::Shared {
-            return self.of_shared(found, answer);
+        if found.how == How::Shared
+            && let Some(escape) = self.of_shared(found, answer)
+        {
+            return Some(escape);
         }
         if let Some(answer) = answer
             && let Some(others) = self.others_in(&found.name, answer)
@@ -193,7 +195,11 @@ impl Asked<'_> {
         if changes.is_empty() {
             return None;
         }
-        let there = changes.iter().filter(|it| self.bound.leaves_alone(it));
+        // What a statement binds by itself it brings along.
+        let there = changes.iter().filter(|change| {
+            let others = self.statements.iter().filter(|it| it != *change);
+            Bound::by(others).leaves_alone(&change.to_token_stream())
+        });
         let there: Vec<_> = there.collect();
         let asked = answer
             .filter(|_| !there.is_empty())
@@ -219,23 +225,21 @@ impl Asked<'_> {
     }
 
     /// The statements that may need the part of a parameter by `&mut`.
-    fn changes(&self, name: &Ident, part: &[String]) -> Vec<TokenStream> {
-        let changes = self.statements.iter().filter_map(|statement| {
+    fn changes(&self, name: &Ident, part: &[String]) -> Vec<&Stmt> {
+        let changes = self.statements.iter().filter(|statement| {
             let Stmt::Expr(expr, end) = statement else {
-                return None;
+                return false;
             };
-            let tokens = statement.to_token_stream();
             let mut uses = Vec::new();
-            parts_of(name, &tokens, &mut uses);
+            parts_of(name, &statement.to_token_stream(), &mut uses);
             // Of two parts of which one holds the other, the closure of an attempt borrows the larger one.
             let larger = uses.iter().filter(|it| part.starts_with(it));
             let whole = larger.map(Vec::as_slice).min_by_key(|it| it.len());
             let whole = whole.unwrap_or(part);
-            let is_one = (end.is_some() || is_unit(expr))
+            (end.is_some() || is_unit(expr))
                 && !uses.is_empty()
                 && uses.iter().all(|it| it.starts_with(whole))
-                && !walk::has_hidden(expr);
-            is_one.then_some(tokens)
+                && !walk::has_hidden(expr)
         });
         changes.collect()
     }

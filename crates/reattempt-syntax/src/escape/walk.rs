@@ -14,7 +14,7 @@ use crate::tokens::{is_camel_case, is_error, is_of};
 pub(super) struct Bound(Vec<Ident>);
 
 impl Bound {
-    pub(super) fn by(statements: &[Stmt]) -> Self {
+    pub(super) fn by<'s>(statements: impl IntoIterator<Item = &'s Stmt>) -> Self {
         let mut bound = Self(Vec::new());
         for statement in statements {
             bound.visit_stmt(statement);
@@ -399,7 +399,8 @@ impl<'a> Walk<'a> {
         match place {
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
-                self.borrowed.iter().find(|it| it.name == *name)
+                let parameter = self.borrowed.iter().find(|it| it.name == *name);
+                parameter.or_else(|| self.root_of_variable(name))
             }
             Expr::Field(field) => self.root(&field.base),
             Expr::Index(index) => self.root(&index.expr),
@@ -448,12 +449,10 @@ fn replaced(
     tokens.collect()
 }
 
-/// How a method borrows what it is called on, by its name.
+/// How a method borrows what it is called on, by its name. `as_str` is not one of these: that of `Chars<'a>` borrows what its
+/// owner borrows.
 fn how_of(call: &ExprMethodCall) -> How {
-    const NAMES: &[&str] = &[
-        "as_bytes", "as_deref", "as_path", "as_ref", "as_slice", "as_str", "borrow", "first",
-        "get", "iter", "keys", "last", "values",
-    ];
+    const NAMES: &[&str] = &["as_deref", "as_ref", "first", "get", "iter", "last"];
     let is_on_place = !matches!(&*call.receiver, Expr::MethodCall(_) | Expr::Call(_));
     if is_on_place && NAMES.contains(&&*call.method.to_string()) {
         How::Shared
@@ -470,6 +469,20 @@ fn passed_on(expr: &Expr) -> &Expr {
         }
         Expr::Try(tried) => passed_on(&tried.expr),
         _ => expr,
+    }
+}
+
+impl<'a> Walk<'a> {
+    /// The same of a variable that is another name for it, as in `let all: &mut Reader<dyn Read> = self;`.
+    fn root_of_variable(&self, name: &Ident) -> Option<&'a Borrowed> {
+        let (_, value) = self.locals.iter().find(|(local, _)| *local == name)?;
+        match value {
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?;
+                self.borrowed.iter().find(|it| it.name == *name)
+            }
+            _ => None,
+        }
     }
 }
 
