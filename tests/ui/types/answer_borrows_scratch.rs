@@ -44,6 +44,16 @@ impl<'a> Of<'a> for &'a [u8] {
     }
 }
 
+#[retry(max = 3, on(_))]
+async fn through_a_variable<'a>(scratch: &'a mut Vec<u8>) -> Result<&'a str, String> {
+    let parsed = parse(scratch);
+    checked(parsed)
+}
+
+fn checked(text: Result<&str, String>) -> Result<&str, String> {
+    text
+}
+
 fn parse(scratch: &mut Vec<u8>) -> Result<&str, String> {
     scratch.push(b' ');
     std::str::from_utf8(scratch).map_err(|_| String::new())
@@ -54,5 +64,6 @@ fn main() {
     let _ = Reader(0).read(&mut scratch);
     let _ = by_a_function(&mut scratch);
     let _ = in_ok(&mut scratch);
+    let _ = through_a_variable(&mut scratch);
     let _: Result<&[u8], _> = by_a_bound(&mut scratch);
 }

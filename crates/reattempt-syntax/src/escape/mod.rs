@@ -65,7 +65,7 @@ pub fn find(
         return None;
     }
     let statements = Block::parse_within.parse2(body.clone()).ok()?;
-    let bound = Bound::by(&statements);
+    let bound = Bound::by(&statements.iter().collect::<Vec<_>>());
     let is_hidden = |it: &Borrowed| bound.has(&it.name);
     let (hidden, borrowed): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_hidden);
     let mut walk = Walk::new(&borrowed, &bound, &statements, &held);
@@ -198,7 +198,8 @@ impl Asked<'_> {
         // What a statement binds by itself it brings along.
         let there = changes.iter().filter(|change| {
             let others = self.statements.iter().filter(|it| it != *change);
-            Bound::by(others).leaves_alone(&change.to_token_stream())
+            let others: Vec<_> = others.collect();
+            Bound::by(&others).leaves_alone(&change.to_token_stream())
         });
         let there: Vec<_> = there.collect();
         let asked = answer

@@ -14,7 +14,7 @@ use crate::tokens::{is_camel_case, is_error, is_of};
 pub(super) struct Bound(Vec<Ident>);
 
 impl Bound {
-    pub(super) fn by<'s>(statements: impl IntoIterator<Item = &'s Stmt>) -> Self {
+    pub(super) fn by(statements: &[&Stmt]) -> Self {
         let mut bound = Self(Vec::new());
         for statement in statements {
             bound.visit_stmt(statement);
@@ -339,6 +339,7 @@ impl<'a> Walk<'a> {
     fn arguments(&mut self, call: &Expr, arguments: &Punctuated<Expr, Token![,]>) {
         for argument in arguments {
             match argument {
+                Expr::Path(_) if self.root(argument).is_none() => self.scratch_in(argument),
                 Expr::Path(_) => self.found(argument, call, How::AsArgument),
                 Expr::Reference(borrow) if borrow.mutability.is_some() => {
                     // What is known of an `impl Trait` is what it borrows.
@@ -361,6 +362,17 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// The scratch space that a variable is made of: what gets the variable has nothing else to borrow.
+    fn scratch_in(&mut self, variable: &Expr) {
+        let known = std::mem::take(&mut self.found);
+        if let Some(value) = self.local(variable) {
+            self.value(value);
+        }
+        let found = std::mem::replace(&mut self.found, known);
+        self.found
+            .extend(found.into_iter().filter(Found::is_scratch));
     }
 
     /// Notes a borrow of a place, if it is a part of a parameter.
