@@ -3,7 +3,8 @@
 -- Numbers of the store.
 CREATE TABLE retry_meta (
     -- `version` of these tables; `salt` and `salt_2`, 128 random bits that nobody shows; `store`, which says which
-    -- store this is. Each sweep notes its time in `last_sweep`; nobody judges a lease before `judge_from`.
+    -- store this is. Each sweep notes its time in `last_sweep`; nobody judges a lease before `judge_from`. Nobody
+    -- misses lines of the feed up to `feed_pruned`.
     key   TEXT   PRIMARY KEY,
     value BIGINT NOT NULL
 );
@@ -172,6 +173,66 @@ CREATE TABLE retry_signal (
     nonce   BIGINT
 );
 CREATE INDEX retry_signal_run ON retry_signal (run_id, id);
+
+-- The feed of ends: a line for each end of a task, which the trigger of `retry_run` writes under the lock of the task.
+-- So a later end of a task has a higher number. Pruning deletes old lines.
+CREATE SEQUENCE retry_feed_number CACHE 1;
+CREATE TABLE retry_feed (
+    number   BIGINT   PRIMARY KEY DEFAULT nextval('retry_feed_number'),
+    run_id   BIGINT   NOT NULL,
+    workflow TEXT     NOT NULL,
+    queue    TEXT     NOT NULL,
+    idem_key TEXT     NOT NULL,
+    -- 3 processed, 4 error, 5 compensated, 6 cancelled, 7 parked
+    state    SMALLINT NOT NULL,
+    error    TEXT,
+    headers  TEXT,
+    at       BIGINT   NOT NULL
+);
+ALTER SEQUENCE retry_feed_number OWNED BY retry_feed.number;
+
+-- How far the readers of the feed have got.
+CREATE TABLE retry_feed_reader (
+    name    TEXT     PRIMARY KEY,
+    -- The highest number that it has got.
+    number  BIGINT   NOT NULL,
+    -- Which numbers below it were missing: from `first` to `last`. The transaction `noticed` began after that.
+    first   BIGINT[] NOT NULL DEFAULT '{}',
+    last    BIGINT[] NOT NULL DEFAULT '{}',
+    noticed BIGINT[] NOT NULL DEFAULT '{}',
+    -- How often it was moved.
+    version BIGINT   NOT NULL DEFAULT 0,
+    -- How many lines were deleted before it got them.
+    missed  BIGINT   NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+
+-- Deletes the lines of the feed that are not newer, of the first `most`, and counts them for the readers that have not
+-- got them. Returns how many.
+CREATE FUNCTION retry_prune_feed(before BIGINT, most BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
+DECLARE
+    -- Not all lines: without old ones each look would read them all.
+    old BIGINT[] := ARRAY(
+        SELECT number FROM (SELECT number, at FROM retry_feed ORDER BY number LIMIT most) AS line WHERE at <= before
+    );
+    gone BIGINT[];
+BEGIN
+    IF cardinality(old) = 0 THEN
+        RETURN 0;
+    END IF;
+    -- They do not move meanwhile.
+    PERFORM FROM retry_feed_reader ORDER BY name FOR UPDATE;
+    WITH line AS (
+        DELETE FROM retry_feed WHERE number = ANY (old) RETURNING number
+    )
+    SELECT coalesce(array_agg(number), '{}') INTO gone FROM line;
+    INSERT INTO retry_meta SELECT 'feed_pruned', max(number) FROM unnest(gone) AS line (number) HAVING count(*) > 0
+    ON CONFLICT (key) DO UPDATE SET value = greatest(retry_meta.value, excluded.value);
+    UPDATE retry_feed_reader AS reader SET missed = missed + (
+        SELECT count(*) FROM unnest(gone) AS line (number) WHERE line.number > reader.number
+            OR EXISTS (SELECT FROM unnest(first, last) AS gap (first, last) WHERE line.number BETWEEN gap.first AND gap.last)
+    ) WHERE number < (SELECT max(number) FROM unnest(gone) AS line (number)) OR cardinality(first) > 0;
+    RETURN cardinality(gone);
+END $$;
 
 CREATE TABLE retry_worker (
     id          TEXT   PRIMARY KEY,
@@ -527,7 +588,7 @@ BEGIN
     IF TG_OP <> 'DELETE' THEN
         SELECT bool_or(state IN (0, 2)) AS ready, bool_or(state = 1) AS held, bool_or(state > 2) AS ended,
             bool_or(complete_by IS NOT NULL) AS limits, bool_or(lane IS NOT NULL) AS lanes,
-            bool_or(parent IS NOT NULL) AS parents
+            bool_or(parent IS NOT NULL) AS parents, bool_or(state BETWEEN 3 AND 7) AS ends
         INTO has FROM after;
         IF has.ready THEN
             INSERT INTO retry_ready
@@ -538,6 +599,12 @@ BEGIN
         END IF;
         IF has.ended THEN
             INSERT INTO retry_ended SELECT id, state, updated_at FROM after WHERE state > 2;
+        END IF;
+        IF has.ends AND TG_OP = 'UPDATE' THEN
+            -- Most statements that end tasks find none that has ended before.
+            INSERT INTO retry_feed (run_id, workflow, queue, idem_key, state, error, headers, at)
+            SELECT id, workflow, queue, idem_key, state, error, headers, updated_at FROM after
+            WHERE state BETWEEN 3 AND 7 AND NOT (had.ended AND (id, state) IN (SELECT id, state FROM before));
         END IF;
         IF has.limits THEN
             INSERT INTO retry_limited

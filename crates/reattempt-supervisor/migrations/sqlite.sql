@@ -3,7 +3,8 @@
 -- Numbers of the store.
 CREATE TABLE retry_meta (
     -- `version` of these tables; `salt` and `salt_2`, 128 random bits that nobody shows; `store`, which says which
-    -- store this is. Each sweep notes its time in `last_sweep`; nobody judges a lease before `judge_from`.
+    -- store this is. Each sweep notes its time in `last_sweep`; nobody judges a lease before `judge_from`. No line of
+    -- the feed up to `feed_pruned` need be there.
     key   TEXT    PRIMARY KEY,
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
@@ -140,6 +141,38 @@ CREATE TABLE retry_signal (
     nonce   INTEGER
 );
 CREATE INDEX retry_signal_run ON retry_signal (run_id, id);
+
+-- The feed of ends: a line for each end of a task, written with it. Pruning deletes old lines.
+CREATE TABLE retry_feed (
+    number   INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id   INTEGER NOT NULL,
+    workflow TEXT    NOT NULL,
+    queue    TEXT    NOT NULL,
+    idem_key TEXT    NOT NULL,
+    -- 3 processed, 4 error, 5 compensated, 6 cancelled, 7 parked
+    state    INTEGER NOT NULL,
+    error    TEXT,
+    headers  TEXT,
+    at       INTEGER NOT NULL
+);
+
+-- How far the readers of the feed have got.
+CREATE TABLE retry_feed_reader (
+    name    TEXT    PRIMARY KEY,
+    -- The highest number that it has got.
+    number  INTEGER NOT NULL,
+    -- How often it was moved.
+    version INTEGER NOT NULL DEFAULT 0,
+    -- How many lines were deleted before it got them.
+    missed  INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+
+CREATE TRIGGER retry_fed AFTER UPDATE OF state ON retry_run
+WHEN NEW.state BETWEEN 3 AND 7 AND OLD.state <> NEW.state
+BEGIN
+    INSERT INTO retry_feed (run_id, workflow, queue, idem_key, state, error, headers, at)
+    VALUES (NEW.id, NEW.workflow, NEW.queue, NEW.idem_key, NEW.state, NEW.error, NEW.headers, NEW.updated_at);
+END;
 
 CREATE TABLE retry_worker (
     id          TEXT PRIMARY KEY,

@@ -1,5 +1,6 @@
 //! The side of the callers: they submit tasks, follow them, send signals, and cancel.
 
+mod ends;
 mod handle;
 mod in_transaction;
 mod submit_error;
@@ -25,6 +26,7 @@ use crate::task::{NewTask, RESERVED, Task, TaskId};
 use crate::workflow::Workflow;
 use crate::writer::{Reply, Writer};
 
+pub use ends::{Ends, EndsError};
 pub use handle::{Progress, TaskHandle};
 pub use submit_error::SubmitError;
 
@@ -313,6 +315,44 @@ impl Client {
         }
     }
 
+    /// Returns the reader of this name of the feed of ends: it hears of each end of a task, a failure, too, although
+    /// it was not running when the task ended. The store writes a line of the feed with each end (processed, error,
+    /// compensated, cancelled, parked), whoever ends the task, and keeps for each name what was acknowledged. Names
+    /// do not affect each other.
+    ///
+    /// [`prune`](Self::prune) deletes old lines, so a reader has to come by within [`Retention::ends`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt_supervisor::{Client, Memory, Scheduler, State, StepError, WorkflowContext, workflow};
+    ///
+    /// #[workflow]
+    /// async fn order(_context: &WorkflowContext, book: String) -> Result<(), String> {
+    ///     Err(format!("{book} is out of print"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = Client::new(Memory::new());
+    /// # let scheduler = Scheduler::new(&client).register(order).start()?;
+    /// client.submit(order("Faust".to_owned()).key("order 17")).await?;
+    ///
+    /// let mut ends = client.ends("billing").workflow("order");
+    /// let batch = ends.next().await?;
+    /// for end in &batch {
+    ///     assert_eq!((&*end.key, end.state), ("order 17", State::Error));
+    ///     assert!(end.error.as_ref().is_some_and(|error| error.contains("out of print")));
+    /// }
+    /// ends.acknowledge().await?;
+    /// # scheduler.stop(std::time::Duration::from_secs(1)).await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ends(&self, reader: impl Into<String>) -> Ends {
+        Ends::new(self.clone(), reader.into())
+    }
+
     /// Sends a task a signal with this name and value.
     ///
     /// # Errors
@@ -409,6 +449,9 @@ impl Client {
     /// key finds its number, and [`wait`](TaskHandle::wait) says that its result is gone. Afterwards a submission
     /// stores another task. Tasks without a key, and children, go as a whole.
     ///
+    /// Lines of the feed of [ends](Self::ends) that are older than [`Retention::ends`] go, too, all of them, at most
+    /// `limit` in one transaction. They do not count.
+    ///
     /// # Errors
     ///
     /// Fails if the store has an error.
@@ -438,7 +481,17 @@ impl Client {
         retention: impl Into<Retention>,
         limit: u32,
     ) -> Result<u64, SubmitError> {
-        match self.write(Write::Prune(retention.into(), limit)).await? {
+        let retention = retention.into();
+        while limit > 0
+            && self.pruned(Write::PruneFeed(retention.ends, limit)).await? >= u64::from(limit)
+        {
+        }
+        self.pruned(Write::Prune(retention, limit)).await
+    }
+
+    /// Carries out a write that deletes something. Returns how much it was.
+    async fn pruned(&self, write: Write) -> Result<u64, SubmitError> {
+        match self.write(write).await? {
             WriteResult::Pruned(count) => Ok(count),
             result => Err(unexpected_result(&result).into()),
         }

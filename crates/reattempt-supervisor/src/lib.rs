@@ -64,7 +64,7 @@ mod workflow;
 mod writer;
 
 pub use children::{Child, ChildError};
-pub use client::{Client, Progress, SubmitError, TaskHandle};
+pub use client::{Client, Ends, EndsError, Progress, SubmitError, TaskHandle};
 pub use context::{Committed, PendingCommit, RecordError, Step, StepError, WorkflowContext};
 pub use events::{Event, StepEnding};
 pub use operator::Operator;
@@ -143,7 +143,6 @@ pub use reattempt_supervisor_macros::workflow;
 #[cfg(feature = "cron")]
 pub use schedule::Schedule;
 pub use scheduler::{Scheduler, SchedulerHandle, SetupError};
-pub use store::Filter;
 pub use store::memory::Memory;
 #[cfg(feature = "postgres")]
 pub use store::postgres::Postgres;
@@ -153,6 +152,7 @@ pub use store::schedules::Missed;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;
 pub use store::submission::Submission;
+pub use store::{Ending, Filter};
 pub use supervisor::{Supervisor, SupervisorHandle};
 pub use task::{
     Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Record, RecordKind,

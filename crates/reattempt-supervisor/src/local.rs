@@ -15,7 +15,7 @@ pub(crate) struct LocalTasks(Arc<Mutex<HashMap<TaskId, Weak<LocalTask>>>>);
 
 /// How a task ended.
 #[derive(Debug, Clone)]
-pub(crate) struct Ending {
+pub(crate) struct LocalEnding {
     pub(crate) state: State,
     pub(crate) output: Option<String>,
     pub(crate) error: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct LocalTask {
     id: TaskId,
     all: LocalTasks,
     is_running: AtomicBool,
-    ending: watch::Sender<Option<Ending>>,
+    ending: watch::Sender<Option<LocalEnding>>,
 }
 
 impl LocalTasks {
@@ -64,12 +64,12 @@ impl LocalTask {
     }
 
     /// Hands the ending to every caller that waits for it.
-    pub(crate) fn publish(&self, ending: Ending) {
+    pub(crate) fn publish(&self, ending: LocalEnding) {
         self.ending.send_replace(Some(ending));
     }
 
     /// Returns the endings from now on; an earlier one may be outdated.
-    pub(crate) fn subscribe(&self) -> watch::Receiver<Option<Ending>> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Option<LocalEnding>> {
         self.ending.subscribe()
     }
 }

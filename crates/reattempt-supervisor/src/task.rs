@@ -126,6 +126,11 @@ impl State {
         self.is_final() && !matches!(self, Self::Parked)
     }
 
+    /// Returns whether a task that gets into this state has a line in the feed of ends.
+    pub(crate) const fn is_end(self) -> bool {
+        self.is_final() && !matches!(self, Self::Pruned)
+    }
+
     /// Returns its name in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -381,15 +386,19 @@ pub(crate) fn processing_task() -> Task {
     }
 }
 
+/// Returns the value of a header among these.
+pub(crate) fn header_of(headers: Option<&str>, name: &str) -> Option<String> {
+    let headers = serde_json::from_str::<serde_json::Value>(headers?).ok()?;
+    Some(match headers.get(name)? {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    })
+}
+
 impl Task {
     /// Returns the value of a header: a string as it is, anything else as JSON.
     pub fn header(&self, name: &str) -> Option<String> {
-        let headers = self.headers.as_deref()?;
-        let headers = serde_json::from_str::<serde_json::Value>(headers).ok()?;
-        Some(match headers.get(name)? {
-            serde_json::Value::String(text) => text.clone(),
-            other => other.to_string(),
-        })
+        header_of(self.headers.as_deref(), name)
     }
 
     /// Returns whether the task waits until another task of its lane has ended.

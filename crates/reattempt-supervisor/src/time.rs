@@ -48,7 +48,6 @@ impl Time {
     }
 
     /// Returns the time this much earlier.
-    #[cfg(feature = "cron")]
     pub(crate) fn before(self, delay: Duration) -> Self {
         Self(self.0.saturating_sub(micros(delay)))
     }

@@ -121,6 +121,7 @@ const FORGETFUL: Retention = Retention {
     keys: Duration::ZERO,
     lag: Duration::ZERO,
     forget_keys: Duration::ZERO,
+    ends: Duration::ZERO,
 };
 
 #[tokio::test(start_paused = true)]

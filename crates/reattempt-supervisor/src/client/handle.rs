@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Client, PAUSES, SubmitError};
-use crate::local::{Ending, LocalTask};
+use crate::local::{LocalEnding, LocalTask};
 use crate::store::Submitted;
 use crate::task::{FailingStep, OperatorNote, Record, RunningStep, State, Task, TaskId};
 
@@ -136,7 +136,7 @@ impl<T: DeserializeOwned> TaskHandle<T> {
     ///
     /// The task goes on if the future is dropped.
     pub async fn wait(&self) -> Result<T, SubmitError> {
-        let Ending {
+        let LocalEnding {
             state,
             output,
             error,
@@ -149,7 +149,7 @@ impl<T: DeserializeOwned> TaskHandle<T> {
     }
 
     /// Waits for the end of the task, in this process or in the store.
-    async fn ending(&self) -> Result<Ending, SubmitError> {
+    async fn ending(&self) -> Result<LocalEnding, SubmitError> {
         let local = self.client.0.local_task(self.id);
         let mut endings = local.subscribe();
         // A task that has ended may have been resubmitted; the store knows.
@@ -165,7 +165,7 @@ impl<T: DeserializeOwned> TaskHandle<T> {
                 let task = self.client.read(|store| store.task(self.id)).await?;
                 let task = task.ok_or(SubmitError::UnknownTask(self.id))?;
                 if task.state.is_final() {
-                    return Ok(Ending {
+                    return Ok(LocalEnding {
                         state: task.state,
                         output: task.output,
                         error: task.error,

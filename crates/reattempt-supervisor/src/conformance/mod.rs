@@ -11,6 +11,7 @@ mod bench;
 mod children;
 mod claims;
 mod commands;
+mod feed;
 mod generations;
 mod lanes;
 mod leases;
@@ -74,6 +75,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         limits::SENTENCES,
         schedules::SENTENCES,
         searches::SENTENCES,
+        feed::SENTENCES,
     ];
     for (sentence, check) in files.into_iter().flatten() {
         let bench = Bench::new(make().await);

@@ -39,6 +39,7 @@ const AT_ONCE: Retention = Retention {
     keys: Duration::ZERO,
     lag: Duration::ZERO,
     forget_keys: LONG,
+    ends: LONG,
 };
 
 async fn prunes(bench: &Bench) -> CheckResult {

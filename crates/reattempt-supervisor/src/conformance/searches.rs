@@ -1,15 +1,18 @@
 //! Searches of operators.
 
+use std::time::Duration;
+
 use super::bench::{
     Bench, CheckResult, SHORT, change, change_to, check_equal, lease, new, sentences,
 };
 use super::reads::list_ids;
-use crate::store::{Change, Filter};
+use crate::store::{Change, Filter, Write};
 use crate::task::{NewTask, State};
 use crate::time::Time;
 
 sentences! {
     "tasks are found by key, header, error and time" => searches,
+    "tasks that have ended are found by the time of their end" => ends,
 }
 
 async fn searches(bench: &Bench) -> CheckResult {
@@ -99,6 +102,66 @@ async fn searches(bench: &Bench) -> CheckResult {
         ),
     ] {
         check_equal(what, list_ids(bench, filter).await?, wanted)?;
+    }
+    Ok(())
+}
+
+async fn ends(bench: &Bench) -> CheckResult {
+    let mut ended = Vec::new();
+    let states = State::ALL.into_iter().filter(|state| state.is_end());
+    for state in states {
+        let held = bench.claim_new("a").await?;
+        bench.give_state(&held, state).await?;
+        let at = bench.task(held.task.id).await?.updated_at;
+        ended.insert(0, (held.task.id, at));
+        bench.wait_until_past(at).await?;
+    }
+    let prune = Write::Prune(Duration::from_secs(600).into(), 9);
+    bench.write_one(prune).await?;
+    bench.submit(new("goes on")).await?;
+    let all = ended.clone();
+    for (id, at) in ended {
+        let filter = |ended_since, ended_until| Filter {
+            ended_since,
+            ended_until,
+            ..Filter::default()
+        };
+        let of = |is_wanted: &dyn Fn(Time) -> bool| {
+            let wanted = all.iter().filter(|(_, at)| is_wanted(*at));
+            wanted.map(|(id, _)| *id).collect::<Vec<_>>()
+        };
+        let since = list_ids(bench, filter(Some(at), None)).await?;
+        check_equal("since a time", since, of(&|end| end >= at))?;
+        let until = list_ids(bench, filter(None, Some(at))).await?;
+        check_equal("before a time", until, of(&|end| end < at))?;
+        let between = filter(Some(at), Some(at.after(Duration::from_micros(1))));
+        let state = bench.task(id).await?.state;
+        for one in [
+            between.clone(),
+            Filter {
+                state: Some(state),
+                ..between.clone()
+            },
+            Filter {
+                key: Some(bench.task(id).await?.key),
+                ..between.clone()
+            },
+        ] {
+            check_equal("between times", list_ids(bench, one).await?, vec![id])?;
+        }
+        let pending = Filter {
+            state: Some(State::Pending),
+            ..filter(Some(Time::default()), None)
+        };
+        check_equal("no end", list_ids(bench, pending).await?, Vec::new())?;
+        let before = Filter {
+            before: Some(id),
+            limit: 1,
+            ..filter(Some(Time::default()), None)
+        };
+        let next = all.iter().map(|(id, _)| *id).find(|other| *other < id);
+        let next: Vec<_> = next.into_iter().collect();
+        check_equal("the next one", list_ids(bench, before).await?, next)?;
     }
     Ok(())
 }

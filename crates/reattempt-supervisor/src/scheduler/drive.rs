@@ -15,7 +15,7 @@ use crate::context::journal::{Next, Stop};
 use crate::context::poll::{poll_once, stop_of_panic};
 use crate::context::{Inner, WorkflowContext};
 use crate::events::Event;
-use crate::local::{Ending, LocalTask};
+use crate::local::{LocalEnding, LocalTask};
 use crate::payload::{storable, too_large};
 use crate::store::next_state::failures_of;
 use crate::store::{
@@ -404,7 +404,7 @@ async fn write_change(inner: &Inner, change: Change, shared: &Shared, local: &Lo
         Ok(WriteResult::Written(_)) => {
             if change.state.is_final() {
                 let own = inner.task.error.clone();
-                local.publish(Ending {
+                local.publish(LocalEnding {
                     state: change.state,
                     output: change.output.clone(),
                     error: change.error.clone().or(own),

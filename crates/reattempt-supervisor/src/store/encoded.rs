@@ -12,9 +12,9 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use tokio::time::Instant;
 
 use super::{
-    AdminCommand, Claim, Filter, HeldTask, Page, QueueStatus, Reclaimed, Resolution, Salt,
-    ScheduleWrite, Schedules, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow,
-    Verdict, Write, WriteResult, panic_text,
+    AdminCommand, Claim, FeedCursor, FeedPage, Filter, HeldTask, Page, QueueStatus, Reclaimed,
+    Resolution, Salt, ScheduleWrite, Schedules, Store, StoreError, StoreFuture, Submitted, Sweep,
+    UnknownWorkflow, Verdict, Write, WriteResult, panic_text,
 };
 use crate::task::{
     FailingStep, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State,
@@ -419,6 +419,18 @@ impl<S: Store> Store for Encoded<S> {
             }
             Ok(schedules)
         })
+    }
+
+    fn read_feed(&self, reader: String, limit: u32, old_gaps: bool) -> StoreFuture<'_, FeedPage> {
+        self.store.read_feed(reader, limit, old_gaps)
+    }
+
+    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool> {
+        self.store.move_reader(reader, to, told)
+    }
+
+    fn wait_for_ends(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        self.store.wait_for_ends()
     }
 
     fn repair(&self) -> StoreFuture<'_, u64> {

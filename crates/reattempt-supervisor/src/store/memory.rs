@@ -2,6 +2,7 @@
 
 mod children;
 mod commands;
+mod feed;
 mod generations;
 mod lanes;
 mod retention;
@@ -20,15 +21,16 @@ use super::outage::Sweeps;
 use super::queue_limit::{Room, Rooms, Spent};
 use super::unknown::OldestTasks;
 use super::{
-    Change, Claim, ClaimedTask, Counts, Filter, HeldTask, LeaseStatus, QueueLimit, QueueStatus,
-    Reclaimed, Salt, Schedules, SignalResult, Store, StoreFuture, StoredSchedule, Submitted, Sweep,
-    UnknownWorkflow, Wake, Write, WriteResult,
+    Change, Claim, ClaimedTask, Counts, FeedCursor, FeedPage, Filter, HeldTask, LeaseStatus,
+    QueueLimit, QueueStatus, Reclaimed, Salt, Schedules, SignalResult, Store, StoreFuture,
+    StoredSchedule, Submitted, Sweep, UnknownWorkflow, Wake, Write, WriteResult,
 };
 use crate::task::{
     CHILD_ENDED, Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind,
     RunningStep, Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
+use feed::Feed;
 
 /// Keeps tasks in the memory of this process, for tests.
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub struct Memory {
     // One lock for all tables makes a list of writes a transaction.
     tables: Mutex<Tables>,
     stored: Notify,
+    /// Notified when tasks end.
+    ended: Notify,
     start: (Instant, Time),
     salt: Salt,
 }
@@ -69,6 +73,9 @@ struct Tables {
     /// The tasks that wait for their turn: their lanes, and when they would wake up otherwise.
     queued: BTreeSet<(String, Time, TaskId)>,
     sweeps: Sweeps,
+    feed: Feed,
+    /// Whether a task has ended, and no reader was notified yet.
+    has_ended: bool,
     last_task: i64,
     last_signal: i64,
 }
@@ -79,6 +86,7 @@ impl Memory {
         Self {
             tables: Mutex::default(),
             stored: Notify::new(),
+            ended: Notify::new(),
             start: (Instant::now(), Time::of_this_machine()),
             salt: Salt::random(),
         }
@@ -91,6 +99,15 @@ impl Memory {
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notifies readers of the feed if tasks have ended.
+    fn report_ends(&self, mut tables: MutexGuard<'_, Tables>) {
+        let has_ended = std::mem::take(&mut tables.has_ended);
+        drop(tables);
+        if has_ended {
+            self.ended.notify_waiters();
+        }
     }
 }
 
@@ -107,7 +124,9 @@ impl Store for Memory {
             let mut tables = self.tables();
             let apply = |write| tables.apply(write, now);
             let results = writes.iter().cloned().map(apply).collect();
-            (results, std::mem::take(&mut tables.has_woken_a_parent))
+            let has_woken_a_parent = std::mem::take(&mut tables.has_woken_a_parent);
+            self.report_ends(tables);
+            (results, has_woken_a_parent)
         };
         if has_woken_a_parent || writes.iter().any(Write::may_add_work) {
             self.stored.notify_waiters();
@@ -128,7 +147,9 @@ impl Store for Memory {
 
     fn sweep(&self, sweep: Sweep) -> StoreFuture<'_, Vec<Reclaimed>> {
         let now = self.now();
-        let reclaimed = self.tables().sweep(&sweep, now);
+        let mut tables = self.tables();
+        let reclaimed = tables.sweep(&sweep, now);
+        self.report_ends(tables);
         Box::pin(async { Ok(reclaimed) })
     }
 
@@ -238,6 +259,20 @@ impl Store for Memory {
         Box::pin(async { Ok(schedules) })
     }
 
+    fn read_feed(&self, reader: String, limit: u32, _: bool) -> StoreFuture<'_, FeedPage> {
+        let page = self.tables().feed.read(reader, limit);
+        Box::pin(async { Ok(page) })
+    }
+
+    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool> {
+        let has_moved = self.tables().feed.move_reader(&reader, to, told);
+        Box::pin(async move { Ok(has_moved) })
+    }
+
+    fn wait_for_ends(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.ended.notified())
+    }
+
     fn wait_for_work(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(self.stored.notified())
     }
@@ -266,12 +301,17 @@ impl Tables {
     fn apply(&mut self, write: Write, now: Time) -> WriteResult {
         let task = write.task();
         let result = self.apply_to_task(write, now);
-        // After each write, as the triggers of the databases do.
         if let Some(task) = task {
-            self.tell_parent(task, now);
-            self.keep_lane(task, now);
+            self.follow(task, now);
         }
         result
+    }
+
+    /// Follows a change of a task, as the triggers of the databases do.
+    fn follow(&mut self, task: TaskId, now: Time) {
+        self.has_ended |= self.feed_end(task);
+        self.tell_parent(task, now);
+        self.keep_lane(task, now);
     }
 
     fn apply_to_task(&mut self, write: Write, now: Time) -> WriteResult {
@@ -363,6 +403,9 @@ impl Tables {
             }
             Write::Prune(retention, limit) => {
                 WriteResult::Pruned(self.prune(retention, limit, now))
+            }
+            Write::PruneFeed(age, limit) => {
+                WriteResult::Pruned(self.feed.prune(now.before(age), limit))
             }
         }
     }

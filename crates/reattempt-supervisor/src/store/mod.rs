@@ -4,6 +4,7 @@
 mod encoded;
 mod error;
 pub(crate) mod expiry;
+mod feed;
 pub(crate) mod last_outcome;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod limits;
@@ -45,6 +46,7 @@ pub use encoded::{Encoded, PayloadCodec, SharedCodec};
 pub(crate) use error::panic_text;
 pub use error::{ErrorKind, StoreError};
 pub use expiry::{Expiry, Overdue};
+pub use feed::{Ending, FeedCursor, FeedGap, FeedPage};
 pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
 pub(crate) use queue_limit::QueueLimit;
@@ -190,6 +192,18 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// has come, at most `due`, the earliest first.
     fn schedules(&self, due: Option<u32>) -> StoreFuture<'_, Schedules>;
 
+    /// Returns the next lines of the feed of ends for a reader: those that were not there when it looked before, and at
+    /// most `limit` with higher numbers than it has got. They are the same until the reader is moved. A reader that
+    /// the store does not know begins with the oldest line that is left. The feed has a line for each end of a task,
+    /// whoever ended it, which is written with the end. A store in which numbers below the cursor may be missing for
+    /// long looks for those at each call with `old_gaps`; without it, it may look for the latest alone.
+    fn read_feed(&self, reader: String, limit: u32, old_gaps: bool) -> StoreFuture<'_, FeedPage>;
+
+    /// Moves the cursor of a reader to the [`next`](FeedPage::next) one of a page, and subtracts what the reader was
+    /// `told` of the lines that it has [missed](FeedPage::missed). Returns `false` if the reader was moved since the
+    /// page was read, or is unknown; then nothing changes. After a crash the reader may be where it was before.
+    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool>;
+
     /// Compares what the store keeps twice, and rebuilds what does not fit the tasks. Returns how many tasks
     /// that was about. Workers may run beside it. A store that keeps nothing twice returns 0.
     fn repair(&self) -> StoreFuture<'_, u64> {
@@ -235,6 +249,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         None
     }
 
+    /// Waits until a task may have ended, in this process or another one, from this call on. A store without
+    /// notifications never returns; readers of the feed also look at intervals.
+    fn wait_for_ends(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::pending())
+    }
+
     /// Returns the codec of [`Encoded`], which what is stored in transactions of the application needs,
     /// too. Other stores have none.
     fn codec(&self) -> Option<SharedCodec> {
@@ -265,6 +285,10 @@ pub struct Filter {
     pub since: Option<Time>,
     /// Lists tasks that were submitted before this time.
     pub until: Option<Time>,
+    /// Lists tasks that ended, or were parked, at this time or later, and have not gone on since.
+    pub ended_since: Option<Time>,
+    /// Lists tasks that ended, or were parked, before this time, and have not gone on since.
+    pub ended_until: Option<Time>,
     /// Lists tasks that are older than this one: the last task of the page before.
     pub before: Option<TaskId>,
     /// The largest number of tasks; 0 means 100.
@@ -298,5 +322,15 @@ impl Filter {
             && self.since.is_none_or(|since| task.created_at >= since)
             && self.until.is_none_or(|until| task.created_at < until)
             && self.before.is_none_or(|before| task.id < before)
+            && (!self.has_end() || task.state.is_end())
+            && self
+                .ended_since
+                .is_none_or(|since| task.updated_at >= since)
+            && self.ended_until.is_none_or(|until| task.updated_at < until)
+    }
+
+    /// Returns whether it asks when tasks ended.
+    pub(crate) const fn has_end(&self) -> bool {
+        self.ended_since.is_some() || self.ended_until.is_some()
     }
 }

@@ -46,16 +46,19 @@ pub struct Retention {
     /// How long the line of a free key stays: longer than services remember the keys of steps. The default is 30
     /// days.
     pub forget_keys: Duration,
+    /// How long the lines of the feed of [ends](crate::Client::ends) stay: longer than a reader is ever away.
+    pub ends: Duration,
 }
 
 impl From<Duration> for Retention {
-    /// Returns a retention in which keys go with their tasks.
+    /// Returns a retention in which keys, and the lines of the feed of ends, go with their tasks.
     fn from(tasks: Duration) -> Self {
         Self {
             tasks,
             keys: tasks,
             lag: Duration::from_secs(3_600),
             forget_keys: Duration::from_secs(30 * 86_400),
+            ends: tasks,
         }
     }
 }

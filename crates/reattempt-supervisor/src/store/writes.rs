@@ -92,6 +92,9 @@ pub enum Write {
     /// [`updated_at`](crate::Task::updated_at) incarnations begin anew, and a `Prune` deletes such lines, at most
     /// this many. Returns [`WriteResult::Pruned`].
     Prune(Retention, u32),
+    /// Deletes lines of the feed of ends that are older than this, of the first so many. Readers that have not got
+    /// them have [missed](super::FeedPage::missed) them. Returns [`WriteResult::Pruned`].
+    PruneFeed(Duration, u32),
 }
 
 impl Write {
@@ -115,7 +118,8 @@ impl Write {
             | Self::Record(..)
             | Self::Running { .. }
             | Self::ClearDeaths(_)
-            | Self::Prune(..) => false,
+            | Self::Prune(..)
+            | Self::PruneFeed(..) => false,
         }
     }
 
@@ -130,6 +134,27 @@ impl Write {
             Self::Signal { task, .. } | Self::Admin(task, _) => Some(*task),
             _ => None,
         }
+    }
+
+    /// Returns the tasks that have ended, or may have, with the write.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn ended<'a>(
+        &self,
+        result: &'a WriteResult,
+    ) -> impl Iterator<Item = TaskId> + use<'a> {
+        let task = match (self, result) {
+            (Self::Change(lease, change), WriteResult::Written(_)) if change.state.is_final() => {
+                Some(lease.task)
+            }
+            (Self::Admin(task, _), _) => Some(*task),
+            _ => None,
+        };
+        let children = match result {
+            WriteResult::Children(_, children) => children.as_slice(),
+            _ => <&[_]>::default(),
+        };
+        let children = children.iter().filter(|(_, state)| state.is_final());
+        task.into_iter().chain(children.map(|(child, _)| *child))
     }
 
     /// Returns the tasks that must be locked for the write.
@@ -201,7 +226,7 @@ pub enum WriteResult {
     Signaled(SignalResult),
     /// Whether the schedule was stored; otherwise another process has written it since it was read.
     Scheduled(bool),
-    /// How many tasks were pruned or deleted.
+    /// How many tasks were pruned or deleted, or lines of the feed.
     Pruned(u64),
     /// The write is done and has nothing to return.
     Done,

@@ -184,11 +184,15 @@ impl Generator {
 
     /// Returns a write that is alone in its transaction: PostgreSQL looks for the tasks of keys after it.
     fn prune(&mut self) -> Write {
+        if self.is(3) {
+            return Write::PruneFeed(s(self.below(60)), 1_000);
+        }
         let retention = Retention {
             tasks: s(self.below(20)),
             keys: s(self.below(60)),
             lag: s(self.below(30)),
             forget_keys: s(self.below(60)),
+            ..Retention::from(s(0))
         };
         Write::Prune(retention, 1_000)
     }

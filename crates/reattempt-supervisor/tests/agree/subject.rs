@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
-use reattempt_supervisor::store::{ClaimedTask, Filter, Store, StoreError, Sweep, WriteResult};
+use reattempt_supervisor::store::{
+    ClaimedTask, Ending, Filter, Store, StoreError, Sweep, WriteResult,
+};
 use reattempt_supervisor::{Lease, Memory, Postgres, Sqlite, State, Time, WorkerId};
 use tokio::runtime::{Builder, Runtime};
 
@@ -234,6 +236,7 @@ impl Subject {
                 running.map(|all| all.into_iter().map(|one| self.ids.running(one)).collect());
             seen.add_all(&format!("running of {place}"), running);
         }
+        self.look_at_the_feed(seen).await;
         let mut counts = store.counts().await.unwrap();
         counts.retain(|(_, count)| *count > 0);
         counts.sort_by_key(|(state, _): &(State, u64)| state.number());
@@ -251,6 +254,24 @@ impl Subject {
             "unknown",
             store.unknown_workflows(queues, known, s(2)).await,
         );
+    }
+}
+
+impl Subject {
+    /// Adds the lines of the feed, task by task: two tasks may have ended in one statement, in any order.
+    async fn look_at_the_feed(&mut self, seen: &mut Seen) {
+        let page = self.store.read_feed("all".to_owned(), 10_000, true).await;
+        let mut page = page.unwrap();
+        page.endings.sort_by_key(|line| (line.task, line.number));
+        for line in page.endings {
+            let line = Ending {
+                number: 0,
+                task: self.ids.place(line.task),
+                ..line
+            };
+            seen.add("end", &line);
+        }
+        seen.add("missed", &page.missed);
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::kit::{SMALL_TABLES_FIT, pass_on};
 use reattempt_supervisor::store::{
-    Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,
-    UnknownWorkflow, Write, WriteResult,
+    FeedCursor, FeedPage, Filter, HeldTask, Page, QueueStatus, Reclaimed, Schedules, Store,
+    StoreFuture, Sweep, UnknownWorkflow, Write, WriteResult,
 };
 use reattempt_supervisor::{
     Client, FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, Sqlite, State,
@@ -230,6 +230,8 @@ impl Store for Any {
 
     pass_on! {
         settle() -> ();
+        read_feed(reader: String, limit: u32, old_gaps: bool) -> FeedPage;
+        move_reader(reader: String, to: FeedCursor, told: u64) -> bool;
         running(id: TaskId) -> Vec<RunningStep>;
         notes(id: TaskId) -> Vec<OperatorNote>;
         signals(id: TaskId) -> Vec<Signal>;

@@ -37,6 +37,12 @@ pub(crate) struct FilterOptions {
     /// Tasks that were submitted before this time.
     #[arg(long, value_name = "TIME")]
     until: Option<Time>,
+    /// Tasks that ended, or were parked, at this time or later.
+    #[arg(long, value_name = "TIME")]
+    ended_since: Option<Time>,
+    /// Tasks that ended, or were parked, before this time.
+    #[arg(long, value_name = "TIME")]
+    ended_until: Option<Time>,
 }
 
 impl FilterOptions {
@@ -50,6 +56,8 @@ impl FilterOptions {
             error: self.error,
             since: self.since,
             until: self.until,
+            ended_since: self.ended_since,
+            ended_until: self.ended_until,
             before: None,
             limit: 0,
         }
@@ -88,7 +96,7 @@ impl Chosen {
         match (&self.tasks[..], filter == Filter::default()) {
             ([], true) => {
                 return Err("write the numbers of the tasks, or say which ones: --state, --workflow, --queue, --key, \
-                     --header, --error, --since, --until"
+                     --header, --error, --since, --until, --ended-since, --ended-until"
                     .into());
             }
             ([], false) => {}

@@ -54,6 +54,9 @@ struct PruneOptions {
     /// How many days the line of a free key stays: longer than services remember the keys of steps.
     #[arg(long, value_name = "DAYS", default_value_t = 30)]
     forget_keys: u64,
+    /// How many days the lines of the feed of ends stay; as many as the tasks if you do not say it.
+    #[arg(long, value_name = "DAYS")]
+    keep_ends: Option<u64>,
     /// The largest number of tasks.
     #[arg(long, default_value_t = 10_000)]
     limit: u32,
@@ -329,6 +332,7 @@ async fn prune(client: &Client, options: &PruneOptions) -> Result<(), Box<dyn Er
         keys: days(options.keep_keys),
         lag: Duration::from_secs(options.lag_minutes.saturating_mul(60)),
         forget_keys: days(options.forget_keys),
+        ends: days(options.keep_ends.unwrap_or(options.days)),
     };
     match client.prune(retention, options.limit).await? {
         1 => println!("deleted 1 task"),

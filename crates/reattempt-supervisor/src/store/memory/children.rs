@@ -102,8 +102,7 @@ impl Tables {
                 }
                 end_child(child, undo, now);
                 ended.push((*id, child.state));
-                tables.tell_parent(*id, now);
-                tables.keep_lane(*id, now);
+                tables.follow(*id, now);
             }
             true
         });

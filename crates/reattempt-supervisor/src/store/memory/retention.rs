@@ -52,6 +52,7 @@ impl Tables {
                     }
                 }
             }
+            self.feed.forget(*id);
             self.records.remove(id);
             self.failing.remove(id);
             self.notes.remove(id);

@@ -66,8 +66,7 @@ impl Tables {
         }
         // After the loop, because both look at other tasks.
         for one in &reclaimed {
-            self.tell_parent(one.task, now);
-            self.keep_lane(one.task, now);
+            self.follow(one.task, now);
         }
         self.leases
             .retain(|_, (until, _)| until.after(Duration::from_secs(3_600)) > now);

@@ -73,6 +73,7 @@ impl Bell {
             is_set: Notify::new(),
             make_room: AtomicBool::new(false),
             incoming: broadcast::Sender::new(BEHIND),
+            here: Notify::new(),
         });
         let listener = Listener {
             connector: connector.clone(),
@@ -127,6 +128,7 @@ impl Bell {
         outgoing.extend(tasks.map(|task| task.0));
         if outgoing.len() > before {
             self.ends.is_set.notify_one();
+            self.ends.here.notify_waiters();
         }
     }
 
@@ -149,6 +151,19 @@ impl Bell {
                     // Notifications may have been missed.
                     Ok(_) | Err(RecvError::Lagged(_)) => return,
                 }
+            }
+        }
+    }
+
+    /// Waits until this process or another one may have ended a task since this call.
+    pub(super) fn wait_for_ends(&self) -> impl Future<Output = ()> + Send + '_ {
+        let here = self.ends.here.notified();
+        let mut incoming = self.ends.incoming.subscribe();
+        async move {
+            tokio::select! {
+                () = here => {}
+                // Also if notifications may have been missed.
+                _ = incoming.recv() => {}
             }
         }
     }
@@ -198,6 +213,8 @@ struct Ends {
     make_room: AtomicBool,
     /// Those of other processes. An empty list says that some may be missing.
     incoming: broadcast::Sender<Arc<[i64]>>,
+    /// Notified of those of this process.
+    here: Notify,
 }
 
 impl Ends {

@@ -3,6 +3,8 @@
 mod bell;
 mod columns;
 mod connection;
+mod feed;
+mod gaps;
 mod generations;
 mod lines;
 mod link;
@@ -36,8 +38,9 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket};
 
 use super::{
-    Claim, ErrorKind, Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules, Store,
-    StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Wake, Write, WriteResult, page,
+    Claim, ErrorKind, FeedCursor, FeedPage, Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt,
+    Schedules, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Wake, Write,
+    WriteResult, page,
 };
 use crate::store::limits::Limits;
 use crate::store::tables;
@@ -257,7 +260,8 @@ impl Postgres {
         if let Some(is_held_back) = is_held_back(&results) {
             self.bell.set_held_back(is_held_back);
         }
-        let ended = results.iter().zip(writes).filter_map(ended_by);
+        let pairs = results.iter().zip(writes);
+        let ended = pairs.flat_map(|(result, write)| write.ended(result));
         self.bell.ring_ends(ended);
         if let Some(began) = written.began {
             let since = earliest(began, writes);
@@ -540,7 +544,9 @@ impl Store for Postgres {
             let (name, value) = header.unzip();
             let since = filter.since.map(Time::as_micros);
             let until = filter.until.map(Time::as_micros);
-            let values: [&(dyn ToSql + Sync); 10] = [
+            let ended_since = filter.ended_since.map(Time::as_micros);
+            let ended_until = filter.ended_until.map(Time::as_micros);
+            let values: [&(dyn ToSql + Sync); 12] = [
                 &before,
                 &filter.workflow,
                 &filter.queue,
@@ -551,6 +557,8 @@ impl Store for Postgres {
                 &filter.error,
                 &since,
                 &until,
+                &ended_since,
+                &ended_until,
             ];
             let listing = async {
                 // The text has the state, without which the planner does not use the index of the
@@ -644,6 +652,18 @@ impl Store for Postgres {
         })
     }
 
+    fn read_feed(&self, reader: String, limit: u32, old_gaps: bool) -> StoreFuture<'_, FeedPage> {
+        Box::pin(async move { feed::read(&self.links.reader, &reader, limit, old_gaps).await })
+    }
+
+    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool> {
+        Box::pin(async move { feed::move_reader(&self.links.reader, &reader, &to, told).await })
+    }
+
+    fn wait_for_ends(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.bell.wait_for_ends())
+    }
+
     fn repair(&self) -> StoreFuture<'_, u64> {
         Box::pin(async move {
             // A slow repair must not double the limits of the other connections.
@@ -723,17 +743,6 @@ fn earliest(began: Time, writes: &[Write]) -> Time {
         _ => None,
     });
     times.min().map_or(began, |time| time.min(began))
-}
-
-/// Returns the task that has ended, or may have, with a write.
-fn ended_by((result, write): (&WriteResult, &Write)) -> Option<TaskId> {
-    match (write, result) {
-        (Write::Change(lease, change), WriteResult::Written(_)) if change.state.is_final() => {
-            Some(lease.task)
-        }
-        (Write::Admin(task, _), _) => Some(*task),
-        _ => None,
-    }
 }
 
 fn has_claimed_from_a_lane(result: &WriteResult) -> bool {

@@ -83,7 +83,8 @@ impl<'a> Stage<'a> {
             | Write::Leave(_)
             | Write::Schedule(_)
             | Write::LimitQueue(..)
-            | Write::Prune(..) => StageKind::Single,
+            | Write::Prune(..)
+            | Write::PruneFeed(..) => StageKind::Single,
         };
         let line = match write {
             Write::Record(Lease { task, .. }, record) => {

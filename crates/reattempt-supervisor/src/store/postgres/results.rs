@@ -271,7 +271,7 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
             Some(row) => SignalResult::NotAllowed(rows::state(row.get(0))?),
         }),
         Write::Schedule(_) => WriteResult::Scheduled(rows.first().ok_or_else(missing)?.get(0)),
-        Write::Prune(..) => {
+        Write::Prune(..) | Write::PruneFeed(..) => {
             let count: i64 = rows.first().ok_or_else(missing)?.get(0);
             WriteResult::Pruned(count.cast_unsigned())
         }

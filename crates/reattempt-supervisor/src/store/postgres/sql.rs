@@ -974,6 +974,7 @@ pub(super) const WRITES: &[&str] = &[
     SIGN,
     super::schedules::STORE,
     PRUNE,
+    super::feed::PRUNE,
 ];
 
 /// The prepared statements of the connection for heartbeats.
@@ -998,6 +999,10 @@ pub(super) const READS: &[&str] = &[
     NOTIFY,
     NOTIFY_ENDS,
     super::whole::REPORT,
+    super::feed::OVER,
+    super::feed::READ,
+    super::feed::ADD,
+    super::feed::MOVE,
 ];
 
 /// The prepared statements of the connection that listens, besides those of supervisors: what processes without work
@@ -1020,4 +1025,8 @@ pub(super) const LOOKS: &[&str] = &[
     super::schedules::DUE,
     NOTIFY,
     NOTIFY_ENDS,
+    super::feed::OVER,
+    super::feed::READ,
+    super::feed::ADD,
+    super::feed::MOVE,
 ];

@@ -10,7 +10,7 @@ use super::pipeline::{self, Sent};
 use super::places::Ranges;
 use super::plan::{Stage, StageKind};
 use super::queue_limits::LimitedQueues;
-use super::{columns, generations, queue_limits, schedules, sql};
+use super::{columns, feed, generations, queue_limits, schedules, sql};
 use crate::store::{AdminCommand, Claim, Retention, Write};
 use crate::task::TaskId;
 
@@ -181,11 +181,16 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
                 keys,
                 lag,
                 forget_keys,
+                ends: _,
             } = *retention;
             let [tasks, keys, lag, forget] = [tasks, keys, lag, forget_keys].map(micros);
             let values: [&(dyn ToSql + Sync); 5] =
                 [&tasks, &i64::from(*limit), &keys, &lag, &forget];
             live.query(sql::PRUNE, &values).await
+        }
+        Write::PruneFeed(age, limit) => {
+            let values: [&(dyn ToSql + Sync); 2] = [&micros(*age), &i64::from(*limit)];
+            live.query(feed::PRUNE, &values).await
         }
         Write::Submit(_)
         | Write::Record(..)

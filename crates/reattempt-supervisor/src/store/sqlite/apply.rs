@@ -8,7 +8,7 @@ use super::commands::{apply_command, signal};
 use super::retention::prune;
 use super::row::query_one;
 use super::schedules;
-use super::{children, claims, generations, queue_limits};
+use super::{children, claims, feed, generations, queue_limits};
 use crate::store::{Change, HeldTask, LeaseStatus, Submitted, Wake, Write, WriteResult};
 use crate::task::{
     FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, TaskId, WorkerId,
@@ -122,6 +122,9 @@ fn apply(
         }
         Write::Prune(retention, limit) => {
             WriteResult::Pruned(prune(connection, *retention, *limit, now)?)
+        }
+        Write::PruneFeed(age, limit) => {
+            WriteResult::Pruned(feed::prune(connection, *age, *limit, now)?)
         }
     })
 }

@@ -6,6 +6,7 @@ mod children;
 mod claims;
 mod commands;
 mod expired;
+mod feed;
 mod generations;
 mod queries;
 mod queue_limits;
@@ -26,10 +27,12 @@ use reattempt::retry;
 use rusqlite::Connection;
 use tokio::sync::Notify;
 
+use super::feed::unknown_reader;
 use super::tables;
 use super::{
-    Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules, SharedCodec, Store,
-    StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Write, WriteResult,
+    FeedCursor, FeedPage, Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules,
+    SharedCodec, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Write,
+    WriteResult,
 };
 use crate::task::{
     FailingStep, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task,
@@ -56,6 +59,8 @@ pub struct Sqlite {
     salt: Salt,
     /// Notified when parents go on.
     woken: Arc<Notify>,
+    /// Notified when this process ends tasks.
+    ended: Arc<Notify>,
 }
 
 impl Sqlite {
@@ -99,6 +104,7 @@ impl Sqlite {
             clock,
             salt,
             woken: Arc::default(),
+            ended: Arc::default(),
         })
     }
 
@@ -142,13 +148,17 @@ async fn create_tables(writer: &Thread) -> Result<Salt, StoreError> {
 
 impl Store for Sqlite {
     fn write(&self, writes: Arc<[Write]>) -> StoreFuture<'_, Vec<WriteResult>> {
-        let clock = self.clock.clone();
+        let (clock, written) = (self.clock.clone(), Arc::clone(&writes));
         let writing =
             (self.writer).call(move |connection| apply::apply_all(connection, &writes, &clock));
         Box::pin(async move {
             let (results, wakes) = writing.await?;
             if wakes {
                 self.woken.notify_waiters();
+            }
+            let mut pairs = results.iter().zip(&*written);
+            if pairs.any(|(result, write)| write.ended(result).next().is_some()) {
+                self.ended.notify_waiters();
             }
             Ok(results)
         })
@@ -182,9 +192,14 @@ impl Store for Sqlite {
             {
                 return Ok(Vec::new());
             }
-            self.writer
-                .call(move |connection| expired::reclaim_all(connection, &sweep, &clock))
-                .await
+            let reclaiming = self
+                .writer
+                .call(move |connection| expired::reclaim_all(connection, &sweep, &clock));
+            let reclaimed = reclaiming.await?;
+            if reclaimed.iter().any(|one| one.state.is_final()) {
+                self.ended.notify_waiters();
+            }
+            Ok(reclaimed)
         })
     }
 
@@ -263,6 +278,32 @@ impl Store for Sqlite {
         let now = self.clock.now();
         self.reader
             .call(move |connection| schedules::read(connection, due, now))
+    }
+
+    fn read_feed(&self, reader: String, limit: u32, _: bool) -> StoreFuture<'_, FeedPage> {
+        let name = reader.clone();
+        let known = self
+            .reader
+            .call(move |connection| feed::read(connection, &name, limit));
+        Box::pin(async move {
+            if let Some(page) = known.await? {
+                return Ok(page);
+            }
+            let reading = self.writer.call(move |connection| {
+                feed::add_reader(connection, &reader)?;
+                feed::read(connection, &reader, limit)
+            });
+            reading.await?.ok_or_else(unknown_reader)
+        })
+    }
+
+    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool> {
+        self.writer
+            .call(move |connection| feed::move_reader(connection, &reader, &to, told))
+    }
+
+    fn wait_for_ends(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.ended.notified())
     }
 
     fn renew(&self) -> StoreFuture<'_, bool> {

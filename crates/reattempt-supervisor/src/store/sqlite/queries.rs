@@ -235,6 +235,7 @@ pub(super) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result
              AND (?7 IS NULL OR EXISTS (SELECT 1 FROM json_each(headers) WHERE key = ?7
                  AND CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' ELSE CAST(value AS TEXT) END = ?8))
              AND (?9 IS NULL OR instr(error, ?9) > 0) AND (?10 IS NULL OR created_at >= ?10) AND (?11 IS NULL OR created_at < ?11)
+             AND (NOT ?12 OR state BETWEEN 3 AND 7) AND (?13 IS NULL OR updated_at >= ?13) AND (?14 IS NULL OR updated_at < ?14)
          ORDER BY id DESC LIMIT ?5"
     );
     let mut rows = connection.prepare_cached(&sql)?;
@@ -255,6 +256,9 @@ pub(super) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result
         filter.error,
         filter.since.map(Time::as_micros),
         filter.until.map(Time::as_micros),
+        filter.has_end(),
+        filter.ended_since.map(Time::as_micros),
+        filter.ended_until.map(Time::as_micros),
     ];
     rows.query_map(values, task_of)?.collect()
 }

@@ -69,9 +69,17 @@ impl Generator {
             }),
             since: self.is(4).then_some(self.now),
             until: self.is(4).then_some(self.now),
+            ended_since: self.is(4).then(|| self.earlier()),
+            ended_until: self.is(4).then(|| self.earlier()),
             before: self.is(3).then(|| self.task()),
             limit: self.one_of(&[0, 1, 3]),
         }
+    }
+
+    /// Returns a time of the last minute.
+    fn earlier(&mut self) -> Time {
+        let ago = self.below(60_000_000);
+        Time::from_micros(self.now.as_micros() - ago)
     }
 
     pub(super) fn claim(&mut self) -> Claim {
