@@ -196,7 +196,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// most `limit` with higher numbers than it has got. They are the same until the reader is moved. A reader that
     /// the store does not know begins with the oldest line that is left. The feed has a line for each end of a task,
     /// whoever ended it, which is written with the end. A store in which numbers below the cursor may be missing for
-    /// long looks for those at each call with `old_gaps`; without it, it may look for the latest alone.
+    /// long looks for those at each call with `old_gaps`; without it, it may look for the latest alone as long as
+    /// there are no new lines.
     fn read_feed(&self, reader: String, limit: u32, old_gaps: bool) -> StoreFuture<'_, FeedPage>;
 
     /// Moves the cursor of a reader to the [`next`](FeedPage::next) one of a page, and subtracts what the reader was

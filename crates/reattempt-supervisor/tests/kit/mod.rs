@@ -8,9 +8,11 @@
 
 use std::time::Duration;
 
-use reattempt_supervisor::store::{Change, Claim, Counts, Wake, Write};
+use reattempt_supervisor::store::{
+    Change, Claim, Counts, Store, Submitted, Wake, Write, WriteResult,
+};
 use reattempt_supervisor::{
-    Direction, Lease, NewTask, OnFailure, Record, RecordKind, State, Time, WorkerId,
+    Direction, Lease, NewTask, OnFailure, Record, RecordKind, State, TaskId, Time, WorkerId,
 };
 
 /// Returns a task of the workflow `plain`.
@@ -29,6 +31,19 @@ pub(crate) fn plain(key: &str) -> NewTask {
         on_failure: OnFailure::Undo,
         max_pending: None,
         lane: None,
+    }
+}
+
+/// Stores a task that is new. Returns its number.
+pub(crate) async fn submit(store: &dyn Store, new: NewTask) -> TaskId {
+    let stored = store.write([Write::Submit(Box::new(new))].into()).await;
+    match &stored.unwrap()[..] {
+        [
+            WriteResult::Submitted(Submitted {
+                id, is_new: true, ..
+            }),
+        ] => *id,
+        other => panic!("{other:?}"),
     }
 }
 

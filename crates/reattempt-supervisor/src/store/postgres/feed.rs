@@ -16,8 +16,8 @@ use crate::time::Time;
 /// Finds the oldest transaction that is not over.
 pub(super) const OVER: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
 
-/// Reads the cursor of the reader $1, at most $2 lines after it, and those in its gaps: in all with $3, else in those
-/// that end at most $4 below the cursor. Without a line there is one row.
+/// Reads the cursor of the reader $1, at most $2 lines after it, and those in its gaps: in all with $3 or if there
+/// are new lines, else in those that end at most $4 below the cursor. Without a line there is one row.
 pub(super) const READ: &str =
     "SELECT reader.number AS cursor, first, last, noticed, version, missed, line.*
      FROM retry_feed_reader AS reader LEFT JOIN LATERAL (
@@ -25,7 +25,7 @@ pub(super) const READ: &str =
          UNION ALL
          SELECT late.* FROM unnest(first, last) AS gap (first, last)
          CROSS JOIN LATERAL (SELECT * FROM retry_feed WHERE number BETWEEN gap.first AND gap.last OFFSET 0) AS late
-         WHERE $3::boolean OR gap.last > reader.number - $4::bigint
+         WHERE $3::boolean OR gap.last > reader.number - $4::bigint OR EXISTS (SELECT FROM retry_feed WHERE number > reader.number)
      ) AS line ON true
      WHERE name = $1 ORDER BY line.number";
 

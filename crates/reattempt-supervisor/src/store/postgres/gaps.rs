@@ -3,10 +3,13 @@
 //! A task ends under its lock, and takes its number from a sequence. So a number that is missing below one that is
 //! there was taken by a transaction that had begun, and that is open or rolled back. It is forgotten once every
 //! transaction is over that had begun when it was noticed, and a look after that does not find it.
+//!
+//! A look that finds new lines asks for all gaps: one of them may be a later end of a task whose earlier end was in a
+//! gap. Other looks ask for old gaps seldom.
 
 use crate::store::{FeedCursor, FeedGap};
 
-/// How far below the cursor a gap ends for which each look asks.
+/// How far below the cursor a gap ends for which each look asks, also one that finds no new lines.
 pub(super) const NEAR: i64 = 1_000;
 
 /// What a look has found.
@@ -14,7 +17,7 @@ pub(super) const NEAR: i64 = 1_000;
 pub(super) struct Found<'a> {
     /// The numbers of the lines, in their order.
     pub(super) numbers: &'a [i64],
-    /// Whether the look has asked for all gaps.
+    /// Whether the look has asked for all gaps although it has found no new lines.
     pub(super) old_gaps: bool,
     /// Transactions below this one were over before the look.
     pub(super) over: i64,
@@ -23,15 +26,15 @@ pub(super) struct Found<'a> {
 /// Returns the cursor of a reader that has got what a look has found.
 pub(super) fn advance(cursor: &FeedCursor, found: Found<'_>) -> FeedCursor {
     let near = cursor.number.saturating_sub(NEAR);
+    let last = found.numbers.last().copied().unwrap_or_default();
     let mut gaps = Vec::new();
     for gap in &cursor.gaps {
-        let is_asked = found.old_gaps || gap.last > near;
+        let is_asked = found.old_gaps || gap.last > near || last > cursor.number;
         let is_over = gap.noticed.is_some_and(|noticed| noticed < found.over);
         if !(is_asked && is_over) {
             split(*gap, found.numbers, &mut gaps);
         }
     }
-    let last = found.numbers.last().copied().unwrap_or_default();
     let number = cursor.number.max(last);
     let new = FeedGap {
         first: cursor.number.saturating_add(1),
@@ -122,6 +125,11 @@ mod tests {
         };
         let left = cursor(5_000, &[gap(12, 16, Some(5))]);
         assert_eq!(advance(&far, near), left);
+        let news = Found {
+            numbers: &[5_001],
+            ..near
+        };
+        assert_eq!(advance(&far, news), cursor(5_001, &[]));
         assert_eq!(advance(&far, found(&[], 6)), cursor(5_000, &[]));
     }
 }
