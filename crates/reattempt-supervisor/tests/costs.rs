@@ -54,6 +54,8 @@ fn load(ended: u32, pending: u32) -> String {
              FROM generate_series(1, {ended} / 2) AS nth;
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, error, at, fence)
              SELECT id, 0, CASE state WHEN 7 THEN 0 ELSE 2 END, 0, 'one', 1, 'it broke', 0, 1 FROM retry_run WHERE state IN (4, 7);
+         INSERT INTO retry_feed (run_id, workflow, queue, idem_key, state, at)
+             SELECT id, workflow, queue, idem_key, state, updated_at FROM retry_run WHERE state BETWEEN 3 AND 7 ORDER BY updated_at;
          INSERT INTO retry_signal (run_id, name, payload) SELECT id, 'one', '1' FROM retry_run WHERE state = 2;
          INSERT INTO retry_worker VALUES ('one', 9000000000000000, 10000000)"
     )
@@ -68,9 +70,10 @@ struct Cost {
     scans: i64,
 }
 
-/// `retry_worker` and `retry_writer` have a line for each process, and are read from one end.
+/// `retry_worker` and `retry_writer` have a line for each process, `retry_feed_reader` for each reader, and are read from
+/// one end.
 const READ: &str = "SELECT sum(heap_blks_read + heap_blks_hit + coalesce(idx_blks_read + idx_blks_hit, 0))::bigint, (
-        SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname NOT IN ('retry_meta', 'retry_worker', 'retry_writer')
+        SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname NOT IN ('retry_meta', 'retry_worker', 'retry_writer', 'retry_feed_reader')
     ) FROM pg_statio_user_tables WHERE relname <> 'retry_meta'";
 
 /// A server whose operations are measured.
@@ -428,6 +431,33 @@ async fn reads(measured: &mut Measured, tasks: &Tasks) {
         .await;
 }
 
+/// Measures the feed of ends.
+async fn feed(measured: &mut Measured) {
+    let read = async |store: &Postgres, limit| {
+        let page = store.read_feed("billing".to_owned(), limit, true).await;
+        page.unwrap()
+    };
+    measured
+        .of("read the feed first", async |store| {
+            assert_eq!(read(store, 100).await.endings.len(), 100);
+        })
+        .await;
+    measured
+        .of("read the feed, and move", async |store| {
+            let next = read(store, 10_000).await.next;
+            let moved = store.move_reader("billing".to_owned(), next, 0).await;
+            assert!(moved.unwrap());
+        })
+        .await;
+    measured
+        .of("read the feed", async |store| {
+            assert_eq!(read(store, 100).await.endings.len(), 100);
+        })
+        .await;
+    let prune = Write::PruneFeed(Duration::ZERO, 100);
+    measured.write("prune the feed", vec![prune]).await;
+}
+
 /// Measures the searches of operators.
 async fn searches(measured: &mut Measured) {
     let all = Filter::default();
@@ -508,6 +538,14 @@ async fn searches(measured: &mut Measured) {
             Filter {
                 since: Some(Time::default()),
                 until: Some(Time::NEVER),
+                ..all.clone()
+            },
+        ),
+        (
+            "list by the time of the end",
+            Filter {
+                ended_since: Some(Time::from_micros(5_000)),
+                ended_until: Some(Time::from_micros(5_001)),
                 ..all
             },
         ),
@@ -557,6 +595,7 @@ async fn measure(
     workers(&mut measured, &tasks).await;
     operators(&mut measured, &tasks).await;
     reads(&mut measured, &tasks).await;
+    feed(&mut measured).await;
     searches(&mut measured).await;
     let in_place = in_place(&measured, changes).await;
     Some((measured.costs, in_place))
