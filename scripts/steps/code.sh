@@ -162,5 +162,5 @@ step_readme() {
 # Crates depend on floors below, modules import lines below: `scripts/layers.txt` has the order.
 step_layers() {
     python3 scripts/layers.py
-    python3 scripts/lines.py retry-runtime/src 9900
+    python3 scripts/lines.py retry-runtime/src 9100
 }
