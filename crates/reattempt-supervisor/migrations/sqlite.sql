@@ -3,8 +3,8 @@
 -- Numbers of the store.
 CREATE TABLE retry_meta (
     -- `version` of these tables; `salt` and `salt_2`, 128 random bits that nobody shows; `store`, which says which
-    -- store this is. Each sweep notes its time in `last_sweep`; nobody judges a lease before `judge_from`. No line of
-    -- the feed up to `feed_pruned` need be there.
+    -- store this is. Each sweep notes its time in `last_sweep`; nobody judges a lease before `judge_from`. A new
+    -- reader of the feed begins after `feed_pruned`.
     key   TEXT    PRIMARY KEY,
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
