@@ -20,6 +20,7 @@ type Sleep = <Tokio as Timer>::Sleep;
 static IN_USE: AtomicBool = AtomicBool::new(false);
 
 /// Returns whether this thread is in a runtime of tokio.
+#[inline]
 pub(super) fn is_running() -> bool {
     Handle::try_current().is_ok()
 }
@@ -33,6 +34,7 @@ pub(super) fn sleep(duration: Duration) -> Kind {
 }
 
 /// tokio tells that a runtime has no timer by a panic, which its hook prints; once for each runtime.
+#[inline]
 fn on(runtime: &Handle, duration: Duration) -> Kind {
     let sleep = catch_unwind(|| Tokio.sleep(duration));
     sleep.map_or_else(

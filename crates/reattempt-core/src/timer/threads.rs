@@ -9,6 +9,7 @@ use super::{BlockingTimer, Clock, Timestamp};
 pub struct ThreadTimer;
 
 impl Clock for ThreadTimer {
+    #[inline]
     fn now(&self) -> Timestamp {
         crate::process::virtual_now().unwrap_or_else(|| Instant::now().into())
     }
@@ -25,6 +26,7 @@ impl Clock for ThreadTimer {
 }
 
 impl BlockingTimer for ThreadTimer {
+    #[inline]
     fn sleep(&self, duration: Duration) {
         if !crate::process::virtual_sleep(duration) {
             std::thread::sleep(duration);

@@ -11,6 +11,7 @@ use reattempt_core::process;
 type Place = (&'static str, u32, u32);
 
 /// Warns that the sync function retried at this place blocks a thread, where `is_in_async` says so.
+#[inline]
 pub fn warn_in_async(site: &'static Location<'static>, is_in_async: fn() -> bool) {
     // The cheapest question comes first: usually no subscriber reads warnings.
     if LevelFilter::current() >= LevelFilter::WARN {
