@@ -73,15 +73,16 @@ impl Window {
 }
 
 impl Window {
+    /// Returns what an answer took; shorter times than a microsecond are none of a service.
     fn mean(&self) -> f64 {
-        self.seconds / f64::from(self.answers.max(1))
+        (self.seconds / f64::from(self.answers.max(1))).max(1e-6)
     }
 
     /// Returns by how much of itself the mean is off: its standard error.
     fn noise(&self) -> f64 {
         let (mean, answers) = (self.mean(), f64::from(self.answers.max(1)));
         let variance = (self.squares / answers - mean * mean).max(0.0);
-        (variance / answers).sqrt() / mean.max(1e-9)
+        (variance / answers).sqrt() / mean
     }
 }
 
@@ -166,7 +167,13 @@ impl Size {
         self.resize(best, &window);
         self.slots = self.slots.clamp(least, most);
         let is_other = self.slots <= self.measured_at * 0.7 || self.slots >= self.measured_at * 2.0;
-        if self.age >= PROBE_AFTER || is_other {
+        if self.age < PROBE_AFTER && !is_other {
+            return;
+        }
+        if f64::from(window.peak) <= self.slots / 2.0 {
+            // Half of the slots were enough, so nothing waited: that was a measurement.
+            self.is_measured(f64::midpoint(best, mean));
+        } else {
             self.probe_with(self.slots / 2.0, least);
         }
     }
@@ -179,24 +186,31 @@ impl Size {
 
     /// Learns the best time from a window with fewer slots. Where that was much better, still fewer may be.
     fn measured(&mut self, best: f64, mean: f64, least: f64) {
-        if mean < best * 0.8 {
+        if mean < best * 0.8 && f64::from(self.probe) > least {
             self.best = Some(mean);
-            if f64::from(self.probe) > least {
-                return self.probe_with(f64::from(self.probe) / 2.0, least);
-            }
-        } else {
-            // Half of each, because the mean of so few is off by a tenth. A longer time is that of a service that has
-            // become slower.
-            self.best = Some(f64::midpoint(best, mean));
+            return self.probe_with(f64::from(self.probe) / 2.0, least);
         }
+        // Half of each, because the mean of so few is off by a tenth. A longer time is that of a service that has become
+        // slower.
+        let is_better = mean < best * 0.8;
+        self.is_measured(if is_better {
+            mean
+        } else {
+            f64::midpoint(best, mean)
+        });
+        self.probe_with(0.0, 0.0);
+    }
+
+    /// Goes on with all slots, and with this best time.
+    const fn is_measured(&mut self, best: f64) {
+        self.best = Some(best);
         self.age = 0;
         self.measured_at = self.slots;
-        self.probe_with(0.0, 0.0);
     }
 
     fn resize(&mut self, best: f64, window: &Window) {
         let (mean, tolerance) = (window.mean(), TOLERANCE + 2.0 * window.noise());
-        let gradient = (best * tolerance / mean.max(1e-9)).clamp(0.5, 1.0);
+        let gradient = (best * tolerance / mean).clamp(0.5, 1.0);
         let mut next = self.slots * gradient + (self.slots * HEADROOM).max(1.0);
         if mean < best * 1.1 {
             next = next.max(self.slots * 1.5);

@@ -150,7 +150,7 @@ impl Service {
             capacity,
             work,
             load,
-            calls: 100_000.max(capacity * 1_000),
+            calls: 60_000.max(capacity * 1_000),
             slowdown: 1.0,
         }
     }
@@ -228,6 +228,35 @@ fn end(bulkhead: &Bulkhead, clock: &Hand, count: usize, end: fn(Permit<'_>, &Han
             end(permit, clock);
         }
     }
+}
+
+/// One call after the other: half of the slots would do, so none is taken away to measure, however long it goes on.
+#[test]
+fn calls_one_by_one_take_nothing_away() {
+    let (bulkhead, clock) = (Bulkhead::adaptive(), Hand::default());
+    for number in 0..5_000 {
+        let permit = bulkhead
+            .permit_with_clock(&clock)
+            .expect("there is one slot");
+        clock.0.set(clock.0.get() + 50_000_000);
+        permit.succeeded_with_clock(&clock);
+        assert_eq!(bulkhead.limit(), 20, "after {number}");
+    }
+}
+
+/// Answers that take no time, as in virtual time, are no sign of too many slots.
+#[test]
+fn answers_at_once_take_nothing_away() {
+    let (bulkhead, clock) = (Bulkhead::adaptive().bounds(2, 50), Hand::default());
+    for _ in 0..500 {
+        let permits: Vec<_> = (0..20)
+            .map(|_| bulkhead.permit_with_clock(&clock))
+            .collect();
+        for permit in permits.into_iter().flatten() {
+            permit.succeeded_with_clock(&clock);
+        }
+    }
+    assert!(bulkhead.limit() >= 10, "{}", bulkhead.limit());
 }
 
 fn succeed(permit: Permit<'_>, clock: &Hand) {
