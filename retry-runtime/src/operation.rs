@@ -315,7 +315,7 @@ impl<'a> Operation<'a> {
         self.site.name.as_str()
     }
 
-    /// Reports, once, that its policy breaks a rule.
+    /// Reports, once, that the policy of this operation breaks a rule.
     #[cfg(feature = "std")]
     pub(crate) fn report_invalid(&self, violation: &Violation, consequence: Consequence) {
         reattempt_observe::invalid_policy(self.id().0, || self.name(), violation, consequence);

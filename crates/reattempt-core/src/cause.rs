@@ -12,7 +12,7 @@ pub enum RetryCause {
     NotFinal,
     /// The service refused before it executed anything: no connection, or a node that leaves.
     Refused,
-    /// The service is busy: it throttled the call, or asked for a delay. Frequent causes of this kind say that it is too small.
+    /// The service is busy: it throttled the call, or asked for a delay. If this cause is frequent, the service is too small.
     Throttled,
     /// The attempt took longer than `timeout`.
     Timeout,

@@ -273,8 +273,8 @@ impl<'a> CallInfo<'a> {
         self.call_elapsed
     }
 
-    /// Returns why the last failed attempt may be retried; `None` for one that may not, or that the deadline cancelled, and
-    /// before any has failed.
+    /// Returns what the last failed attempt says about the service: why it is retried, or would be if the policy allowed
+    /// that. `None` for a final error, for an attempt that the deadline cancelled, and before any has failed.
     pub const fn cause(&self) -> Option<RetryCause> {
         self.cause
     }

@@ -164,7 +164,7 @@ impl Gate for BulkheadGate<'_> {
         match result {
             AttemptResult::Failed(verdict) => permit.failed_with_clock(verdict, &clock),
             AttemptResult::NotFinal => permit.succeeded_with_clock(&clock),
-            AttemptResult::TimedOut | AttemptResult::CutOff => permit.timed_out(),
+            AttemptResult::TimedOut | AttemptResult::CutOff => permit.timed_out_with_clock(&clock),
         }
     }
 

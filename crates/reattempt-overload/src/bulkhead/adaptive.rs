@@ -1,15 +1,15 @@
 //! The size of an adaptive bulkhead: what the times of answers say about it.
 #![warn(clippy::arithmetic_side_effects)]
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
 use std::sync::{Mutex, PoisonError};
 
 /// Answers that are looked at together, at least.
 const WINDOW: u32 = 50;
-/// How much longer than the best answers may take before there is too much.
+/// How much longer than the best time answers may take before the size is too large.
 const TOLERANCE: f64 = 1.3;
-/// What is tried beyond the size that answers allow, and at least one slot.
+/// The share of the slots that it tries beyond those that the times allow; it tries one at least.
 const HEADROOM: f64 = 0.1;
 /// Windows after which the best time is measured again.
 const PROBE_AFTER: u32 = 30;
@@ -20,6 +20,8 @@ const START: u32 = 20;
 pub(super) struct Adaptive {
     /// What the slots are compared with. Relaxed: it is a number by itself.
     limit: AtomicU32,
+    /// Whether a call was refused in this window.
+    has_refused: AtomicBool,
     least: u32,
     most: u32,
     size: Mutex<Size>,
@@ -30,8 +32,10 @@ pub(super) struct Adaptive {
 pub(super) enum Ended {
     /// The service answered after this time.
     Answered(Duration),
-    /// It throttled the call, or did not answer in time.
-    Overloaded,
+    /// It throttled the call.
+    Throttled,
+    /// It had not answered after this time.
+    TimedOut(Duration),
 }
 
 #[derive(Debug)]
@@ -73,9 +77,15 @@ impl Window {
 }
 
 impl Window {
-    /// Returns what an answer took; shorter times than a microsecond are none of a service.
+    /// Returns what an answer took; no service answers within a microsecond.
     fn mean(&self) -> f64 {
         (self.seconds / f64::from(self.answers.max(1))).max(1e-6)
+    }
+
+    /// Returns whether clearly more than a tenth of the attempts met too much load.
+    fn is_overloaded(&self) -> bool {
+        let ended = f64::from(self.answers.saturating_add(self.overloads));
+        f64::from(self.overloads) * 10.0 > ended + 2.0 * ended.sqrt()
     }
 
     /// Returns by how much of itself the mean is off: its standard error.
@@ -92,6 +102,7 @@ impl Adaptive {
         let start = if start < most { start } else { most };
         Self {
             limit: AtomicU32::new(start),
+            has_refused: AtomicBool::new(false),
             least,
             most,
             size: Mutex::new(Size {
@@ -111,26 +122,38 @@ impl Adaptive {
         self.limit.load(Ordering::Relaxed)
     }
 
+    /// Notes that a call was refused.
+    pub(super) fn refused(&self) {
+        self.has_refused.store(true, Ordering::Relaxed);
+    }
+
     /// Learns from an attempt that ended while so many ran, itself among them.
     pub(super) fn learn(&self, ended: Ended, running: u32) {
         // Nothing panics while it is held: a poisoned lock keeps nothing that is half done.
         let mut size = self.size.lock().unwrap_or_else(PoisonError::into_inner);
         size.window.peak = size.window.peak.max(running);
         if size.counts(ended) {
-            size.close_window(f64::from(self.least), f64::from(self.most));
+            let has_refused = self.has_refused.swap(false, Ordering::Relaxed);
+            size.close_window(f64::from(self.least), f64::from(self.most), has_refused);
             self.limit.store(size.limit(), Ordering::Relaxed);
         }
     }
 }
 
 impl Size {
-    /// Counts what an attempt came to. Returns whether the window is full.
+    /// Counts an attempt that has ended. Returns whether the window is full.
     fn counts(&mut self, ended: Ended) -> bool {
+        // An attempt that had hardly begun when its deadline ended it says nothing.
+        let is_short =
+            |time: Duration| (self.best).is_some_and(|best| time.as_secs_f64() < 2.0 * best);
         match ended {
-            Ended::Overloaded => self.window.overloads = self.window.overloads.saturating_add(1),
-            Ended::Answered(_) if self.skipped > 0 => {
+            Ended::TimedOut(time) if is_short(time) => return false,
+            _ if self.skipped > 0 => {
                 self.skipped = self.skipped.saturating_sub(1);
                 return false;
+            }
+            Ended::Throttled | Ended::TimedOut(_) => {
+                self.window.overloads = self.window.overloads.saturating_add(1);
             }
             Ended::Answered(time) => {
                 self.window.answers = self.window.answers.saturating_add(1);
@@ -143,9 +166,9 @@ impl Size {
         ended >= WINDOW && f64::from(ended) >= self.slots
     }
 
-    fn close_window(&mut self, least: f64, most: f64) {
+    fn close_window(&mut self, least: f64, most: f64, has_refused: bool) {
         let window = core::mem::replace(&mut self.window, Window::EMPTY);
-        if window.overloads > window.answers / 10 {
+        if window.is_overloaded() {
             // As in congestion control: times say nothing where there are hardly any answers.
             self.slots = (self.slots * 0.7).max(least);
             self.probe = 0;
@@ -170,11 +193,11 @@ impl Size {
         if self.age < PROBE_AFTER && !is_other {
             return;
         }
-        if f64::from(window.peak) <= self.slots / 2.0 {
-            // Half of the slots were enough, so nothing waited: that was a measurement.
-            self.is_measured(f64::midpoint(best, mean));
-        } else {
+        if has_refused {
             self.probe_with(self.slots / 2.0, least);
+        } else {
+            // There were slots for all: with fewer of them, a service that is well would lose calls.
+            self.is_measured(f64::midpoint(best, mean));
         }
     }
 
@@ -216,7 +239,7 @@ impl Size {
             next = next.max(self.slots * 1.5);
         }
         // Slots that nobody uses say nothing about more of them.
-        if next > self.slots && f64::from(window.peak) < self.slots * 0.8 {
+        if next > self.slots && f64::from(window.peak) < f64::from(whole(self.slots)) * 0.8 {
             return;
         }
         self.slots = f64::midpoint(self.slots, next);

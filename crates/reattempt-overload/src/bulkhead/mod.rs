@@ -88,25 +88,26 @@ impl Bulkhead {
     /// that wait there.
     ///
     /// It compares how long answers take with the best times that it has seen. While they take hardly longer, it lets more
-    /// attempts run; where they wait for each other it lets fewer run, and where a tenth of them is throttled
-    /// ([`Verdict::Throttled`]) or times out it takes three of ten slots away. Other errors that may pass say nothing, since
-    /// they come without work. Now and then it halves the slots for a moment, to measure the best time anew: a service may
-    /// become slower for good.
+    /// attempts run; where they wait for each other it lets fewer run, and where clearly more than a tenth of them is
+    /// throttled ([`Verdict::Throttled`]) or ended by the call's own `timeout` or `deadline`, it takes three of ten slots
+    /// away. An error that the client reports, its own time-out too, says nothing, nor does an attempt that an inherited
+    /// deadline ends. While it refuses calls, it halves the slots now and then for some windows, to measure the best time
+    /// anew: a service may become slower for good.
     ///
-    /// It learns from the attempts of `#[retry(bulkhead = &..)]` and of a `Runner`. Whoever takes a
-    /// [`permit`](Self::permit) reports how the attempt ended: [`Permit::succeeded`], [`Permit::failed`],
+    /// It learns from the attempts of `#[retry(bulkhead = &..)]` and of a `Runner`. If you take a
+    /// [`permit`](Self::permit) yourself, report how the attempt ended: [`Permit::succeeded`], [`Permit::failed`],
     /// [`Permit::timed_out`].
     ///
     /// # Units and ranges
     ///
     /// From 2 to 1000 attempts ([`bounds`](Self::bounds)), 20 to begin with. It looks at 50 answers together, and at least
-    /// at as many as there are slots. Services that work on one or two calls at once are too coarse for it: a size of 3
-    /// in place of 2 makes an answer half as long again.
+    /// at as many as there are slots. It is too coarse for services that work on one or two calls at once: with 3 slots in
+    /// place of 2 an answer takes half as long again.
     ///
     /// # Source
     ///
-    /// The gradient of Netflix's [concurrency-limits](https://github.com/Netflix/concurrency-limits), which TCP Vegas has it
-    /// from; the reaction to overload is AIMD, the congestion control of TCP.
+    /// The gradient of Netflix's [concurrency-limits](https://github.com/Netflix/concurrency-limits), which follows TCP
+    /// Vegas; the reaction to overload is AIMD, the congestion control of TCP.
     ///
     /// # Examples
     ///
@@ -188,6 +189,9 @@ impl Bulkhead {
             began: Timestamp::ENDLESS,
         };
         if !permit.take() {
+            if let Size::Adaptive(adaptive) = &self.size {
+                adaptive.refused();
+            }
             return Err(Full);
         }
         permit.begins(clock);
@@ -263,15 +267,25 @@ impl Permit<'_> {
     pub fn failed_with_clock(self, verdict: Verdict, clock: &impl Clock) {
         match verdict {
             Verdict::Permanent => self.succeeded_with_clock(clock),
-            Verdict::Throttled(_) => self.timed_out(),
+            Verdict::Throttled(_) => self.ended(Ended::Throttled),
             _ => {}
         }
     }
 
     /// The service did not answer in time.
     pub fn timed_out(self) {
+        self.timed_out_with_clock(&ProcessClock);
+    }
+
+    /// [`timed_out`](Self::timed_out) with a clock.
+    pub fn timed_out_with_clock(self, clock: &impl Clock) {
+        let began = self.began;
+        self.ended(Ended::TimedOut(clock.shared().since(began)));
+    }
+
+    fn ended(self, ended: Ended) {
         if let Size::Adaptive(adaptive) = &self.bulkhead.size {
-            adaptive.learn(Ended::Overloaded, self.bulkhead.running());
+            adaptive.learn(ended, self.bulkhead.running());
         }
     }
 

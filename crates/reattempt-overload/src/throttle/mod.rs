@@ -136,12 +136,15 @@ impl Throttle {
     /// a quota, or a service that is known to be small. The others wait, first asked, first served; one whose turn is
     /// further away than a minute ([`max_wait`](Self::max_wait)) is refused at once.
     ///
-    /// It is exact: in no period, whenever it begins, begin more. So `calls` attempts may begin together, and then none
-    /// for a period. It limits one process: of several, each needs its share. A hedge has one permit for all its copies.
+    /// No period, wherever it starts, contains more than `calls` beginnings, as this process makes them: a thread that is
+    /// held up, or the network, may bring two of them closer together at the service. So `calls` attempts may begin
+    /// together, and then none for a period. Of several processes each needs its share. All calls need one clock: with a
+    /// `timer` of one's own for some of them, the attempts of the others are forgotten. A hedge has one permit for all its
+    /// copies, and a `verify` needs none.
     ///
     /// # Units and ranges
     ///
-    /// 1 to 100,000 calls, in 1 ms to 24 h. It keeps 8 bytes for each call of a period.
+    /// 1 to 100,000 calls, in 1 ms to 24 h. It keeps about 16 bytes for each call of a period, and 32 for each that waits.
     ///
     /// # Panics
     ///
@@ -246,7 +249,7 @@ impl Throttle {
     /// Forgets everything, as new; the settings stay.
     ///
     /// Calls that wait may begin when they look again, and those that are under way count for what
-    /// begins now.
+    /// begins now; `rate` forgets them.
     pub fn reset(&self) {
         match &self.kind {
             Kind::Adaptive(adaptive) => adaptive.reset(),

@@ -78,7 +78,7 @@ impl<'t> Permit<'t> {
     ///
     /// # Errors
     ///
-    /// [`Refused`] once it has waited for [`max_wait`](Throttle::max_wait) of [`Throttle::cubic`].
+    /// [`Refused`] once it has waited for [`max_wait`](Throttle::max_wait).
     ///
     /// # Examples
     ///
@@ -138,8 +138,13 @@ impl<'t> Permit<'t> {
             }
             Kind::Rate(rate) => {
                 let (wait, now) = rate.wait(place.get(), self.turn(), || clock.shared());
+                let taken = Timestamp::from_origin(Duration::from_nanos(self.taken));
                 self.wait = saturated(wait);
-                self.taken = nanos(now);
+                if self.wait == 0 {
+                    self.taken = nanos(now);
+                } else if now.since(taken) >= rate.max_wait {
+                    return Err(Refused);
+                }
             }
             Kind::Adaptive(_) | Kind::Cubic(_) => {}
         }

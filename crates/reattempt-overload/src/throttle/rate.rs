@@ -22,12 +22,23 @@ pub(super) struct Rate {
 struct Held {
     /// When the last attempts began, at most as many as may begin in one period. Attempts before them forbid nothing.
     begun: VecDeque<u64>,
-    /// The places of the calls that wait, in the order in which they asked.
-    waiting: VecDeque<u64>,
+    /// The calls that wait, in the order in which they asked.
+    waiting: VecDeque<Waiting>,
     next_place: u64,
     /// The last moment at which anybody asked.
     asked: u64,
 }
+
+#[derive(Debug)]
+struct Waiting {
+    place: u64,
+    /// When it looked last.
+    looked: u64,
+}
+
+/// A call that waits looks every half second. One that has not looked for so long is not polled, and the others do not wait
+/// for it; its place is its own again when it looks.
+const SILENT: Duration = Duration::from_secs(1);
 
 impl Rate {
     pub(super) const fn new(calls: u32, per: Duration) -> Self {
@@ -60,8 +71,7 @@ impl Rate {
     ) -> Result<(u64, Duration, Timestamp), Refused> {
         let mut held = self.lock();
         // Under the lock, so that moments are in order.
-        let now = now();
-        held.forget_after(nanos(now));
+        let now = held.asks(now(), self.per);
         let place = held.next_place;
         let wait = self.turn(&held, held.waiting.len(), nanos(now));
         if wait.is_zero() {
@@ -69,7 +79,8 @@ impl Rate {
         } else if wait > self.max_wait {
             return Err(Refused);
         } else {
-            held.waiting.push_back(place);
+            let looked = nanos(now);
+            held.waiting.push_back(Waiting { place, looked });
         }
         held.next_place = place.saturating_add(1);
         Ok((place, wait, now))
@@ -85,16 +96,19 @@ impl Rate {
         now: impl FnOnce() -> Timestamp,
     ) -> (Duration, Timestamp) {
         let mut held = self.lock();
-        let now = now();
-        held.forget_after(nanos(now));
+        let now = held.asks(now(), self.per);
         held.forget_turn(turn);
-        let (Ok(ahead) | Err(ahead)) = held.waiting.binary_search(&place);
-        let wait = self.turn(&held, ahead, nanos(now));
-        held.leave(place);
+        let looked = nanos(now);
+        let found = held.place_of(place);
+        let (Ok(ahead) | Err(ahead)) = found;
+        let wait = self.turn(&held, ahead, looked);
         if wait.is_zero() {
-            held.begin(self.calls, nanos(now));
+            held.leave(place);
+            held.begin(self.calls, looked);
+        } else if let Some(waiting) = held.waiting.get_mut(ahead).filter(|_| found.is_ok()) {
+            waiting.looked = looked;
         } else {
-            held.waiting.insert(ahead, place);
+            held.waiting.insert(ahead, Waiting { place, looked });
         }
         (wait, now)
     }
@@ -154,13 +168,31 @@ impl Rate {
 }
 
 impl Held {
-    /// Forgets what began later than now, by another clock: where it counted, a clock that was set back would stop all
-    /// calls.
-    fn forget_after(&mut self, now: u64) {
-        while self.begun.back().is_some_and(|last| *last > now) {
+    /// Somebody asks now: returns that moment.
+    ///
+    /// Times of threads may be in another order than their looks, by little. What began a period later began by another
+    /// clock, and is forgotten: where it counted, a clock that was set back would stop all calls.
+    fn asks(&mut self, now: Timestamp, per: Duration) -> Timestamp {
+        let asked = Timestamp::from_origin(Duration::from_nanos(self.asked));
+        let is_late = now < asked && asked.since(now) < per.min(SILENT);
+        let now = if is_late { asked } else { now };
+        self.asked = nanos(now);
+        while self.begun.back().is_some_and(|last| *last > self.asked) {
             self.begun.pop_back();
         }
-        self.asked = now;
+        let silent = |waiting: &Waiting| {
+            Duration::from_nanos(self.asked.saturating_sub(waiting.looked)) > SILENT
+        };
+        while self.waiting.front().is_some_and(silent) {
+            self.waiting.pop_front();
+        }
+        now
+    }
+
+    /// Returns where the call with this place stands, or would stand.
+    fn place_of(&self, place: u64) -> Result<usize, usize> {
+        self.waiting
+            .binary_search_by_key(&place, |waiting| waiting.place)
     }
 
     /// Forgets an attempt that was to begin then, if it still forbids anything.
@@ -179,7 +211,7 @@ impl Held {
 
     /// Returns whether the call with this place waited.
     fn leave(&mut self, place: u64) -> bool {
-        let at = self.waiting.binary_search(&place);
+        let at = self.place_of(place);
         at.is_ok_and(|at| self.waiting.remove(at).is_some())
     }
 }

@@ -128,8 +128,7 @@ impl Throttle {
     /// # Units and ranges
     ///
     /// With `cubic` 500 ms to 24 h: a call looks at least every 500 ms, and is refused so much later at most. With `rate`
-    /// 0 to 24 h: the turn is known, so a call that would wait longer is refused at once, and with 0 every call that would
-    /// wait.
+    /// 0 to 24 h: a call that would probably wait longer is refused at once, and with 0 every call that would wait.
     ///
     /// # Default
     ///

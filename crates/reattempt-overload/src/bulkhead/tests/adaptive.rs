@@ -263,21 +263,90 @@ fn succeed(permit: Permit<'_>, clock: &Hand) {
     permit.succeeded_with_clock(clock);
 }
 
+/// From any size that an outage leaves.
 #[test]
 fn overload_takes_slots_away_and_answers_give_them_back() {
-    let (bulkhead, clock) = (Bulkhead::adaptive().bounds(4, 100), Hand::default());
-    end(&bulkhead, &clock, 200, succeed);
-    assert_eq!(bulkhead.limit(), 100);
-    for overload in [
-        |permit: Permit<'_>, clock: &Hand| {
-            permit.failed_with_clock(Verdict::Throttled(None), clock);
-        },
-        |permit: Permit<'_>, _: &Hand| permit.timed_out(),
-    ] {
-        end(&bulkhead, &clock, 200, overload);
-        assert_eq!(bulkhead.limit(), 4);
-        end(&bulkhead, &clock, 2000, succeed);
+    for least in [1, 2, 3, 4, 7] {
+        let (bulkhead, clock) = (Bulkhead::adaptive().bounds(least, 100), Hand::default());
+        end(&bulkhead, &clock, 200, succeed);
         assert_eq!(bulkhead.limit(), 100);
+        for overload in [
+            |permit: Permit<'_>, clock: &Hand| {
+                permit.failed_with_clock(Verdict::Throttled(None), clock);
+            },
+            |permit: Permit<'_>, clock: &Hand| {
+                clock.0.set(clock.0.get() + 100_000_000);
+                permit.timed_out_with_clock(clock);
+            },
+        ] {
+            end(&bulkhead, &clock, 1000, overload);
+            assert_eq!(bulkhead.limit(), least);
+            end(&bulkhead, &clock, 20_000, succeed);
+            assert!(bulkhead.limit() >= 50, "{} from {least}", bulkhead.limit());
+        }
+    }
+}
+
+/// A service that throttles one call of twenty is not overloaded.
+#[test]
+fn a_few_throttled_calls_take_nothing_away() {
+    let (bulkhead, clock) = (Bulkhead::adaptive().bounds(2, 40), Hand::default());
+    let random = Cell::new(seed());
+    for _ in 0..2_000 {
+        let mut permits = Vec::new();
+        while let Ok(permit) = bulkhead.permit_with_clock(&clock) {
+            permits.push(permit);
+        }
+        clock.0.set(clock.0.get() + 50_000_000);
+        for permit in permits {
+            let mut drawn = Random(random.get());
+            let is_throttled = drawn.share() < 0.05;
+            random.set(drawn.0);
+            if is_throttled {
+                permit.failed_with_clock(Verdict::Throttled(None), &clock);
+            } else {
+                permit.succeeded_with_clock(&clock);
+            }
+        }
+    }
+    assert!(bulkhead.limit() >= 13, "{}", bulkhead.limit());
+}
+
+/// An attempt that its deadline ended when it had hardly begun says nothing.
+#[test]
+fn an_attempt_that_had_hardly_begun_says_nothing() {
+    let (bulkhead, clock) = (Bulkhead::adaptive().bounds(2, 30), Hand::default());
+    end(&bulkhead, &clock, 100, succeed);
+    for _ in 0..1_000 {
+        let permit = bulkhead
+            .permit_with_clock(&clock)
+            .expect("there is one slot");
+        clock.0.set(clock.0.get() + 2_000_000);
+        permit.timed_out_with_clock(&clock);
+    }
+    assert_eq!(bulkhead.limit(), 30);
+}
+
+/// Fewer workers than slots: none is ever refused, whatever the times of answers are.
+#[test]
+fn a_service_that_is_well_refuses_nobody() {
+    let mut random = Random(seed());
+    for workers in [5, 12, 15, 18, 20] {
+        let (bulkhead, clock) = (Bulkhead::adaptive(), Hand::default());
+        let mut permits: VecDeque<Permit<'_>> = VecDeque::new();
+        for call in 0..20_000 {
+            if permits.len() == workers {
+                clock
+                    .0
+                    .set(clock.0.get() + random.exponential(MEAN / 10.0) as u64);
+                let at = (random.share() * workers as f64) as usize;
+                if let Some(permit) = permits.remove(at) {
+                    permit.succeeded_with_clock(&clock);
+                }
+            }
+            let permit = bulkhead.permit_with_clock(&clock);
+            permits.push_back(permit.unwrap_or_else(|_| panic!("call {call} of {workers}")));
+        }
     }
 }
 

@@ -157,6 +157,45 @@ fn a_turn_that_is_too_far_away_is_refused_at_once() {
     assert!(call(&never_waits, &clock, None));
 }
 
+/// A call that is in the line and is not polled: the others wait for it a second longer at most, and its place is its own
+/// when it looks.
+#[test]
+fn a_call_that_is_not_polled_holds_nobody_up() {
+    let (throttle, clock) = (Throttle::rate(1, SECOND), Hand::new());
+    assert!(call(&throttle, &clock, None));
+    let mut silent = throttle.permit_with_clock(&clock).expect("it waits");
+    let mut begun = 0;
+    while begun < 5 {
+        let _begun = begin(&throttle, &clock).expect("it begins");
+        begun += 1;
+    }
+    assert!(clock.now.get() <= 7 * SECOND, "{:?}", clock.now.get());
+    let mut next = throttle.permit_with_clock(&clock).expect("it waits");
+    assert_eq!(next.wait(), SECOND);
+    // It stands in front of the one that asked later.
+    assert!(
+        silent
+            .wait_with_clock(&clock)
+            .is_ok_and(|wait| !wait.is_zero())
+    );
+    assert_eq!(silent.wait(), SECOND);
+    let _slice = next.wait_with_clock(&clock);
+    assert_eq!(next.wait(), 2 * SECOND);
+}
+
+/// A thread that has read the clock a little before another one asks after it.
+#[test]
+fn a_time_that_is_a_little_behind_frees_nothing() {
+    let (throttle, clock) = (Throttle::rate(1, SECOND), Hand::new());
+    clock.pass(SECOND);
+    assert!(call(&throttle, &clock, None));
+    clock.now.set(SECOND - Duration::from_nanos(5));
+    assert_eq!(
+        throttle.permit_with_clock(&clock).expect("it waits").wait(),
+        SECOND
+    );
+}
+
 /// What services say does not change it.
 #[test]
 fn results_change_nothing() {
