@@ -17,6 +17,12 @@ fn begin<'t>(throttle: &'t Throttle, clock: &Hand) -> Option<Permit<'t>> {
     Some(permit)
 }
 
+/// Returns how long one more call would wait.
+fn wait(throttle: &Throttle, clock: &Hand) -> Duration {
+    let permit = throttle.permit_with_clock(clock);
+    permit.expect("it is allowed").wait()
+}
+
 #[test]
 fn as_many_as_the_rate_begin_in_each_period() {
     let (throttle, clock) = (Throttle::rate(3, SECOND), Hand::new());
@@ -140,13 +146,7 @@ fn a_turn_that_is_too_far_away_is_refused_at_once() {
     assert!(throttle.permit_with_clock(&clock).is_err());
     assert_eq!(Refused.classify(), Verdict::Refused);
     drop(permits);
-    assert!(
-        throttle
-            .permit_with_clock(&clock)
-            .expect("it is allowed")
-            .wait()
-            .is_zero()
-    );
+    assert!(wait(&throttle, &clock).is_zero());
 
     let never_waits = Throttle::rate(1, SECOND).max_wait(Duration::ZERO);
     assert!(call(&never_waits, &clock, None));
@@ -190,10 +190,7 @@ fn a_time_that_is_a_little_behind_frees_nothing() {
     clock.pass(SECOND);
     assert!(call(&throttle, &clock, None));
     clock.now.set(Duration::from_nanos(999_999_995));
-    assert_eq!(
-        throttle.permit_with_clock(&clock).expect("it waits").wait(),
-        SECOND
-    );
+    assert_eq!(wait(&throttle, &clock), SECOND);
 }
 
 /// What services say does not change it.
@@ -208,13 +205,7 @@ fn results_change_nothing() {
         assert!(call(&throttle, &clock, Some(verdict)));
     }
     assert_eq!(throttle.fill_rate(), Some(1000.0));
-    assert!(
-        throttle
-            .permit_with_clock(&clock)
-            .expect("it is allowed")
-            .wait()
-            .is_zero()
-    );
+    assert!(wait(&throttle, &clock).is_zero());
 }
 
 /// An attempt that does not wait for its turn is counted, so the others wait for it.
@@ -225,13 +216,7 @@ fn a_call_that_is_too_early_makes_the_others_wait() {
     clock.pass(SECOND / 2);
     let mut early = throttle.permit_with_clock(&clock).expect("it is allowed");
     early.spend();
-    assert_eq!(
-        throttle
-            .permit_with_clock(&clock)
-            .expect("it is allowed")
-            .wait(),
-        SECOND
-    );
+    assert_eq!(wait(&throttle, &clock), SECOND);
 }
 
 #[test]
@@ -247,13 +232,7 @@ fn a_reset_lets_everybody_begin() {
             .is_zero()
     );
     // It has begun, and counts.
-    assert_eq!(
-        throttle
-            .permit_with_clock(&clock)
-            .expect("it is allowed")
-            .wait(),
-        SECOND
-    );
+    assert_eq!(wait(&throttle, &clock), SECOND);
 }
 
 #[test]
@@ -262,13 +241,7 @@ fn a_clock_that_is_set_back_stops_nothing() {
     clock.pass(3600 * SECOND);
     assert!(call(&throttle, &clock, None));
     clock.now.set(SECOND);
-    assert!(
-        throttle
-            .permit_with_clock(&clock)
-            .expect("it is allowed")
-            .wait()
-            .is_zero()
-    );
+    assert!(wait(&throttle, &clock).is_zero());
 }
 
 /// Threads by the clock of the program: as many as may begin at once do, and no more.
