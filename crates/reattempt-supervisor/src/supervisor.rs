@@ -106,10 +106,14 @@ impl Supervisor {
     ///
     /// use reattempt_supervisor::{Client, Memory, Supervisor};
     ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
     /// const DAY: Duration = Duration::from_secs(86_400);
     ///
-    /// let supervisor = Supervisor::new(&Client::new(Memory::new())).keep(30 * DAY);
-    /// # drop(supervisor);
+    /// let client = Client::new(Memory::new());
+    /// let supervisor = Supervisor::new(&client).keep(30 * DAY).start();
+    /// # supervisor.stop().await;
+    /// # }
     /// ```
     pub fn keep(mut self, retention: impl Into<Retention>) -> Self {
         self.retention = Some(retention.into());
