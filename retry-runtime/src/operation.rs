@@ -317,6 +317,8 @@ impl<'a> Operation<'a> {
 
     /// Reports, once, that the policy of this operation breaks a rule.
     #[cfg(feature = "std")]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn report_invalid(&self, violation: &Violation, consequence: Consequence) {
         reattempt_observe::invalid_policy(self.id().0, || self.name(), violation, consequence);
     }
