@@ -150,7 +150,7 @@ impl Service {
             capacity,
             work,
             load,
-            calls: 60_000.max(capacity * 1_000),
+            calls: 120_000.max(capacity * 1_000),
             slowdown: 1.0,
         }
     }
@@ -287,12 +287,14 @@ fn overload_takes_slots_away_and_answers_give_them_back() {
     }
 }
 
-/// A service that throttles one call of twenty is not overloaded.
+/// A service that throttles one call of twenty is not overloaded: on average most slots are there, whatever chance brings.
 #[test]
 fn a_few_throttled_calls_take_nothing_away() {
     let (bulkhead, clock) = (Bulkhead::adaptive().bounds(2, 40), Hand::default());
     let random = Cell::new(seed());
+    let mut sum = 0;
     for _ in 0..2_000 {
+        sum += bulkhead.limit();
         let mut permits = Vec::new();
         while let Ok(permit) = bulkhead.permit_with_clock(&clock) {
             permits.push(permit);
@@ -309,7 +311,7 @@ fn a_few_throttled_calls_take_nothing_away() {
             }
         }
     }
-    assert!(bulkhead.limit() >= 13, "{}", bulkhead.limit());
+    assert!(sum > 2_000 * 20, "{sum}");
 }
 
 /// An attempt that its deadline ended when it had hardly begun says nothing.
