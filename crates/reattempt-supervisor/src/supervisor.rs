@@ -93,7 +93,7 @@ impl Supervisor {
     /// long tasks and their keys stay; a [`Retention`] says more.
     ///
     /// The supervisor looks about once a minute. It deletes 500 tasks at a time, and then does nothing for as long as that
-    /// took. Of several supervisors it is enough that one does it; if more do, each looks, and none waits for another.
+    /// took. Lines of the feed of [ends](Client::ends) go in portions of 500, too, one after the other. Of several supervisors it is enough that one does it; if more do, each looks, and none waits for another.
     ///
     /// # Default
     ///

@@ -51,8 +51,8 @@ struct Size {
     age: u32,
     /// The size when it was.
     measured_at: f64,
-    /// The slots with which it is measured now; 0 where it is not.
-    probe: u32,
+    /// The slots with which it is measured now.
+    probe: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -74,9 +74,7 @@ impl Window {
         overloads: 0,
         peak: 0,
     };
-}
 
-impl Window {
     /// Returns what an answer took; no service answers within a microsecond.
     fn mean(&self) -> f64 {
         (self.seconds / f64::from(self.answers.max(1))).max(1e-6)
@@ -113,7 +111,7 @@ impl Adaptive {
                 skipped: start.saturating_mul(3),
                 age: PROBE_AFTER,
                 measured_at: start as f64,
-                probe: 0,
+                probe: None,
             }),
         }
     }
@@ -171,14 +169,12 @@ impl Size {
         if window.is_overloaded() {
             // As in congestion control: times say nothing where there are hardly any answers.
             self.slots = (self.slots * 0.7).max(least);
-            self.probe = 0;
-            self.skipped = whole(self.slots);
-            return;
+            return self.go_on_with(None);
         }
         let mean = window.mean();
         let best = self.best.unwrap_or(mean);
-        if self.probe > 0 {
-            return self.measured(best, mean, least);
+        if let Some(probe) = self.probe {
+            return self.measured(probe, best, mean, least);
         }
         let best = if mean < best {
             best + (mean - best) * 0.1
@@ -194,37 +190,34 @@ impl Size {
             return;
         }
         if has_refused {
-            self.probe_with(self.slots / 2.0, least);
+            self.go_on_with(Some((self.slots / 2.0).max(least)));
         } else {
             // There were slots for all: with fewer of them, a service that is well would lose calls.
             self.is_measured(f64::midpoint(best, mean));
         }
     }
 
-    /// Goes on with fewer slots; the answers of those that have begun with more are not counted.
-    fn probe_with(&mut self, slots: f64, least: f64) {
+    /// Goes on with so many slots, or with all; the answers of attempts that have begun before are not counted.
+    fn go_on_with(&mut self, probe: Option<f64>) {
         self.skipped = whole(self.slots);
-        self.probe = whole(slots.max(least));
+        self.probe = probe.map(whole);
     }
 
     /// Learns the best time from a window with fewer slots. Where that was much better, still fewer may be.
-    fn measured(&mut self, best: f64, mean: f64, least: f64) {
-        if mean < best * 0.8 && f64::from(self.probe) > least {
-            self.best = Some(mean);
-            return self.probe_with(f64::from(self.probe) / 2.0, least);
-        }
-        // Half of each, because the mean of so few is off by a tenth. A longer time is that of a service that has become
-        // slower.
-        let is_better = mean < best * 0.8;
+    fn measured(&mut self, probe: u32, best: f64, mean: f64, least: f64) {
+        let (probe, is_better) = (f64::from(probe), mean < best * 0.8);
+        // Else half of each, because the mean of so few is off by a tenth. A longer time is that of a service that has
+        // become slower.
         self.is_measured(if is_better {
             mean
         } else {
             f64::midpoint(best, mean)
         });
-        self.probe_with(0.0, 0.0);
+        let is_halved = is_better && probe > least;
+        self.go_on_with(is_halved.then(|| (probe / 2.0).max(least)));
     }
 
-    /// Goes on with all slots, and with this best time.
+    /// Takes this for the best time.
     const fn is_measured(&mut self, best: f64) {
         self.best = Some(best);
         self.age = 0;
@@ -245,12 +238,8 @@ impl Size {
         self.slots = f64::midpoint(self.slots, next);
     }
 
-    const fn limit(&self) -> u32 {
-        if self.probe > 0 {
-            self.probe
-        } else {
-            whole(self.slots)
-        }
+    fn limit(&self) -> u32 {
+        self.probe.unwrap_or_else(|| whole(self.slots))
     }
 }
 

@@ -206,8 +206,8 @@ impl Bulkhead {
         }
     }
 
-    /// Returns how many attempts run now, from 0 to [`limit`](Self::limit); more where the limit of [`adaptive`](Self::adaptive) has just
-    /// become smaller.
+    /// Returns how many attempts run now, from 0 to [`limit`](Self::limit); more where the limit of
+    /// [`adaptive`](Self::adaptive) has just become smaller.
     #[expect(clippy::cast_possible_truncation, reason = "at most the largest limit")]
     pub fn running(&self) -> u32 {
         self.slots.taken() as u32
@@ -251,10 +251,7 @@ impl Permit<'_> {
     /// [`succeeded`](Self::succeeded) with a clock.
     #[inline]
     pub fn succeeded_with_clock(self, clock: &impl Clock) {
-        if let Size::Adaptive(adaptive) = &self.bulkhead.size {
-            let time = clock.shared().since(self.began);
-            adaptive.learn(Ended::Answered(time), self.bulkhead.running());
-        }
+        self.ended(|began| Ended::Answered(clock.shared().since(began)));
     }
 
     /// The attempt failed. [`Verdict::Permanent`] is an answer, and [`Verdict::Throttled`] says that there are too many;
@@ -267,7 +264,7 @@ impl Permit<'_> {
     pub fn failed_with_clock(self, verdict: Verdict, clock: &impl Clock) {
         match verdict {
             Verdict::Permanent => self.succeeded_with_clock(clock),
-            Verdict::Throttled(_) => self.ended(Ended::Throttled),
+            Verdict::Throttled(_) => self.ended(|_| Ended::Throttled),
             _ => {}
         }
     }
@@ -279,13 +276,14 @@ impl Permit<'_> {
 
     /// [`timed_out`](Self::timed_out) with a clock.
     pub fn timed_out_with_clock(self, clock: &impl Clock) {
-        let began = self.began;
-        self.ended(Ended::TimedOut(clock.shared().since(began)));
+        self.ended(|began| Ended::TimedOut(clock.shared().since(began)));
     }
 
-    fn ended(self, ended: Ended) {
+    /// A fixed size learns nothing, and no clock is read for it.
+    #[inline]
+    fn ended(self, ended: impl FnOnce(Timestamp) -> Ended) {
         if let Size::Adaptive(adaptive) = &self.bulkhead.size {
-            adaptive.learn(ended, self.bulkhead.running());
+            adaptive.learn(ended(self.began), self.bulkhead.running());
         }
     }
 

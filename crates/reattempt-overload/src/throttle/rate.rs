@@ -170,8 +170,8 @@ impl Rate {
 impl Held {
     /// Somebody asks now: returns that moment.
     ///
-    /// Times of threads may be in another order than their looks, by little. What began a period later began by another
-    /// clock, and is forgotten: where it counted, a clock that was set back would stop all calls.
+    /// Times of threads may be in another order than their looks, by little. A clock that is behind by a period, or by a
+    /// second, is another one, and what began later by it is forgotten: else a clock that was set back would stop all calls.
     fn asks(&mut self, now: Timestamp, per: Duration) -> Timestamp {
         let asked = Timestamp::from_origin(Duration::from_nanos(self.asked));
         let is_late = now < asked && asked.since(now) < per.min(SILENT);

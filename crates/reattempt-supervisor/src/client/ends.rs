@@ -28,7 +28,7 @@ pub struct Ends {
     every: Duration,
     /// Where the reader is once the lines are acknowledged that it has got.
     next: Option<FeedCursor>,
-    /// Where the reader is, and how many lines it has been told that it has missed.
+    /// Where the reader is, and how many missed lines `next` has reported.
     missed: Option<(FeedCursor, u64)>,
     /// When it asked last for numbers that have been missing for long.
     asked: Option<Instant>,
@@ -191,10 +191,10 @@ impl Ends {
     ///
     /// If the future is dropped, the next call of [`next`](Self::next) may fail again or not.
     pub async fn skip_missed(&mut self) -> Result<(), EndsError> {
-        let Some((cursor, told)) = self.missed.clone() else {
+        let Some((cursor, reported)) = self.missed.clone() else {
             return Ok(());
         };
-        self.move_to(cursor, told).await?;
+        self.move_to(cursor, reported).await?;
         self.missed = None;
         Ok(())
     }
@@ -213,11 +213,11 @@ impl Ends {
         Ok(page)
     }
 
-    async fn move_to(&self, to: FeedCursor, told: u64) -> Result<(), EndsError> {
+    async fn move_to(&self, to: FeedCursor, reported: u64) -> Result<(), EndsError> {
         // Whether it has moved does not matter. If it has not, another process has acknowledged what it got itself, or
         // an earlier answer was lost.
-        let moving =
-            (self.client).read(|store| store.move_reader(self.reader.clone(), to.clone(), told));
+        let moving = (self.client)
+            .read(|store| store.move_reader(self.reader.clone(), to.clone(), reported));
         moving.await?;
         Ok(())
     }

@@ -18,7 +18,7 @@ sentences! {
     "a reader gets the same lines until it is moved, and at most `limit`" => until_it_moves,
     "readers do not affect each other" => several_readers,
     "a reader that was moved since a page was read does not move to it" => moved_since,
-    "old lines are deleted, at most `limit`, and a reader that has not got them is told how many" => prunes,
+    "old lines are deleted, at most `limit`, and a reader that has not got them learns how many" => prunes,
     "a new reader begins with the oldest line that is left" => begins,
 }
 
@@ -38,8 +38,10 @@ impl Bench {
         Ok(lines.map(|line| (line.task, line.state)).collect())
     }
 
-    async fn move_to(&self, reader: &str, to: &FeedCursor, told: u64) -> CheckResult<bool> {
-        let moved = self.one.move_reader(reader.to_owned(), to.clone(), told);
+    async fn move_to(&self, reader: &str, to: &FeedCursor, reported: u64) -> CheckResult<bool> {
+        let moved = self
+            .one
+            .move_reader(reader.to_owned(), to.clone(), reported);
         moved.await.map_err(to_message)
     }
 
@@ -265,7 +267,7 @@ async fn prunes(bench: &Bench) -> CheckResult {
     let tasks: Vec<_> = page.endings.iter().map(|line| line.task).collect();
     check_equal("what is left", tasks, vec![ids[4]])?;
     check_equal("the reader ahead", bench.page("ahead", 9).await?.missed, 0)?;
-    // It is told of two, and stays.
+    // Two are reported, and it stays.
     let has_moved = bench.move_to("behind", &page.cursor, 2).await?;
     check_that("the reader moves", has_moved)?;
     bench.prune_feed(Duration::ZERO, 9, 1).await?;

@@ -153,6 +153,7 @@ impl Scheduler {
     }
 
     /// Deletes tasks so long after their end: [`Supervisor::keep`] of the supervisor that this scheduler starts.
+    /// Without effect on an [`unsupervised`](Self::unsupervised) one.
     ///
     /// # Default
     ///

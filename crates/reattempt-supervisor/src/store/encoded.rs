@@ -425,8 +425,8 @@ impl<S: Store> Store for Encoded<S> {
         self.store.read_feed(reader, limit, old_gaps)
     }
 
-    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool> {
-        self.store.move_reader(reader, to, told)
+    fn move_reader(&self, reader: String, to: FeedCursor, reported: u64) -> StoreFuture<'_, bool> {
+        self.store.move_reader(reader, to, reported)
     }
 
     fn wait_for_ends(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -264,8 +264,8 @@ impl Store for Memory {
         Box::pin(async { Ok(page) })
     }
 
-    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool> {
-        let has_moved = self.tables().feed.move_reader(&reader, to, told);
+    fn move_reader(&self, reader: String, to: FeedCursor, reported: u64) -> StoreFuture<'_, bool> {
+        let has_moved = self.tables().feed.move_reader(&reader, to, reported);
         Box::pin(async move { Ok(has_moved) })
     }
 

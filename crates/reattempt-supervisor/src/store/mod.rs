@@ -200,10 +200,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// there are no new lines.
     fn read_feed(&self, reader: String, limit: u32, old_gaps: bool) -> StoreFuture<'_, FeedPage>;
 
-    /// Moves the cursor of a reader to the [`next`](FeedPage::next) one of a page, and subtracts what the reader was
-    /// `told` of the lines that it has [missed](FeedPage::missed). Returns `false` if the reader was moved since the
+    /// Moves the cursor of a reader to the [`next`](FeedPage::next) one of a page, and subtracts what was
+    /// `reported` of the lines that the reader has [missed](FeedPage::missed). Returns `false` if the reader was moved since the
     /// page was read, or is unknown; then nothing changes. After a crash the reader may be where it was before.
-    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool>;
+    fn move_reader(&self, reader: String, to: FeedCursor, reported: u64) -> StoreFuture<'_, bool>;
 
     /// Compares what the store keeps twice, and rebuilds what does not fit the tasks. Returns how many tasks
     /// that was about. Workers may run beside it. A store that keeps nothing twice returns 0.

@@ -231,7 +231,7 @@ impl Store for Any {
     pass_on! {
         settle() -> ();
         read_feed(reader: String, limit: u32, old_gaps: bool) -> FeedPage;
-        move_reader(reader: String, to: FeedCursor, told: u64) -> bool;
+        move_reader(reader: String, to: FeedCursor, reported: u64) -> bool;
         running(id: TaskId) -> Vec<RunningStep>;
         notes(id: TaskId) -> Vec<OperatorNote>;
         signals(id: TaskId) -> Vec<Signal>;

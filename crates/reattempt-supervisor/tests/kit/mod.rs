@@ -108,7 +108,7 @@ macro_rules! pass_on {
             schedules(due: Option<u32>) -> Schedules;
             unknown_workflows(queues: Vec<String>, known: Vec<(String, i32)>, waited: Duration) -> Vec<UnknownWorkflow>;
             read_feed(reader: String, limit: u32, old_gaps: bool) -> reattempt_supervisor::store::FeedPage;
-            move_reader(reader: String, to: reattempt_supervisor::store::FeedCursor, told: u64) -> bool;
+            move_reader(reader: String, to: reattempt_supervisor::store::FeedCursor, reported: u64) -> bool;
         }
 
         fn salt(&self) -> reattempt_supervisor::store::Salt {

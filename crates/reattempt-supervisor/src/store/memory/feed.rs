@@ -71,14 +71,14 @@ impl Feed {
     }
 
     /// Moves a reader, unless it has moved since.
-    pub(super) fn move_reader(&mut self, reader: &str, to: FeedCursor, told: u64) -> bool {
+    pub(super) fn move_reader(&mut self, reader: &str, to: FeedCursor, reported: u64) -> bool {
         let Some((cursor, missed)) = self.readers.get_mut(reader) else {
             return false;
         };
         if cursor.version != to.version {
             return false;
         }
-        *missed = missed.saturating_sub(told);
+        *missed = missed.saturating_sub(reported);
         *cursor = FeedCursor {
             version: to.version.saturating_add(1),
             ..to

@@ -137,12 +137,12 @@ pub(super) async fn move_reader(
     link: &Link,
     reader: &str,
     to: &FeedCursor,
-    told: u64,
+    reported: u64,
 ) -> Result<bool, StoreError> {
     let of = |value: fn(&FeedGap) -> i64| to.gaps.iter().map(value).collect::<Vec<_>>();
     let (first, last) = (of(|gap| gap.first), of(|gap| gap.last));
     let noticed = of(|gap| gap.noticed.unwrap_or(i64::MAX));
-    let told = told.cast_signed();
+    let reported = reported.cast_signed();
     let values: [&(dyn ToSql + Sync); 7] = [
         &reader,
         &to.version,
@@ -150,7 +150,7 @@ pub(super) async fn move_reader(
         &first,
         &last,
         &noticed,
-        &told,
+        &reported,
     ];
     let moved = link.query(Need::Look, MOVE, &values).await?;
     Ok(!moved.is_empty())

@@ -656,8 +656,8 @@ impl Store for Postgres {
         Box::pin(async move { feed::read(&self.links.reader, &reader, limit, old_gaps).await })
     }
 
-    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool> {
-        Box::pin(async move { feed::move_reader(&self.links.reader, &reader, &to, told).await })
+    fn move_reader(&self, reader: String, to: FeedCursor, reported: u64) -> StoreFuture<'_, bool> {
+        Box::pin(async move { feed::move_reader(&self.links.reader, &reader, &to, reported).await })
     }
 
     fn wait_for_ends(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

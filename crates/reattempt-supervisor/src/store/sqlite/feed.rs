@@ -71,12 +71,12 @@ pub(super) fn move_reader(
     connection: &Connection,
     reader: &str,
     to: &FeedCursor,
-    told: u64,
+    reported: u64,
 ) -> rusqlite::Result<bool> {
     let sql =
         "UPDATE retry_feed_reader SET number = ?3, missed = missed - ?4, version = version + 1
          WHERE name = ?1 AND version = ?2";
-    let values = params![reader, to.version, to.number, told.cast_signed()];
+    let values = params![reader, to.version, to.number, reported.cast_signed()];
     Ok(connection.prepare_cached(sql)?.execute(values)? == 1)
 }
 

@@ -297,9 +297,9 @@ impl Store for Sqlite {
         })
     }
 
-    fn move_reader(&self, reader: String, to: FeedCursor, told: u64) -> StoreFuture<'_, bool> {
+    fn move_reader(&self, reader: String, to: FeedCursor, reported: u64) -> StoreFuture<'_, bool> {
         self.writer
-            .call(move |connection| feed::move_reader(connection, &reader, &to, told))
+            .call(move |connection| feed::move_reader(connection, &reader, &to, reported))
     }
 
     fn wait_for_ends(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
