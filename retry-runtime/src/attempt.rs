@@ -95,16 +95,13 @@ impl Attempt<'_> {
     /// the call's timer has random numbers of its own. Below `testing::seed` they come from the
     /// seed.
     ///
-    /// Without the feature `std`, and in a browser (`wasm32-unknown-unknown`), nothing is known to be unique, and this
-    /// method does not exist: make a key before the call, from a source that you trust, and let the body send it.
+    /// Without the feature `std` nothing is known to be unique, and this method does not exist: make a key before the call,
+    /// from a source that you trust, and let the body send it.
     ///
     /// # Panics
     ///
     /// Where the operating system has no random numbers, as `HashMap::new` does.
-    #[cfg(all(
-        feature = "std",
-        not(all(target_family = "wasm", target_os = "unknown"))
-    ))]
+    #[cfg(feature = "std")]
     pub fn idempotency_key(&self) -> crate::IdempotencyKey {
         let unique = || reattempt_core::random::unique().to_be_bytes();
         let key = self.started.key.get_or_init(unique);
@@ -137,10 +134,7 @@ pub struct Started {
     /// Whether the attempt that runs has moved on.
     progress: AtomicBool,
     /// The key, once it was asked for.
-    #[cfg(all(
-        feature = "std",
-        not(all(target_family = "wasm", target_os = "unknown"))
-    ))]
+    #[cfg(feature = "std")]
     key: std::sync::OnceLock<[u8; 16]>,
 }
 
@@ -150,10 +144,7 @@ impl Started {
         Self {
             at: clock.now(),
             progress: AtomicBool::new(false),
-            #[cfg(all(
-                feature = "std",
-                not(all(target_family = "wasm", target_os = "unknown"))
-            ))]
+            #[cfg(feature = "std")]
             key: std::sync::OnceLock::new(),
         }
     }

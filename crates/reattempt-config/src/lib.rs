@@ -315,10 +315,12 @@ const fn complete(layer: &Policy) -> Policy {
     Policy::new().merged_with(layer).of_file()
 }
 
-/// The variables of the process; what is no Unicode in them is replaced.
+/// The variables of the process; what is no Unicode in them is replaced. A browser has none, and asking there panics.
 pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
     let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
-    std::env::vars_os().map(move |(name, value)| (text(name), text(value)))
+    let has_variables = cfg!(not(target_os = "unknown"));
+    let variables = has_variables.then(std::env::vars_os).into_iter().flatten();
+    variables.map(move |(name, value)| (text(name), text(value)))
 }
 
 /// The text of a file.

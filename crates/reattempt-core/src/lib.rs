@@ -55,6 +55,9 @@ pub mod http;
 mod key;
 #[cfg(feature = "std")]
 #[doc(hidden)]
+pub mod platform;
+#[cfg(feature = "std")]
+#[doc(hidden)]
 pub mod process;
 #[cfg(feature = "std")]
 #[doc(hidden)]

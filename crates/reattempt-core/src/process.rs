@@ -4,6 +4,7 @@ use core::cell::Cell;
 use core::time::Duration;
 use std::sync::OnceLock;
 
+use crate::platform::Instant;
 use crate::time::Clock;
 use crate::timestamp::Timestamp;
 use crate::watch;
@@ -83,7 +84,7 @@ fn virtual_or_paused_now() -> Timestamp {
 }
 
 /// Returns the time on tokio's clock.
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 pub fn tokio_now() -> Timestamp {
     match time_source() {
         Some(_) => paused_now(),
@@ -98,26 +99,26 @@ fn real_now() -> Timestamp {
     if cfg!(debug_assertions) {
         return paused_now();
     }
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", not(target_os = "unknown")))]
     return tokio::time::Instant::now().into_std().into();
-    #[cfg(not(feature = "tokio"))]
-    return std::time::Instant::now().into();
+    #[cfg(not(all(feature = "tokio", not(target_os = "unknown"))))]
+    return Instant::now().into();
 }
 
 /// Returns the same where tokio's clock may be paused.
 #[cold]
 #[inline(never)]
 fn paused_now() -> Timestamp {
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", not(target_os = "unknown")))]
     if !is_thread_ending() {
         return tokio::time::Instant::now().into_std().into();
     }
-    std::time::Instant::now().into()
+    Instant::now().into()
 }
 
 /// Returns whether this thread is in its last moments, when its variables are dropped: tokio's paused clock cannot be read
 /// any more then. Ours is dropped before that.
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 pub fn is_thread_ending() -> bool {
     struct Alive;
 
@@ -140,17 +141,17 @@ pub fn is_test() -> bool {
 
 /// Returns whether tokio's clock stands still here, or did. A clock that runs is read between two readings of the
 /// operating system's.
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 fn is_paused() -> bool {
     if is_thread_ending() {
         return false;
     }
-    let before = std::time::Instant::now();
+    let before = Instant::now();
     let now = tokio::time::Instant::now().into_std();
-    now < before || now > std::time::Instant::now()
+    now < before || now > Instant::now()
 }
 
-#[cfg(not(feature = "tokio"))]
+#[cfg(not(all(feature = "tokio", not(target_os = "unknown"))))]
 fn is_paused() -> bool {
     false
 }

@@ -1,13 +1,14 @@
-//! Random numbers: a generator for each thread, and the operating system for what must be unique.
+//! Random numbers: a generator for each thread, and the operating system for what must be unique. In a browser or node it
+//! is JavaScript, with the feature `wasm`.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::OnceLock;
-use std::time::Instant;
 
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+#[cfg(any(feature = "wasm", not(target_os = "unknown")))]
 use rand::{TryRng as _, rngs::SysRng};
 
+use crate::platform::Instant;
 use crate::timestamp::Parts;
 use crate::watch;
 
@@ -83,11 +84,11 @@ fn next(generator: &Cell<u64>) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Returns a seed of the operating system.
+/// Returns a seed of the operating system, or of JavaScript.
 #[cold]
 #[inline(never)]
-fn seed() -> u64 {
-    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+pub fn seed() -> u64 {
+    #[cfg(any(feature = "wasm", not(target_os = "unknown")))]
     if let Ok(seed) = SysRng.try_next_u64() {
         return seed;
     }
@@ -101,7 +102,7 @@ fn seed() -> u64 {
 /// # Panics
 ///
 /// Where the operating system has no random numbers, as `HashMap::new` does.
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+#[cfg(any(feature = "wasm", not(target_os = "unknown")))]
 pub fn unique() -> u128 {
     if let (Some(high), Some(low)) = (sourced(), sourced()) {
         return u128::from(high) << 64 | u128::from(low);

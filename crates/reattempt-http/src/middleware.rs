@@ -195,7 +195,9 @@ fn last_answer<R, E: From<GaveUp>>(
 
 macro_rules! reqwest_middleware {
     ($middleware:ident, $reqwest:ident) => {
-        #[async_trait]
+        // In a browser nothing that waits can be sent to another thread.
+        #[cfg_attr(not(target_os = "unknown"), async_trait)]
+        #[cfg_attr(target_os = "unknown", async_trait(?Send))]
         impl<O> $middleware::Middleware for RetryMiddleware<O>
         where
             O: SharedRetryHook<$middleware::Result<$reqwest::Response>> + Send + Sync + 'static,

@@ -1,15 +1,15 @@
 //! From the steps of a call to events.
 
 use core::fmt;
-use std::hash::{BuildHasher as _, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use reattempt_core::random::seed;
 use reattempt_core::{GiveUpReason, RetryCause};
 
 use crate::breaker::Change;
-use crate::event::{CallInfo, ErrorText, Event};
+use crate::event::{CallInfo, ErrorText, Event, now};
 use crate::{report, scope};
 use reattempt_policy::Telemetry;
 
@@ -41,7 +41,7 @@ impl CallId {
     /// Returns this id, or a new one where there is none yet.
     #[must_use]
     pub fn or_new(self) -> Self {
-        static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0) | 1);
+        static PROCESS: LazyLock<u64> = LazyLock::new(|| seed() | 1);
         static CALLS: AtomicU64 = AtomicU64::new(0);
 
         if self != Self::NONE {
@@ -86,7 +86,7 @@ impl FailedAttempt {
             error,
             cause,
             times,
-            ended_at: SystemTime::now(),
+            ended_at: now(),
             of: None,
         }
     }
@@ -135,7 +135,7 @@ pub fn gives_up(
 pub fn recovered(call: Call, attempt: u32, failure: Option<&FailedAttempt>, times: Times) {
     describe(call, attempt, failure, |facts| {
         let facts = CallInfo {
-            ended_at: SystemTime::now(),
+            ended_at: now(),
             elapsed: times.attempt,
             call_elapsed: times.call,
             ..facts.clone()
@@ -198,7 +198,7 @@ fn describe(
         request_id: Some(&request_id),
         attempt,
         max: call.max,
-        ended_at: failure.map_or_else(SystemTime::now, |failure| failure.ended_at),
+        ended_at: failure.map_or_else(now, |failure| failure.ended_at),
         elapsed: times.attempt,
         call_elapsed: times.call,
         cause: failure.and_then(|failure| failure.cause),

@@ -3,8 +3,9 @@
 use core::error::Error;
 use core::fmt;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use reattempt_core::platform::system_time;
 use reattempt_core::{GiveUpReason, RetryCause};
 use reattempt_policy::{Consequence, Violation};
 
@@ -363,4 +364,9 @@ impl fmt::Display for CallInfo<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// The time of the calendar. Without one nothing is retried: `retry-runtime` refuses such a build.
+pub(crate) fn now() -> SystemTime {
+    system_time().unwrap_or(UNIX_EPOCH)
 }

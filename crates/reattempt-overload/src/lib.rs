@@ -15,6 +15,13 @@
     )
 )]
 
+// Here, since nothing that retries compiles before it: it is the only error.
+#[cfg(all(not(feature = "wasm"), target_os = "unknown"))]
+compile_error!(
+    "on `wasm32-unknown-unknown` only JavaScript has a clock and a timer: enable the feature `wasm` of `reattempt`, or switch \
+     `std` off (`default-features = false`) and give each call a `timer` of your own"
+);
+
 pub mod breaker;
 pub mod budget;
 pub mod bulkhead;

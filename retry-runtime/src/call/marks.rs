@@ -69,17 +69,17 @@ struct Published {
     task: Task,
 }
 
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 type Task = Option<tokio::task::Id>;
-#[cfg(not(feature = "tokio"))]
+#[cfg(not(all(feature = "tokio", not(target_os = "unknown"))))]
 type Task = Option<core::convert::Infallible>;
 
 /// Returns the task that runs here, if tokio runs it. A call whose attempt drives a runtime is around its tasks, which
 /// need not belong to it.
 fn task() -> Task {
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", not(target_os = "unknown")))]
     return tokio::task::try_id();
-    #[cfg(not(feature = "tokio"))]
+    #[cfg(not(all(feature = "tokio", not(target_os = "unknown"))))]
     None
 }
 
@@ -437,7 +437,7 @@ mod tests {
         assert!(super::super::rest::taken_places() < 100);
     }
 
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", not(target_os = "unknown")))]
     #[test]
     fn a_call_that_drives_a_runtime_takes_nothing_over_from_its_tasks() {
         let mut call = Call::new();

@@ -33,8 +33,10 @@ pub(super) use table::taken_places;
 mod table {
     use core::sync::atomic::{AtomicU32, Ordering};
     use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+    use std::thread;
     use std::vec::Vec;
-    use std::{process, thread};
+
+    use reattempt_core::platform::process_id;
 
     use super::Rest;
 
@@ -118,7 +120,7 @@ mod table {
                 Err(TryLockError::WouldBlock) => thread::yield_now(),
             }
         }
-        let is_ours = filled_by == process::id();
+        let is_ours = filled_by == process_id();
         is_ours.then(|| shard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -168,7 +170,7 @@ mod table {
         fn taken(rest: Rest) -> Self {
             // Relaxed, and perhaps stored twice: every thread of a process writes the same number.
             if PROCESS.load(Ordering::Relaxed) == 0 {
-                PROCESS.store(process::id(), Ordering::Relaxed);
+                PROCESS.store(process_id(), Ordering::Relaxed);
             }
             let first = NEXT.fetch_add(1, Ordering::Relaxed);
             let mut shards = (0..SHARDS).map(|further| first.wrapping_add(further) % SHARDS);
@@ -244,8 +246,9 @@ mod inline {
 
 #[cfg(all(test, feature = "std"))]
 mod tests {
-    use std::process;
     use std::sync::Mutex;
+
+    use reattempt_core::platform::process_id;
 
     use super::Rest;
     use super::table::{KEPT, Shard, locked};
@@ -255,9 +258,9 @@ mod tests {
     fn a_lock_that_nobody_gives_back_stops_no_child_of_a_fork() {
         let shard = Mutex::new(Shard::EMPTY);
         let held = shard.lock();
-        assert!(locked(&shard, process::id().wrapping_add(1)).is_none());
+        assert!(locked(&shard, process_id().wrapping_add(1)).is_none());
         drop(held);
-        assert!(locked(&shard, process::id().wrapping_add(1)).is_some());
+        assert!(locked(&shard, process_id().wrapping_add(1)).is_some());
     }
 
     /// Its memory goes with the last call of many, and no sooner.

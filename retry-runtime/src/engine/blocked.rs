@@ -1,6 +1,6 @@
 //! Whether a sync call is about to block a task of tokio: tasks have a budget of operations, code that may block has none.
 
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 pub(super) fn is_in_async() -> bool {
     use core::task::{Context, Waker};
     use tokio::task::coop::poll_proceed;
@@ -27,7 +27,7 @@ pub(super) fn is_in_async() -> bool {
     in_task
 }
 
-#[cfg(not(feature = "tokio"))]
+#[cfg(not(all(feature = "tokio", not(target_os = "unknown"))))]
 pub(super) const fn is_in_async() -> bool {
     false
 }

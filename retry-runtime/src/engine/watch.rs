@@ -312,7 +312,7 @@ impl Times {
 /// Returns the time on the clock by which deadlines travel. In the last moments of a thread tokio's cannot be read.
 #[cfg(feature = "observe")]
 fn now() -> Timestamp {
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", not(target_os = "unknown")))]
     if reattempt_core::process::is_thread_ending() {
         return crate::timer::ThreadTimer.now();
     }

@@ -23,6 +23,8 @@ use crate::attempt::Retry;
 use crate::outcome::{Outcome, ReportLimit};
 use crate::policy::Policy;
 use crate::timer::DefaultTimer;
+#[cfg(all(feature = "std", target_os = "unknown"))]
+use crate::timer::IntoBlockingTimer;
 use crate::verdict::{Classify, IntoVerdict, Verdict};
 
 impl Policy {
@@ -53,7 +55,7 @@ impl Policy {
     /// assert_eq!(answer?, 3);
     /// # Ok::<(), Error>(())
     /// ```
-    #[cfg(feature = "std")]
+    #[cfg(all(feature = "std", not(target_os = "unknown")))]
     #[track_caller]
     pub fn run<R>(&self, operation: impl AttemptFn<R>) -> R
     where
@@ -61,6 +63,19 @@ impl Policy {
         R::Error: Classify,
     {
         self.runner().run(operation)
+    }
+
+    /// Does not compile: in a browser no thread can sleep. [`run_async`](Self::run_async) waits there.
+    // The bound has a lifetime, or it would be an error here.
+    #[cfg(all(feature = "std", target_os = "unknown"))]
+    #[track_caller]
+    pub fn run<R>(&self, operation: impl AttemptFn<R>) -> R
+    where
+        R: Outcome,
+        R::Error: Classify,
+        for<'a> &'a DefaultTimer: IntoBlockingTimer,
+    {
+        self.runner().timer(&DefaultTimer).run(operation)
     }
 
     /// Runs an async `operation` under this policy.

@@ -31,11 +31,11 @@ fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
     if let Some(end) = error.downcast_ref::<GaveUp>() {
         return Some(end.classify());
     }
-    #[cfg(feature = "hyper1")]
+    #[cfg(all(feature = "hyper1", not(target_os = "unknown")))]
     if let Some(error) = error.downcast_ref::<hyper1::Error>() {
         return Some(error.classify());
     }
-    #[cfg(feature = "hyper1")]
+    #[cfg(all(feature = "hyper1", not(target_os = "unknown")))]
     if let Some(error) = error.downcast_ref::<hyper_util::client::legacy::Error>() {
         return Some(error.classify());
     }

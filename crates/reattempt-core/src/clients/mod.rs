@@ -13,7 +13,7 @@ mod diesel;
 pub(crate) mod gave_up;
 #[cfg(feature = "http2")]
 mod h2;
-#[cfg(feature = "hyper1")]
+#[cfg(all(feature = "hyper1", not(target_os = "unknown")))]
 mod hyper;
 mod io;
 #[cfg(feature = "lettre011")]
@@ -30,7 +30,7 @@ mod reqwest;
 mod reqwest_middleware;
 #[cfg(any(feature = "sqlx08", feature = "sqlx09"))]
 mod sqlx;
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 mod tokio;
 #[cfg(feature = "tokio-postgres07")]
 mod tokio_postgres;

@@ -6,9 +6,13 @@ use std::error::Error;
 
 use http::{HeaderMap, Method, StatusCode};
 
+#[cfg(not(target_os = "unknown"))]
 use super::chain::{in_chain, of_connecting};
+#[cfg(not(target_os = "unknown"))]
 use super::hyper::is_connecting;
 use crate::http::{FollowsRedirects, HasMethod, HasStatus, RequestError, Statuses, unproved};
+#[cfg(target_os = "unknown")]
+use crate::said::said;
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! reqwest {
@@ -101,6 +105,7 @@ response!(reqwest013::Response);
 response!(reqwest013::blocking::Response);
 
 /// What broke, by the sources of an error.
+#[cfg(not(target_os = "unknown"))]
 fn of(source: Option<&(dyn Error + 'static)>, is_timeout: bool) -> Verdict {
     let mut next = source;
     while let Some(error) = next {
@@ -114,4 +119,16 @@ fn of(source: Option<&(dyn Error + 'static)>, is_timeout: bool) -> Verdict {
     }
     // A body that arrived and is not what was expected has other sources.
     source.and_then(in_chain).unwrap_or(Verdict::Permanent)
+}
+
+/// What `fetch` of JavaScript said, which is text; a script is not told why a request failed. A body that arrived and is not
+/// what was expected has another source.
+#[cfg(target_os = "unknown")]
+fn of(source: Option<&(dyn Error + 'static)>, is_timeout: bool) -> Verdict {
+    let is_of_fetch = source.is_some_and(|source| said(source).starts_with("JsValue("));
+    if is_timeout || is_of_fetch {
+        Verdict::Transient
+    } else {
+        Verdict::Permanent
+    }
 }

@@ -11,10 +11,10 @@ const IN_MILLIS: f64 = 1e11;
 
 /// Returns after how long the last of the quotas that are used up is full again; `None` if no header says so.
 ///
-/// `now` is the time of the service. `unless_said` is whether a quota is used up of which nothing says what is left.
+/// `now` is the time of the service, if anything tells it. `unless_said` is whether a quota is used up of which nothing says what is left.
 pub(super) fn refilled(
     headers: &HeaderMap,
-    now: SystemTime,
+    now: Option<SystemTime>,
     unless_said: bool,
 ) -> Option<Duration> {
     let delays = headers.iter().filter_map(|(name, value)| {
@@ -60,7 +60,7 @@ fn of_list(text: &str) -> Option<Duration> {
 }
 
 /// Reads a number, a duration in the style of Go, or a date.
-fn until(text: &str, now: SystemTime) -> Option<Duration> {
+fn until(text: &str, now: Option<SystemTime>) -> Option<Duration> {
     let at = match decimal(text) {
         Some(number) if number >= IN_MILLIS => UNIX_EPOCH.checked_add(seconds(number / 1e3))?,
         Some(number) if number >= SINCE_1970 => UNIX_EPOCH.checked_add(seconds(number))?,
@@ -71,7 +71,7 @@ fn until(text: &str, now: SystemTime) -> Option<Duration> {
             (None, Err(_)) => rfc3339(text)?,
         },
     };
-    Some(at.duration_since(now).unwrap_or_default())
+    Some(at.duration_since(now?).unwrap_or_default())
 }
 
 /// Saturates.

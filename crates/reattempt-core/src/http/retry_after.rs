@@ -7,6 +7,7 @@ use http::header::{AGE, DATE, RETRY_AFTER};
 use httpdate::parse_http_date;
 
 use super::quota::{decimal, refilled};
+use crate::platform::system_time;
 use crate::verdict::Verdict;
 
 /// Headers with a delay in milliseconds, the first of which goes before `Retry-After`.
@@ -111,9 +112,9 @@ fn read(text: &str, headers: &HeaderMap) -> Asked {
     match text.strip_prefix('-').and_then(number) {
         Some(0) => Asked::Nothing,
         Some(_) => Asked::Never,
-        None => match parse_http_date(text) {
-            Ok(date) => wait(date.duration_since(now(headers)).unwrap_or_default()),
-            Err(_) => Asked::Nothing,
+        None => match (parse_http_date(text), now(headers)) {
+            (Ok(date), Some(now)) => wait(date.duration_since(now).unwrap_or_default()),
+            _ => Asked::Nothing,
         },
     }
 }
@@ -126,15 +127,15 @@ fn wait(delay: Duration) -> Asked {
     }
 }
 
-/// The time of the service where it tells.
-fn now(headers: &HeaderMap) -> SystemTime {
+/// The time of the service where it tells, else that of the platform.
+fn now(headers: &HeaderMap) -> Option<SystemTime> {
     let text = |name| headers.get(name)?.to_str().ok();
     let date_sent = text(DATE).and_then(|date| parse_http_date(date).ok());
     // For so long it lay in a cache.
     let age = text(AGE).and_then(number).map(Duration::from_secs);
     date_sent
         .and_then(|date| date.checked_add(age.unwrap_or_default()))
-        .unwrap_or_else(SystemTime::now)
+        .or_else(system_time)
 }
 
 /// The value of a header, if it is one of letters.

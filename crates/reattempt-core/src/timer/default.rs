@@ -9,9 +9,9 @@ use pin_project_lite::pin_project;
 
 use super::{Clock, DefaultTimer, Elsewhere, Timer, Timestamp};
 
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 use super::Tokio as Watch;
-#[cfg(not(feature = "tokio"))]
+#[cfg(not(all(feature = "tokio", not(target_os = "unknown"))))]
 use Elsewhere as Watch;
 
 impl Clock for DefaultTimer {
@@ -22,7 +22,7 @@ impl Clock for DefaultTimer {
 
     #[inline]
     fn slack(&self) -> Duration {
-        #[cfg(feature = "tokio")]
+        #[cfg(all(feature = "tokio", not(target_os = "unknown")))]
         if super::on_tokio::is_running() {
             return super::Tokio.slack();
         }
@@ -45,9 +45,9 @@ impl Timer for DefaultTimer {
 
     #[inline]
     fn sleep(&self, duration: Duration) -> DefaultSleep {
-        #[cfg(feature = "tokio")]
+        #[cfg(all(feature = "tokio", not(target_os = "unknown")))]
         let kind = super::on_tokio::sleep(duration);
-        #[cfg(not(feature = "tokio"))]
+        #[cfg(not(all(feature = "tokio", not(target_os = "unknown"))))]
         let kind = Elsewhere.sleep(duration);
         DefaultSleep { kind }
     }
@@ -63,9 +63,9 @@ pin_project! {
     }
 }
 
-#[cfg(not(feature = "tokio"))]
+#[cfg(not(all(feature = "tokio", not(target_os = "unknown"))))]
 type Kind = <Elsewhere as Timer>::Sleep;
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 use super::on_tokio::Kind;
 
 impl Future for DefaultSleep {
@@ -79,7 +79,7 @@ impl Future for DefaultSleep {
 
 #[cfg(test)]
 mod tests {
-    #[cfg(feature = "tokio")]
+    #[cfg(all(feature = "tokio", not(target_os = "unknown")))]
     #[test]
     fn a_sleep_is_as_large_as_that_of_tokio() {
         type Sleep = super::DefaultSleep;

@@ -7,40 +7,48 @@ use core::time::Duration;
 pub use crate::process::ProcessClock;
 pub use crate::{Clock, Timestamp};
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", any(feature = "wasm", not(target_os = "unknown"))))]
 mod default;
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 mod late;
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 mod on_tokio;
-#[cfg(feature = "smol")]
+#[cfg(all(feature = "smol", not(target_os = "unknown")))]
 mod smol;
-#[cfg(all(feature = "std", any(test, not(feature = "smol"))))]
+#[cfg(all(
+    feature = "std",
+    any(test, not(feature = "smol")),
+    not(target_os = "unknown")
+))]
 mod thread;
 #[cfg(feature = "std")]
 mod threads;
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 mod tokio;
 mod unnamed;
+#[cfg(all(feature = "wasm", target_os = "unknown"))]
+mod web;
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", any(feature = "wasm", not(target_os = "unknown"))))]
 pub use default::DefaultSleep;
 /// Where a wait goes on without a runtime of tokio.
-#[cfg(feature = "smol")]
+#[cfg(all(feature = "smol", not(target_os = "unknown")))]
 use smol::Smol as Elsewhere;
-#[cfg(feature = "smol")]
+#[cfg(all(feature = "smol", not(target_os = "unknown")))]
 pub use smol::{Smol, SmolSleep};
-#[cfg(all(feature = "std", not(feature = "smol")))]
+#[cfg(all(feature = "std", not(feature = "smol"), not(target_os = "unknown")))]
 use thread::TimerThread as Elsewhere;
 #[cfg(feature = "std")]
 pub use threads::ThreadTimer;
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "tokio", not(target_os = "unknown")))]
 pub use tokio::Tokio;
-#[cfg(not(feature = "std"))]
+#[cfg(any(not(feature = "std"), target_os = "unknown"))]
 #[doc(hidden)]
 pub use unnamed::NoTimer;
 #[doc(hidden)]
 pub use unnamed::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
+#[cfg(all(feature = "wasm", target_os = "unknown"))]
+use web::Web as Elsewhere;
 
 /// How an async function waits.
 #[diagnostic::on_unimplemented(
@@ -62,11 +70,23 @@ pub trait Timer: Clock {
 }
 
 /// How a sync function waits.
-#[diagnostic::on_unimplemented(
-    message = "a sync function cannot wait with `{Self}`",
-    label = "`BlockingTimer` is not implemented for it",
-    note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::BlockingTimer`",
-    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
+#[cfg_attr(
+    not(target_os = "unknown"),
+    diagnostic::on_unimplemented(
+        message = "a sync function cannot wait with `{Self}`",
+        label = "`BlockingTimer` is not implemented for it",
+        note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::BlockingTimer`",
+        note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
+    )
+)]
+#[cfg_attr(
+    target_os = "unknown",
+    diagnostic::on_unimplemented(
+        message = "a sync function cannot wait in a browser, where a thread cannot sleep",
+        label = "it has no timer on `wasm32-unknown-unknown`",
+        note = "make the function `async`, or give `timer = ...` a value that implements `reattempt::timer::BlockingTimer`",
+        note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
+    )
 )]
 pub trait BlockingTimer: Clock {
     /// Returns after `duration`.
@@ -100,12 +120,24 @@ impl<T: BlockingTimer + ?Sized> BlockingTimer for &T {
 pub struct DefaultTimer;
 
 /// What says how a sync function waits: a timer, or [`DefaultTimer`].
-#[diagnostic::on_unimplemented(
-    message = "a sync function cannot wait with `{Self}`",
-    label = "the timer that was given here is not one",
-    note = "drop `timer`: without one a call blocks its thread; a function such as `std::thread::sleep` is not a timer",
-    note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::BlockingTimer`",
-    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
+#[cfg_attr(
+    not(target_os = "unknown"),
+    diagnostic::on_unimplemented(
+        message = "a sync function cannot wait with `{Self}`",
+        label = "the timer that was given here is not one",
+        note = "drop `timer`: without one a call blocks its thread; a function such as `std::thread::sleep` is not a timer",
+        note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::BlockingTimer`",
+        note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
+    )
+)]
+#[cfg_attr(
+    target_os = "unknown",
+    diagnostic::on_unimplemented(
+        message = "a sync function cannot wait in a browser, where a thread cannot sleep",
+        label = "it has no timer on `wasm32-unknown-unknown`",
+        note = "make the function `async`, or give `timer = ...` a value that implements `reattempt::timer::BlockingTimer`",
+        note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
+    )
 )]
 pub trait IntoBlockingTimer {
     /// The timer.
@@ -149,7 +181,8 @@ impl<T: Timer> IntoTimer for T {
     }
 }
 
-#[cfg(feature = "std")]
+// In a browser no thread can sleep.
+#[cfg(all(feature = "std", not(target_os = "unknown")))]
 impl IntoBlockingTimer for DefaultTimer {
     type Timer = ThreadTimer;
 

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::process;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::platform::process_id;
 
 use super::{Clock, Timer, Timestamp};
 
@@ -117,7 +118,7 @@ impl Sleepers {
     }
 
     fn have_a_thread(&mut self) -> bool {
-        let process = process::id();
+        let process = process_id();
         if self.process != Some(process) {
             let builder = thread::Builder::new().name("reattempt-timer".into());
             self.process = builder.spawn(wake_all).ok().map(|_| process);
@@ -229,9 +230,9 @@ mod tests {
     fn a_forked_process_starts_a_thread_of_its_own() {
         let woken = woken();
         let _kept = begun(&woken, Duration::from_secs(3600));
-        sleepers().process = Some(process::id().wrapping_add(1));
+        sleepers().process = Some(process_id().wrapping_add(1));
         let _sleep = begun(&woken, Duration::from_millis(1));
-        assert_eq!(sleepers().process, Some(process::id()));
+        assert_eq!(sleepers().process, Some(process_id()));
     }
 
     /// In virtual time no thread sleeps here.

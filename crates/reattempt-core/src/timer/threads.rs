@@ -1,8 +1,13 @@
 //! The operating system's clock, and threads that sleep.
 
-use std::time::{Duration, Instant};
+#[cfg(not(target_os = "unknown"))]
+use std::time::Duration;
 
-use super::{BlockingTimer, Clock, Timestamp};
+use crate::platform::Instant;
+
+#[cfg(not(target_os = "unknown"))]
+use super::BlockingTimer;
+use super::{Clock, Timestamp};
 
 /// Sleeps by blocking the thread: the timer of sync functions.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,10 +26,12 @@ impl Clock for ThreadTimer {
 
     #[inline]
     fn carries_deadlines(&self) -> bool {
-        cfg!(not(feature = "tokio"))
+        cfg!(not(all(feature = "tokio", not(target_os = "unknown"))))
     }
 }
 
+// In a browser no thread can sleep.
+#[cfg(not(target_os = "unknown"))]
 impl BlockingTimer for ThreadTimer {
     #[inline]
     fn sleep(&self, duration: Duration) {

@@ -1,13 +1,13 @@
-//! The timer of a call that names none.
+//! The timer of a call that names none. In a browser a sync call has none.
 
-#[cfg(not(feature = "std"))]
+#[cfg(any(not(feature = "std"), target_os = "unknown"))]
 use super::{Clock, Timestamp};
 
 /// The timer of a sync call without the key `timer`.
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(target_os = "unknown")))]
 pub type BlockingDefault = super::ThreadTimer;
 /// Named by the error message of a build without a timer.
-#[cfg(not(feature = "std"))]
+#[cfg(any(not(feature = "std"), target_os = "unknown"))]
 pub type BlockingDefault = NoTimer;
 
 /// The timer of an async call without the key `timer`.
@@ -17,10 +17,10 @@ pub type AsyncDefault = super::DefaultTimer;
 /// Named by the error message of a build without a timer.
 pub type AsyncDefault = NoTimer;
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(target_os = "unknown")))]
 /// The timer of a sync call without the key `timer`.
 pub const BLOCKING_TIMER: BlockingDefault = super::ThreadTimer;
-#[cfg(not(feature = "std"))]
+#[cfg(any(not(feature = "std"), target_os = "unknown"))]
 /// The timer of a sync call without the key `timer`.
 pub const BLOCKING_TIMER: BlockingDefault = NoTimer;
 
@@ -31,12 +31,12 @@ pub const ASYNC_TIMER: AsyncDefault = super::DefaultTimer;
 /// The timer of an async call without the key `timer`.
 pub const ASYNC_TIMER: AsyncDefault = NoTimer;
 
-/// The placeholder for a timer in a build without `std`.
-#[cfg(not(feature = "std"))]
+/// The placeholder for a timer in a build without `std`, and for that of a sync call in a browser.
+#[cfg(any(not(feature = "std"), target_os = "unknown"))]
 #[derive(Debug, Clone, Copy)]
 pub struct NoTimer;
 
-#[cfg(not(feature = "std"))]
+#[cfg(any(not(feature = "std"), target_os = "unknown"))]
 impl Clock for NoTimer {
     fn now(&self) -> Timestamp {
         Timestamp::from_origin(core::time::Duration::ZERO)

@@ -1,14 +1,13 @@
-//! The timestamps of the standard library's instants.
+//! The timestamps of the platform's instants.
 //!
 //! `std` shows an instant only by its distance from another one, and takes 40 instructions for it.
 //! To a hasher it shows its two numbers, which takes none.
 
+use super::{Timestamp, saturated};
+use crate::platform::Instant;
 use core::hash::{Hash as _, Hasher};
 use core::time::Duration;
 use std::sync::OnceLock;
-use std::time::Instant;
-
-use super::{Timestamp, saturated};
 
 static ORIGIN: OnceLock<Origin> = OnceLock::new();
 

@@ -43,7 +43,7 @@ pub use snapshot::{LastError, OperationStats, Stats};
 /// }
 /// ```
 pub fn stats() -> Stats {
-    count::snapshot(std::time::SystemTime::now())
+    count::snapshot(crate::event::now())
 }
 
 #[cfg(test)]
