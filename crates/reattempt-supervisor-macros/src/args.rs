@@ -38,6 +38,7 @@ pub(crate) struct StepKeys {
     pub(crate) transaction: Option<Flag>,
     pub(crate) args: Option<Choice>,
     pub(crate) key: Option<KeyExpr>,
+    pub(crate) queue: Option<Value<Name>>,
     pub(crate) name: Option<Value<Name>>,
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Krate>,
@@ -51,6 +52,7 @@ pub(crate) const STEP_KEYS: &[&str] = &[
     "transaction",
     "args",
     "key",
+    "queue",
     "name",
     "crate",
 ];
@@ -344,7 +346,7 @@ fn unknown(word: &str, known: &[&str]) -> String {
     if is_of_retries
         || matches!(
             word,
-            "retry" | "undo" | "undo_unknown" | "transaction" | "args" | "key"
+            "retry" | "undo" | "undo_unknown" | "transaction" | "args" | "key" | "queue"
         )
     {
         return format!(

@@ -43,6 +43,8 @@ pub(crate) struct Requirements {
     /// `step: &Step`.
     pub(crate) first: &'static str,
     pub(crate) takes_with: bool,
+    /// Whether others run it, so that it has no body.
+    pub(crate) is_declared: bool,
 }
 
 impl Durable {
@@ -53,12 +55,19 @@ impl Durable {
         faults: &mut Diagnostics,
     ) -> Option<Self> {
         let what = requirements.what;
-        if function.body.is_none() {
+        if function.body.is_none() && !requirements.is_declared {
             let name = &function.signature.ident;
             faults.push(
                 name.span(),
                 RuleId::D6,
                 format!("a {what} needs a body; write `{{ ... }}`"),
+            );
+        }
+        if let (Some(body), true) = (&function.body, requirements.is_declared) {
+            faults.push(
+                body.span_open(),
+                RuleId::D6,
+                "a step with `queue` is run by agents; write `;` in place of the body",
             );
         }
         check_attributes(&function.attributes, requirements, faults);

@@ -42,6 +42,7 @@ const REQUIREMENTS: Requirements = Requirements {
     what: "step",
     first: "Step",
     takes_with: true,
+    is_declared: false,
 };
 
 /// A step without mistakes; wrong keys are left out.
@@ -56,6 +57,8 @@ pub(crate) struct Step {
     is_transaction: bool,
     ignores_args: bool,
     key: Option<Expr>,
+    /// The queue of the agents that run it.
+    queue: Option<TokenStream>,
     durable: Durable,
 }
 
@@ -65,9 +68,13 @@ pub(crate) fn expand(
     function: Function,
     faults: &mut Diagnostics,
 ) -> Expanded {
-    let keys = args::parse(arguments, args::STEP_KEYS, faults);
+    let keys: args::StepKeys = args::parse(arguments, args::STEP_KEYS, faults);
     let mut wrong = Diagnostics::default();
-    let durable = Durable::read(function, &REQUIREMENTS, &mut wrong);
+    let requirements = Requirements {
+        is_declared: keys.queue.is_some(),
+        ..REQUIREMENTS
+    };
+    let durable = Durable::read(function, &requirements, &mut wrong);
     let is_right = wrong.is_empty();
     faults.merge(wrong);
     let step = Step::from_keys(keys, durable?, faults);
@@ -102,7 +109,14 @@ impl Step {
                 "the outcome of a step with `transaction` is never unknown; drop `undo_unknown`",
             );
         }
+        if keys.queue.is_some() {
+            refuse_own_code(&durable, is_transaction, faults);
+        }
+        let queue = keys
+            .queue
+            .map(|queue| values::name(Some(queue), "", faults));
         Self {
+            queue,
             name: values::name(keys.name, &name, faults),
             complete_by: values::limit(keys.complete_by, faults),
             retries: retries.map(|keys| Retries::of(&keys, &private)),
@@ -161,9 +175,15 @@ impl Step {
             recorded.clone(),
             |_| ours!(#private::with_key(#recorded, call_key)),
         );
-        let body = self.body(&inner);
+        let body = (self.queue.is_none()).then(|| self.body(&inner));
         let codec = quote_spanned!(at(self.durable.answer.span())=> #private::codec::<#value>());
         let located = located(private.clone(), function.span());
+        let agents = (self.queue.as_ref()).map(|queue| {
+            let body = self.agent_body(&inner);
+            quote_spanned! {at(function.span())=>
+                #located::call_agent(context, (spec, #queue), #codec, recorded, #body, undo)
+            }
+        });
         let call = if self.is_transaction {
             quote_spanned!(at(function.span())=> #located::call_transaction)
         } else {
@@ -172,6 +192,7 @@ impl Step {
         let call = quote_spanned! {at(function.span())=>
             #call(context, spec, #codec, recorded, #body, undo)
         };
+        let call = agents.unwrap_or(call);
         ours! {
             #outer
             #visibility fn #function #generics(
@@ -248,6 +269,31 @@ impl Step {
                 #(#bindings)*
                 #text
             };
+        }
+    }
+
+    /// Returns the closure that asks the policy of the step what an answer of an agent means.
+    fn agent_body(&self, attributes: &TokenStream) -> TokenStream {
+        let Self { private, .. } = self;
+        let (value, error) = (self.durable.value(private), self.durable.error(private));
+        let (name, first) = (&self.durable.function.signature.ident, &self.durable.first);
+        let (retry, answer, convert) = match &self.retries {
+            Some(retries) => (
+                Some(retries.with_timer(&ours!(#private::agent_timer(step)))),
+                ours!(#private::RetryError<#error>),
+                ours!(#private::retry_result),
+            ),
+            None => (None, error, ours!(#private::single_attempt_result)),
+        };
+        quote_spanned! {at(name.span())=>
+            move |step: ::std::sync::Arc<#private::Step>| async move {
+                #retry
+                #attributes
+                async fn #name(step: &#first) -> ::core::result::Result<#value, #answer> {
+                    #private::agent_attempt(step).await
+                }
+                #convert(#name(<#first as #private::IsStep>::of(&step)).await)
+            }
         }
     }
 
@@ -333,6 +379,25 @@ impl Step {
     }
 }
 
+/// Refuses what only code of this process can use.
+fn refuse_own_code(durable: &Durable, is_transaction: bool, faults: &mut Diagnostics) {
+    let name = durable.function.signature.ident.span();
+    if is_transaction {
+        faults.push(
+            name,
+            RuleId::D6,
+            "a step with `queue` is run by agents, which have transactions of their own; drop `transaction`",
+        );
+    }
+    if durable.parameters.iter().any(|parameter| parameter.is_with) {
+        faults.push(
+            name,
+            RuleId::D8,
+            "a step with `queue` is run by agents, which have no values of the scheduler; drop the parameter with `#[with]`",
+        );
+    }
+}
+
 /// Returns the value, or reports what is wrong with it.
 fn ok_or_report<T>(result: Result<T, Diagnostic>, faults: &mut Diagnostics) -> Option<T> {
     result.map_err(|fault| faults.add(fault)).ok()
@@ -340,11 +405,20 @@ fn ok_or_report<T>(result: Result<T, Diagnostic>, faults: &mut Diagnostics) -> O
 
 /// `retry(KEYS)`, as an attribute of the inner function.
 struct Retries {
+    keys: TokenStream,
+    private: TokenStream,
     attribute: TokenStream,
     idempotent: TokenStream,
 }
 
 impl Retries {
+    /// Returns the attribute with this timer.
+    fn with_timer(&self, timer: &TokenStream) -> TokenStream {
+        let Self { keys, private, .. } = self;
+        let comma = (!ends_in_comma(keys)).then(|| ours!(,));
+        ours!(#[#private::reattempt::retry(#keys #comma timer = #timer)])
+    }
+
     /// Reads the keys of the retries that matter to the step.
     fn of(keys: &TokenStream, private: &TokenStream) -> Self {
         // The inner attribute reports what is wrong with them.
@@ -361,6 +435,8 @@ impl Retries {
             _ => ours!(true),
         };
         Self {
+            keys: ours!(#keys #krate),
+            private: private.clone(),
             attribute: ours!(#[#private::reattempt::retry(#keys #krate)]),
             idempotent,
         }

@@ -42,6 +42,7 @@ const REQUIREMENTS: Requirements = Requirements {
     what: "workflow",
     first: "WorkflowContext",
     takes_with: false,
+    is_declared: false,
 };
 
 /// Failures of a task before it is undone.

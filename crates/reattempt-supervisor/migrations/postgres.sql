@@ -744,3 +744,172 @@ BEGIN
     PERFORM set_config('statement_timeout', '2s', true), set_config('idle_in_transaction_session_timeout', '2s', true);
     RETURN 'ok';
 END $$;
+
+-- Calls of steps that agents run: programs that need nothing but the four functions below, which touch only this
+-- table. A scheduler sees what they have said, and decides.
+CREATE TABLE retry_call (
+    run_id      BIGINT   NOT NULL,
+    seq         INTEGER  NOT NULL,
+    -- What agents call it.
+    id          BIGINT   UNIQUE GENERATED ALWAYS AS IDENTITY,
+    -- The fence of agents: it rises whenever the call is offered again or withdrawn.
+    attempt     INTEGER  NOT NULL DEFAULT 1,
+    -- 0 offered, 1 taken, 2 finished, 3 failed, 4 withdrawn
+    state       SMALLINT NOT NULL DEFAULT 0,
+    queue       TEXT     NOT NULL,
+    step        TEXT     NOT NULL,
+    key         TEXT     NOT NULL,
+    input       TEXT     NOT NULL,
+    args_hash   TEXT,
+    headers     TEXT,
+    -- How long an attempt may take, in microseconds; NULL: any time.
+    time_limit  BIGINT,
+    offered_at  BIGINT   NOT NULL,
+    -- The attempt that has it now: until when it may finish, until when it may extend that, and the transaction that
+    -- has taken it.
+    complete_by BIGINT,
+    limit_at    BIGINT,
+    taken_in    BIGINT,
+    -- How often it has failed, and how many agents have gone, in a row.
+    failures    INTEGER  NOT NULL DEFAULT 0,
+    deaths      INTEGER  NOT NULL DEFAULT 0,
+    result      TEXT,
+    error       TEXT,
+    verdict     TEXT,
+    delay       BIGINT,
+    -- When a supervisor looks at it next.
+    due         BIGINT   NOT NULL,
+    PRIMARY KEY (run_id, seq)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+CREATE INDEX retry_call_offered ON retry_call (queue, offered_at, id) WHERE state = 0;
+CREATE INDEX retry_call_due ON retry_call (due);
+
+-- Returns the time of the clock: that of the transaction would accept what comes too late.
+CREATE FUNCTION retry_clock() RETURNS BIGINT LANGUAGE sql AS $$
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+$$;
+
+-- Returns so many seconds in microseconds.
+CREATE FUNCTION retry_seconds(what TEXT, seconds DOUBLE PRECISION) RETURNS BIGINT LANGUAGE plpgsql AS $$
+BEGIN
+    -- NaN is larger than all numbers here.
+    IF seconds IS NULL OR seconds < 0 OR seconds > 31536000 THEN
+        RAISE EXCEPTION '`%` is a number of seconds from 0 to 31536000, and not %', what, coalesce(seconds::text, 'null')
+            USING ERRCODE = '22023';
+    END IF;
+    RETURN seconds * 1000000;
+END $$;
+
+-- Locks a call for the agent that has this attempt. Returns nothing if it has it no more, or its time is over.
+CREATE FUNCTION retry_lock_call(its_id BIGINT, its_attempt INTEGER) RETURNS retry_call LANGUAGE plpgsql AS $$
+DECLARE
+    call retry_call;
+BEGIN
+    IF its_id IS NULL OR its_attempt IS NULL THEN
+        RAISE EXCEPTION 'which call? pass `call` and `attempt` of what `retry_take` has returned' USING ERRCODE = '22023';
+    END IF;
+    -- An agent that is suspended in a transaction must not keep the call.
+    PERFORM set_config('idle_in_transaction_session_timeout', '10s', true);
+    SELECT * INTO call FROM retry_call WHERE id = its_id AND attempt = its_attempt FOR UPDATE;
+    IF call.taken_in = txid_current() THEN
+        RAISE EXCEPTION 'the transaction of `retry_take` must be committed before the work begins; connect with autocommit'
+            USING ERRCODE = 'RS006';
+    END IF;
+    -- After the lock, for which it may have waited.
+    IF call.state = 1 AND call.complete_by < retry_clock() THEN
+        RETURN NULL;
+    END IF;
+    RETURN call;
+END $$;
+
+-- Takes the next call of a queue for so many seconds, and returns it as a JSON object; NULL if there is none.
+CREATE FUNCTION retry_take(queue TEXT, seconds DOUBLE PRECISION DEFAULT 60) RETURNS JSON LANGUAGE plpgsql AS $$
+DECLARE
+    stamp BIGINT := retry_clock();
+    lease BIGINT := retry_seconds('seconds', seconds);
+    call retry_call;
+BEGIN
+    IF queue IS NULL THEN
+        RAISE EXCEPTION 'which queue? pass the `queue` of a step' USING ERRCODE = '22023';
+    END IF;
+    PERFORM set_config('idle_in_transaction_session_timeout', '10s', true);
+    SELECT * INTO call FROM retry_call
+    WHERE retry_call.queue = retry_take.queue AND state = 0 AND offered_at <= stamp
+    ORDER BY offered_at, id LIMIT 1 FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    UPDATE retry_call SET state = 1, taken_in = txid_current(), limit_at = stamp + time_limit,
+        complete_by = least(stamp + lease, stamp + time_limit), due = least(stamp + lease, stamp + time_limit)
+    WHERE id = call.id RETURNING * INTO call;
+    RETURN json_build_object('call', call.id, 'attempt', call.attempt, 'task', call.run_id, 'step', call.step,
+        'key', call.key, 'input', call.input::json, 'headers', call.headers::json,
+        'complete_by', to_timestamp(call.complete_by / 1000000.0));
+END $$;
+
+-- Gives an agent so many seconds from now, at most to the `complete_by` of the step. Returns whether it still has the
+-- call.
+CREATE FUNCTION retry_extend(call BIGINT, attempt INTEGER, seconds DOUBLE PRECISION DEFAULT 60) RETURNS BOOLEAN
+LANGUAGE plpgsql AS $$
+DECLARE
+    lease BIGINT := retry_seconds('seconds', seconds);
+    own retry_call := retry_lock_call(call, attempt);
+BEGIN
+    IF own.state IS DISTINCT FROM 1 THEN
+        RETURN false;
+    END IF;
+    UPDATE retry_call SET complete_by = least(retry_clock() + lease, limit_at), due = least(retry_clock() + lease, limit_at)
+    WHERE id = own.id;
+    RETURN true;
+END $$;
+
+-- Finishes a call with a result, a JSON text. Returns whether that counts; the agent may repeat it.
+CREATE FUNCTION retry_finish(call BIGINT, attempt INTEGER, result TEXT) RETURNS BOOLEAN LANGUAGE plpgsql AS $$
+DECLARE
+    own retry_call := retry_lock_call(call, attempt);
+BEGIN
+    -- Fails here, and not where the scheduler reads it.
+    PERFORM retry_finish.result::json;
+    IF result IS NULL THEN
+        RAISE EXCEPTION 'the result is a JSON text; pass ''null'' for none' USING ERRCODE = '22023';
+    END IF;
+    IF own.state IS DISTINCT FROM 1 THEN
+        RETURN coalesce(own.state = 2 AND own.result = retry_finish.result, false);
+    END IF;
+    UPDATE retry_call SET state = 2, result = retry_finish.result, due = 0 WHERE id = own.id;
+    RETURN true;
+END $$;
+
+-- Says why an attempt has failed, what that means for a retry, and after how many seconds one makes sense. Returns
+-- whether that counts; the agent may repeat it.
+CREATE FUNCTION retry_fail(call BIGINT, attempt INTEGER, error TEXT, verdict TEXT DEFAULT 'transient',
+    delay DOUBLE PRECISION DEFAULT NULL) RETURNS BOOLEAN LANGUAGE plpgsql AS $$
+DECLARE
+    own retry_call := retry_lock_call(call, attempt);
+    asked BIGINT := CASE WHEN delay IS NOT NULL THEN retry_seconds('delay', delay) END;
+BEGIN
+    IF error IS NULL THEN
+        RAISE EXCEPTION '`error` says why the attempt has failed; pass a text' USING ERRCODE = '22023';
+    END IF;
+    IF verdict IS NULL OR verdict NOT IN ('transient', 'throttled', 'refused', 'permanent', 'retry_forbidden') THEN
+        RAISE EXCEPTION '`verdict` is transient, throttled, refused, permanent or retry_forbidden, and not %',
+            coalesce(verdict, 'null') USING ERRCODE = '22023';
+    END IF;
+    IF own.state IS DISTINCT FROM 1 THEN
+        RETURN coalesce(own.state = 3 AND own.error = left(retry_fail.error, 10000), false);
+    END IF;
+    UPDATE retry_call SET state = 3, error = left(retry_fail.error, 10000), verdict = retry_fail.verdict, delay = asked, due = 0
+    WHERE id = own.id;
+    RETURN true;
+END $$;
+
+-- The answer of an agent counts if its transaction is committed in time, not only if it was given in time.
+CREATE FUNCTION retry_check_time() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.complete_by < retry_clock() THEN
+        RAISE EXCEPTION 'the time of the call was over before the commit; it is offered again' USING ERRCODE = 'RS007';
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER retry_call_in_time AFTER UPDATE ON retry_call DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW WHEN (OLD.state = 1 AND NEW.state IN (2, 3)) EXECUTE FUNCTION retry_check_time();

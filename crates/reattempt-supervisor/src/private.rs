@@ -16,9 +16,9 @@ pub use reattempt::{self, RetryError};
 pub use std::boxed::Box;
 
 pub use crate::context::{
-    Committed, Compensation, CompensationFuture, Lost, LostByContent, LostByNothing, LostBySource,
+    AgentError, AgentTimer, Committed, Compensation, CompensationFuture, Lost, LostByContent, LostByNothing, LostBySource,
     LostByVerdict, Step, StepArguments, StepError, StepFailure, StepSpec, UndoArguments, UndoFn,
-    WorkflowContext,
+    WorkflowContext, agent_attempt, agent_timer,
 };
 pub use crate::payload::{Codec, codec};
 pub use crate::store::submission::Submission;
@@ -41,6 +41,21 @@ where
     F: Future<Output = Result<T, StepFailure>> + Send,
 {
     crate::context::call(context, (spec, false), codec, arguments, body, undo)
+}
+
+/// Lets agents run a step, or returns its recorded result; see [`call`].
+pub fn call_agent<T: Send + Sync, F>(
+    context: &WorkflowContext,
+    (spec, queue): (StepSpec, &'static str),
+    codec: Codec<T>,
+    arguments: serde_json::Result<StepArguments>,
+    body: impl Fn(Arc<Step>) -> F + Send + Sync,
+    undo: Option<impl UndoFn<T>>,
+) -> impl Future<Output = Result<T, StepError>> + Send
+where
+    F: Future<Output = Result<T, StepFailure>> + Send,
+{
+    crate::context::call_agent(context, (spec, queue), codec, arguments, body, undo)
 }
 
 /// Runs a step in a transaction of the application, or returns its recorded result; see [`call`].

@@ -569,6 +569,10 @@ pub struct OperatorNote {
 /// number of the child. The triggers of the stores have the same text.
 pub(crate) const CHILD_ENDED: &str = "reattempt:child";
 
+/// The name of the signal by which a supervisor says that an agent has answered. Its payload is the number of the call in
+/// its task. A statement of PostgreSQL has the same text.
+pub(crate) const AGENT_ANSWERED: &str = "reattempt:call";
+
 /// With this begin the names of signals that stores send.
 pub(crate) const RESERVED: &str = "reattempt:";
 

@@ -1,8 +1,8 @@
-//! The call of a step: the workflow asks for it, an agent runs it, and the store records it once.
+//! The call of a step: the workflow asks for it, its body runs, and the store records it once.
 
 use std::sync::Arc;
 
-use super::agent::{self, StepOutcome};
+use super::body::{self, StepOutcome};
 use super::arguments::{StepArguments, UndoArguments};
 use super::commit::{CommitSlot, Settled};
 use super::journal::{Lookup, Stop, other_arguments};
@@ -27,29 +27,11 @@ where
     F: Future<Output = Result<T, StepFailure>> + Send,
 {
     let place = Place::new(context);
-    let key = arguments.as_ref().ok().and_then(|given| given.key.clone());
-    let key = context.step_key(spec.name, key);
+    let key = key_of(context, spec, &arguments);
     async move {
         let place = place; // all of it
-        let seq = place.seq;
-        let key = match key {
-            Ok(key) => key,
-            Err(message) => context.stop(Stop::Diverged(message)).await,
-        };
-        let call = match arguments {
-            Ok(arguments) => Call {
-                seq,
-                key,
-                spec,
-                is_transaction,
-                arguments,
-            },
-            Err(error) => {
-                context
-                    .stop(unwritable("arguments", spec.name, &error))
-                    .await
-            }
-        };
+        let call = Call::new(context, (place.seq, spec, is_transaction), key, arguments).await;
+        let seq = call.seq;
         if context.is_undoing()
             && let Err(stop) = collect_undo(context, &call, codec, undo)
         {
@@ -73,24 +55,43 @@ where
                 }
             }
         };
-        if record.kind == RecordKind::Failed {
-            return Err(StepError::of(&record));
-        }
-        let result = record.result.as_deref().unwrap_or("null");
-        Ok(match codec.read(result) {
-            Ok(value) => value,
-            Err(error) => context.stop(unreadable("result", &record, &error)).await,
-        })
+        value_of(context, record, codec).await
     }
 }
 
-/// The call of a step, without its body.
-struct Call {
-    seq: i32,
-    key: StepKey,
+/// Returns the key of a call. Call it in the order of the calls.
+pub(super) fn key_of(
+    context: &WorkflowContext,
     spec: StepSpec,
+    arguments: &serde_json::Result<StepArguments>,
+) -> Result<StepKey, String> {
+    let given = arguments.as_ref().ok().and_then(|given| given.key.clone());
+    context.step_key(spec.name, given)
+}
+
+/// Returns what the workflow gets for a record.
+pub(super) async fn value_of<T>(
+    context: &WorkflowContext,
+    record: Record,
+    codec: Codec<T>,
+) -> Result<T, StepError> {
+    if record.kind == RecordKind::Failed {
+        return Err(StepError::of(&record));
+    }
+    let result = record.result.as_deref().unwrap_or("null");
+    Ok(match codec.read(result) {
+        Ok(value) => value,
+        Err(error) => context.stop(unreadable("result", &record, &error)).await,
+    })
+}
+
+/// The call of a step, without its body.
+pub(super) struct Call {
+    pub(super) seq: i32,
+    pub(super) key: StepKey,
+    pub(super) spec: StepSpec,
     is_transaction: bool,
-    arguments: StepArguments,
+    pub(super) arguments: StepArguments,
 }
 
 /// Makes the compensation of a step from its recorded arguments, and from its result if it was done.
@@ -107,7 +108,7 @@ impl<T, U> UndoFn<T> for U where
 
 /// Keeps the compensation of a step that was done, or whose outcome is unknown. It does so when the
 /// workflow asks for the step: the workflow may end before it has its result.
-fn collect_undo<T>(
+pub(super) fn collect_undo<T>(
     context: &WorkflowContext,
     call: &Call,
     codec: Codec<T>,
@@ -229,7 +230,7 @@ where
             context.stop(Stop::Diverged(missing)).await
         }
     };
-    let outcome = agent::run_step(context, seq, spec, commit.as_deref(), body).await;
+    let outcome = body::run_step(context, seq, spec, commit.as_deref(), body).await;
     // From here on the step waits only for the end of the task, or for writes that count as active
     // themselves.
     drop(active);
@@ -282,6 +283,33 @@ where
 }
 
 impl Call {
+    /// Returns the call, or stops the task if its key or its arguments are wrong.
+    pub(super) async fn new(
+        context: &WorkflowContext,
+        (seq, spec, is_transaction): (i32, StepSpec, bool),
+        key: Result<StepKey, String>,
+        arguments: serde_json::Result<StepArguments>,
+    ) -> Self {
+        let key = match key {
+            Ok(key) => key,
+            Err(message) => context.stop(Stop::Diverged(message)).await,
+        };
+        match arguments {
+            Ok(arguments) => Self {
+                seq,
+                key,
+                spec,
+                is_transaction,
+                arguments,
+            },
+            Err(error) => {
+                context
+                    .stop(unwritable("arguments", spec.name, &error))
+                    .await
+            }
+        }
+    }
+
     /// Returns the slot for the transaction of this call.
     fn commit(&self, context: &WorkflowContext) -> Arc<CommitSlot> {
         let kind = if context.is_compensation() {
@@ -297,7 +325,7 @@ impl Call {
     }
 
     /// Returns a record of this call. It has the arguments if the step may have to be undone.
-    fn record(
+    pub(super) fn record(
         &self,
         context: &WorkflowContext,
         kind: RecordKind,
@@ -320,7 +348,7 @@ impl Call {
 }
 
 /// Returns the stop for a step of unknown outcome that must not run twice.
-fn ambiguous(seq: i32, name: &str) -> Stop {
+pub(super) fn ambiguous(seq: i32, name: &str) -> Stop {
     let message = format!(
         "step {seq} `{name}` may have run: its worker died in it, and `idempotent = false` says that it must not run twice; find out \
          whether it ran, then say so: `resolve` step {seq} as not done, or as done with its result, or undo it"
@@ -349,7 +377,7 @@ fn unreadable(what: &str, record: &Record, error: &serde_json::Error) -> Stop {
 }
 
 /// Returns the stop for a value that is too large to be recorded.
-fn oversized(what: &str, seq: i32, name: &str, (size, limit): (usize, usize)) -> Stop {
+pub(super) fn oversized(what: &str, seq: i32, name: &str, (size, limit): (usize, usize)) -> Stop {
     let what = format!("the {what} of step {seq} `{name}`");
     let fix = "; then resubmit the task, which runs the step again";
     Stop::Refused(too_large(&what, size, limit, fix).unwrap_or_default())

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::agent::Attempts;
+use super::body::Attempts;
 use super::journal::Stop;
 use super::step::Step;
 use super::workflow_context::WorkflowContext;

@@ -2,10 +2,12 @@
 //! when the workflow runs again.
 //!
 //! The floors, from the bottom: `journal`, `engine_calls`, `arguments` and `step`; `workflow_context`; `commit`,
-//! `agent`, `generations` and `wait`; `call` and `children`.
+//! `body`, `generations` and `wait`; `agent_timer`; `call` and `children`; `agents`.
 
-mod agent;
+mod agent_timer;
+mod agents;
 mod arguments;
+mod body;
 mod call;
 mod children;
 mod commit;
@@ -18,7 +20,9 @@ mod step;
 mod wait;
 mod workflow_context;
 
-pub(crate) use agent::count_attempt;
+pub use agent_timer::{AgentError, AgentTimer, agent_attempt, agent_timer};
+pub(crate) use agents::call_agent;
+pub(crate) use body::count_attempt;
 pub use arguments::{StepArguments, UndoArguments};
 pub use call::UndoFn;
 pub(crate) use call::call;

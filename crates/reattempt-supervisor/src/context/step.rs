@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use reattempt::{GiveUpReason, RetryError};
 
+use super::agent_timer::Answer;
 use super::commit::CommitSlot;
 use crate::identity::StepKey;
 use crate::task::{Fence, Record, TaskId};
@@ -60,6 +61,8 @@ pub struct Step {
     pub(super) key: LazyKey,
     /// Set if the step has `transaction`.
     pub(super) commit: Option<Arc<CommitSlot>>,
+    /// Set while the policy of a step with `queue` decides.
+    pub(super) answer: Option<Arc<Answer>>,
 }
 
 impl Step {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
+use reattempt::Policy;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -53,6 +54,8 @@ pub(crate) struct Limits {
     pub(crate) max_payload: usize,
     /// How long a step without a `complete_by` may take.
     pub(crate) step_complete_by: Option<Duration>,
+    /// How long a call waits after its agent has gone.
+    pub(crate) delays: Policy,
 }
 
 /// One task that this process runs.
@@ -90,6 +93,8 @@ pub(crate) struct Inner {
     progressed: Notify,
     /// Whether the deaths of the task are cleared since its claim.
     is_cleared: AtomicBool,
+    /// Whether the workflow waits for an agent, in a task that turns back.
+    has_agents: AtomicBool,
     clock: (Instant, Time),
 }
 
@@ -159,6 +164,7 @@ impl Inner {
             cancelled: Notify::new(),
             progressed: Notify::new(),
             is_cleared: AtomicBool::new(false),
+            has_agents: AtomicBool::new(false),
             clock: (Instant::now(), now),
             task,
         }
@@ -274,6 +280,16 @@ impl Inner {
     /// Forgets how many workers have died while they held the task.
     pub(crate) fn clear_deaths(&self) {
         self.is_cleared.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that agents may work on a call of the task.
+    pub(super) fn note_agents(&self) {
+        self.has_agents.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether agents may work on a call of the task.
+    pub(crate) fn has_agents(&self) -> bool {
+        self.has_agents.load(Ordering::Relaxed)
     }
 
     /// Waits until the task has made progress here.
@@ -427,6 +443,7 @@ impl WorkflowContext {
             task: self.inner.lease.task,
             fence: self.inner.lease.fence,
             commit: None,
+            answer: None,
             key: LazyKey::new(key, suffix),
         }
     }

@@ -3,6 +3,8 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use reattempt::Policy;
+
 use crate::context::{Inner, Limits, WorkflowContext};
 use crate::events::Observers;
 use crate::identity::Identity;
@@ -25,6 +27,7 @@ pub(super) fn prepare_task(
     let limits = Limits {
         max_payload: usize::MAX,
         step_complete_by: None,
+        delays: Policy::new(),
     };
     let steps = RunningSteps::new(WorkerId(String::new()), Observers::default());
     let inner = Inner::new(

@@ -1,6 +1,8 @@
 //! One run of a workflow on its record, in which no step starts.
 
 use std::sync::Arc;
+
+use reattempt::Policy;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -82,6 +84,7 @@ impl Pass {
         let limits = Limits {
             max_payload: usize::MAX,
             step_complete_by: None,
+        delays: Policy::new(),
         };
         let Some(identity) = history.identity() else {
             return Err("its `identity` has no 32 hexadecimal digits; export it again".to_owned());

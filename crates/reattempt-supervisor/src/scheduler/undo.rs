@@ -31,6 +31,12 @@ pub(super) async fn undo_all(
     if let Some(message) = inner.journal().missing_request() {
         return Some(change_to_parked(inner, message));
     }
+    // An agent that takes a call now would work after the compensations.
+    if inner.has_agents()
+        && let Err(error) = shared.store().withdraw_calls(inner.lease).await
+    {
+        return change_after_stop(inner, stop_of(&error), shared, delays).await;
+    }
     let mut undos = std::mem::take(&mut *inner.undos());
     undos.sort_by_key(|undo| undo.ord);
     let mut children = std::mem::take(&mut *inner.started_children());

@@ -351,6 +351,7 @@ impl Worker {
             Limits {
                 max_payload: shared.max_payload(),
                 step_complete_by: Some(workflow.step_complete_by),
+                delays: self.delays,
             },
             self.steps.clone(),
         );

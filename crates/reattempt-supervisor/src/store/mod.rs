@@ -1,6 +1,7 @@
 //! The interface of a store. A process collects all its writes about tasks in one list, and the
 //! store carries out the list in one transaction.
 
+mod calls;
 mod encoded;
 mod error;
 pub(crate) mod expiry;
@@ -37,11 +38,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::task::{
-    FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
+    FailingStep, Lease, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
     WorkerId,
 };
 use crate::time::Time;
 
+pub use calls::{AgentCall, AgentFailure, CallState, CallStatus, NextOffer};
 pub use encoded::{Encoded, PayloadCodec, SharedCodec};
 pub(crate) use error::panic_text;
 pub use error::{ErrorKind, StoreError};
@@ -235,6 +237,33 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// has seen.
     fn may_have_due_schedules(&self) -> bool {
         true
+    }
+
+    /// Offers a call to agents, unless it is there, and returns what agents have said. Returns `None` if the lease is lost.
+    /// By default the store has no agents.
+    fn offer_call(&self, call: AgentCall) -> StoreFuture<'_, Option<CallStatus>> {
+        drop(call);
+        Box::pin(async { Err(calls::without_agents()) })
+    }
+
+    /// Raises the attempt of the call `seq`, if it is still the attempt and the state of `seen`, so that the agent which
+    /// has it can say nothing more. Returns `false` if it has changed.
+    fn raise_attempt(
+        &self,
+        lease: Lease,
+        seq: i32,
+        seen: CallStatus,
+        next: NextOffer,
+    ) -> StoreFuture<'_, bool> {
+        drop((lease, seq, seen, next));
+        Box::pin(async { Err(calls::without_agents()) })
+    }
+
+    /// Withdraws the calls of a task that turns back. Those that have finished stay as they are. Nothing happens if the
+    /// lease is lost.
+    fn withdraw_calls(&self, lease: Lease) -> StoreFuture<'_, ()> {
+        let _ = lease;
+        Box::pin(async { Err(calls::without_agents()) })
     }
 
     /// Waits until another process may have stored a task that workers can claim. A store without

@@ -25,6 +25,8 @@ pub(super) const CONTINUE: &str = concat!(
          DELETE FROM retry_step WHERE run_id = (SELECT id FROM continued)
      ), failures AS (
          DELETE FROM retry_failure WHERE run_id = (SELECT id FROM continued)
+     ), calls AS (
+         DELETE FROM retry_call WHERE run_id = (SELECT id FROM continued)
      ), heard AS MATERIALIZED (
          SELECT id FROM retry_signal WHERE run_id = (SELECT id FROM continued)
              AND (name = 'reattempt:heard' OR id = ANY ($6::bigint[]) AND nonce IS NOT NULL)

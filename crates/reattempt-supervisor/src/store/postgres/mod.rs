@@ -1,6 +1,7 @@
 //! A store that several machines share: PostgreSQL. It uses the time of the server.
 
 mod bell;
+mod calls;
 mod columns;
 mod connection;
 mod feed;
@@ -38,14 +39,14 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket};
 
 use super::{
-    Claim, ErrorKind, FeedCursor, FeedPage, Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt,
+    AgentCall, CallStatus, Claim, ErrorKind, FeedCursor, FeedPage, Filter, HeldTask, NextOffer, Page, QueueStatus, Reclaimed, Salt,
     Schedules, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Wake, Write,
     WriteResult, page,
 };
 use crate::store::limits::Limits;
 use crate::store::tables;
 use crate::task::{
-    FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
+    FailingStep, Lease, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
     WorkerId,
 };
 use crate::time::Time;
@@ -84,7 +85,7 @@ const PAGE: [i64; 3] = [
 ///
 /// It has one connection as long as there is nothing to do, on which it also hears of other processes. With work it
 /// opens up to seven more: for writes of workers, for writes that may wait, for heartbeats, for reads, for lists of
-/// tasks, and two for supervisors. It closes those that nothing needs for 10 s. It replaces a connection that is
+/// tasks, and two for supervisors; with agents one more. It closes those that nothing needs for 10 s. It replaces a connection that is
 /// lost, or on which an answer does not come within a quarter of the shortest lease in this process, at most 2.5 s.
 #[derive(Debug)]
 pub struct Postgres {
@@ -116,6 +117,8 @@ struct Links {
     lister: Link,
     /// For what supervisors look at.
     looks: Link,
+    /// For calls of agents, whose locks nothing else should wait for.
+    calls: Link,
 }
 
 impl Links {
@@ -130,6 +133,7 @@ impl Links {
                 &self.reader,
                 &self.lister,
                 &self.looks,
+                &self.calls,
             ] {
                 link.rest();
             }
@@ -184,6 +188,7 @@ impl Postgres {
             reader: Arc::new(link(sql::READS)),
             lister: link(&[]),
             looks: link(sweep::LOOKS),
+            calls: link(calls::STATEMENTS),
         });
         let places = Arc::new(Places::default());
         let bell = Bell::new(&connector, &limits, (&shared, &links.reader), &places);
@@ -420,6 +425,13 @@ impl Store for Postgres {
             let Some(seen) = seen else {
                 return Ok(Vec::new());
             };
+            if seen.has_calls
+                && let Some(began) = calls::look(&self.links.calls).await?
+            {
+                self.places.take_back(began);
+                self.bell.ring(began);
+                self.bell.ring_here();
+            }
             let mut reclaimed = Vec::new();
             if seen.has_work {
                 reclaimed = self.reclaim(&mut sweeper, &sweep).await?;
@@ -685,6 +697,24 @@ impl Store for Postgres {
             let renewed = live.client.execute(&renewal, &[]).await;
             renewed.map(|rows| rows > 0).map_err(store_error)
         })
+    }
+
+    fn offer_call(&self, call: AgentCall) -> StoreFuture<'_, Option<CallStatus>> {
+        Box::pin(async move { calls::offer(&self.links.calls, &call).await })
+    }
+
+    fn raise_attempt(
+        &self,
+        lease: Lease,
+        seq: i32,
+        seen: CallStatus,
+        next: NextOffer,
+    ) -> StoreFuture<'_, bool> {
+        Box::pin(async move { calls::raise(&self.links.calls, lease, seq, &seen, next).await })
+    }
+
+    fn withdraw_calls(&self, lease: Lease) -> StoreFuture<'_, ()> {
+        Box::pin(async move { calls::withdraw(&self.links.calls, lease).await })
     }
 
     fn quiet_until(&self, claim: &Claim) -> Option<Instant> {

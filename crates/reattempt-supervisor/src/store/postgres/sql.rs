@@ -764,7 +764,7 @@ pub(super) const UNDO: &str = concat!(
      SELECT state, state IN (4, 7) FROM retry_run WHERE id = $1"
 );
 
-/// Resubmits a task. The step that failed runs again. Where the store does not know which, it was the
+/// Resubmits a task. The step that failed runs again, and no answer of an agent counts for it. Where the store does not know which, it was the
 /// last one, or none.
 // A `complete_by` that is over goes, too: it would turn the task back at once.
 pub(super) const RESUBMIT: &str = concat!(
@@ -774,6 +774,9 @@ pub(super) const RESUBMIT: &str = concat!(
              AND seq = coalesce(run.failed_seq, (SELECT seq FROM retry_step AS last WHERE last.run_id = $1 AND last.kind = 2
                  AND run.state = 4 AND last.ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)))
              AND NOT EXISTS (SELECT 1 FROM retry_step AS done WHERE done.run_id = $1 AND done.seq = step.seq AND done.kind = 1)
+     ), calls AS (
+         DELETE FROM retry_call WHERE run_id = (SELECT id FROM retry_run WHERE id = $1 AND state IN (4, 7))
+             AND state = 3
      ), ", forget_failures!("state IN (4, 7)"), "), steered AS (
          UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, failed_seq = NULL, wake_at = ", now!(), ", updated_at = ", now!(), ",
              direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
@@ -809,6 +812,8 @@ pub(super) const RESOLVE: &str = concat!(
          SELECT $1, seq, 1, (SELECT max(ord) + 1 FROM retry_step WHERE run_id = $1), name, 0, $4, ", now!(), ", fence, args_hash, args
          FROM open WHERE $3 = 'done'
          ON CONFLICT (run_id, seq, kind) DO UPDATE SET ord = excluded.ord, result = excluded.result, at = excluded.at, fence = excluded.fence
+     ), calls AS (
+         DELETE FROM retry_call WHERE run_id = $1 AND seq = (SELECT seq FROM open)
      ), noted AS (
          INSERT INTO retry_note (run_id, seq, verdict, operator, why, at)
          SELECT $1, seq, $3, $5, $6, ", now!(), " FROM open

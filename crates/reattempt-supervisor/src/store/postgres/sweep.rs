@@ -220,8 +220,8 @@ const SWEPT: &str = swept!();
 
 /// Takes the turn to sweep, unless a supervisor has taken it within half of the interval $1, or takes it now: this
 /// statement waits for no lock. Returns a row only with the turn, or if $2 says that the turn does not matter: what
-/// [`SWEPT`] returns, whether there is anything to do, whether the time of a schedule has come and, if $3 says so,
-/// the first tasks.
+/// [`SWEPT`] returns, whether there is anything to do, whether calls of agents are due, whether the time of a schedule has
+/// come and, if $3 says so, the first tasks.
 // A turn in the future was taken before the clock was set back, and does not count. `SKIP LOCKED`,
 // because with `ON CONFLICT` alone the processes without the turn would wait for the winner.
 const LOOK: &str =
@@ -248,6 +248,7 @@ const LOOK: &str =
     ") OR EXISTS (SELECT FROM ", long_leases!(),
     ") OR EXISTS (SELECT FROM ", gone_workers!(),
     ") OR EXISTS (SELECT FROM ", gone_writers!(),
+    "), EXISTS (SELECT FROM retry_call WHERE due <= ", now!(),
     "), EXISTS (SELECT FROM retry_schedule WHERE state = 0 AND next_at <= ", now!(),
     "), CASE WHEN $3::bool THEN ",
     whole::first!(),
@@ -258,6 +259,8 @@ const LOOK: &str =
 pub(super) struct Seen {
     /// Whether there is something to do.
     pub(super) has_work: bool,
+    /// Whether a call of an agent is to be looked at.
+    pub(super) has_calls: bool,
     /// Whether the time of a schedule has come.
     pub(super) has_due: bool,
     /// The first task of each level, if it has looked for them.
@@ -280,8 +283,9 @@ pub(super) async fn look(
     };
     let seen = Seen {
         has_work: row.get(4),
-        has_due: row.get(5),
-        first: row.get::<_, Option<&str>>(6).map(whole::levels_of),
+        has_calls: row.get(5),
+        has_due: row.get(6),
+        first: row.get::<_, Option<&str>>(7).map(whole::levels_of),
     };
     // With work the sweep makes the note in its own transaction.
     if let (false, Some(noted)) = (seen.has_work, watch_of(row, sweep.every).note) {

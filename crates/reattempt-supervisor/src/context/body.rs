@@ -1,4 +1,4 @@
-//! An agent runs one step under its own policy, and never past its `complete_by`.
+//! Runs the body of one step under its own policy, and never past its `complete_by`.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -129,7 +129,7 @@ pub(super) async fn run_step<T>(
 }
 
 /// Decides whether a failure is final.
-fn outcome_of<T>(spec: StepSpec, result: Result<(T, u32), StepFailure>) -> StepOutcome<T> {
+pub(super) fn outcome_of<T>(spec: StepSpec, result: Result<(T, u32), StepFailure>) -> StepOutcome<T> {
     let failure = match result {
         Ok((value, attempts)) => return StepOutcome::Done(value, attempts),
         Err(failure) => failure,
