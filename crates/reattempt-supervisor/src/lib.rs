@@ -65,7 +65,9 @@ mod writer;
 
 pub use children::{Child, ChildError};
 pub use client::{Client, Ends, EndsError, Progress, SubmitError, TaskHandle};
-pub use context::{AgentError, Committed, PendingCommit, RecordError, Step, StepError, WorkflowContext};
+pub use context::{
+    AgentError, Committed, PendingCommit, RecordError, Step, StepError, WorkflowContext,
+};
 pub use events::{Event, StepEnding};
 pub use operator::Operator;
 pub use payload::Payload;

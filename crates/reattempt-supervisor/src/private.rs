@@ -16,9 +16,9 @@ pub use reattempt::{self, RetryError};
 pub use std::boxed::Box;
 
 pub use crate::context::{
-    AgentError, AgentTimer, Committed, Compensation, CompensationFuture, Lost, LostByContent, LostByNothing, LostBySource,
-    LostByVerdict, Step, StepArguments, StepError, StepFailure, StepSpec, UndoArguments, UndoFn,
-    WorkflowContext, agent_attempt, agent_timer,
+    AgentError, AgentTimer, Committed, Compensation, CompensationFuture, Lost, LostByContent,
+    LostByNothing, LostBySource, LostByVerdict, Step, StepArguments, StepError, StepFailure,
+    StepSpec, UndoArguments, UndoFn, WorkflowContext, agent_attempt, agent_timer,
 };
 pub use crate::payload::{Codec, codec};
 pub use crate::store::submission::Submission;

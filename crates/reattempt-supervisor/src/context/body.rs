@@ -129,7 +129,10 @@ pub(super) async fn run_step<T>(
 }
 
 /// Decides whether a failure is final.
-pub(super) fn outcome_of<T>(spec: StepSpec, result: Result<(T, u32), StepFailure>) -> StepOutcome<T> {
+pub(super) fn outcome_of<T>(
+    spec: StepSpec,
+    result: Result<(T, u32), StepFailure>,
+) -> StepOutcome<T> {
     let failure = match result {
         Ok((value, attempts)) => return StepOutcome::Done(value, attempts),
         Err(failure) => failure,

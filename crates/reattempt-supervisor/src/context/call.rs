@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::body::{self, StepOutcome};
 use super::arguments::{StepArguments, UndoArguments};
+use super::body::{self, StepOutcome};
 use super::commit::{CommitSlot, Settled};
 use super::journal::{Lookup, Stop, other_arguments};
 use super::step::{Step, StepError, StepFailure, StepSpec};

@@ -22,8 +22,8 @@ mod workflow_context;
 
 pub use agent_timer::{AgentError, AgentTimer, agent_attempt, agent_timer};
 pub(crate) use agents::call_agent;
-pub(crate) use body::count_attempt;
 pub use arguments::{StepArguments, UndoArguments};
+pub(crate) use body::count_attempt;
 pub use call::UndoFn;
 pub(crate) use call::call;
 pub(crate) use children::{Outcome, StartedChild};

@@ -84,7 +84,7 @@ impl Pass {
         let limits = Limits {
             max_payload: usize::MAX,
             step_complete_by: None,
-        delays: Policy::new(),
+            delays: Policy::new(),
         };
         let Some(identity) = history.identity() else {
             return Err("its `identity` has no 32 hexadecimal digits; export it again".to_owned());

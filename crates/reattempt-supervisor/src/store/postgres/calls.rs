@@ -60,8 +60,12 @@ const RAISE: &str = concat!(
 );
 
 const WITHDRAW: &str = concat!(
-    "WITH ", held!(), "
-     UPDATE retry_call SET attempt = attempt + 1, state = 4, complete_by = NULL, due = ", later!(), "
+    "WITH ",
+    held!(),
+    "
+     UPDATE retry_call SET attempt = attempt + 1, state = 4, complete_by = NULL, due = ",
+    later!(),
+    "
      FROM held WHERE run_id = held.id AND state IN (0, 1)"
 );
 
@@ -127,7 +131,9 @@ pub(super) async fn offer(link: &Link, call: &AgentCall) -> Result<Option<CallSt
         return Ok(None);
     };
     if row.get::<_, Option<i32>>("attempt").is_none() {
-        return Err(StoreError::passing("another statement has just offered the call"));
+        return Err(StoreError::passing(
+            "another statement has just offered the call",
+        ));
     }
     Ok(Some(CallStatus {
         attempt: row.get("attempt"),

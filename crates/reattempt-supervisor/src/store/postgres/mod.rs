@@ -39,9 +39,9 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Socket};
 
 use super::{
-    AgentCall, CallStatus, Claim, ErrorKind, FeedCursor, FeedPage, Filter, HeldTask, NextOffer, Page, QueueStatus, Reclaimed, Salt,
-    Schedules, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Wake, Write,
-    WriteResult, page,
+    AgentCall, CallStatus, Claim, ErrorKind, FeedCursor, FeedPage, Filter, HeldTask, NextOffer,
+    Page, QueueStatus, Reclaimed, Salt, Schedules, Store, StoreError, StoreFuture, Submitted,
+    Sweep, UnknownWorkflow, Wake, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
 use crate::store::tables;
