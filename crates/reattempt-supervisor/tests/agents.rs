@@ -28,6 +28,7 @@ use reattempt_supervisor::{
 };
 use serde_json::Value;
 use servers::Server;
+use tokio_postgres::error::SqlState;
 
 #[step(queue = "gpu", retry(max = 3, base = "1ms"), complete_by = "30s")]
 async fn render(step: &Step, scene: String) -> Result<String, AgentError>;
@@ -251,7 +252,7 @@ async fn a_late_agent_records_nothing_and_another_one_finishes() {
         assert!(finished.unwrap().get::<_, bool>(0));
         tokio::time::sleep(Duration::from_millis(400)).await;
         let error = transaction.commit().await.unwrap_err();
-        assert_eq!(error.code().map(|code| code.code()), Some("RS007"));
+        assert_eq!(error.code().map(SqlState::code), Some("RS007"));
     } else {
         drop(transaction);
     }
@@ -397,10 +398,8 @@ async fn misbehave(url: String, seed: u64, is_over: Arc<AtomicBool>) {
             agent = new_session(&url).await;
         }
         // An agent that dies with a long time costs the test as much.
-        let (is_hasty, seconds) = match random.random_bool(0.3) {
-            true => (true, 0.03),
-            false => (false, 2.0),
-        };
+        let is_hasty = random.random_bool(0.3);
+        let seconds = if is_hasty { 0.03 } else { 2.0 };
         let Ok(Some(call)) = try_take(&agent, "gpu", seconds).await else {
             tokio::time::sleep(Duration::from_millis(20)).await;
             continue;

@@ -5,7 +5,7 @@ async fn pay(_: &Step) -> Result<u32, String> {
     Ok(1)
 }
 
-#[step(queue = "fast")]
+#[step(class = "fast")]
 async fn ship(_: &Step) -> Result<u32, String> {
     Ok(1)
 }

@@ -252,7 +252,7 @@ impl<'c> Offer<'c> {
                 ..call.record(context, RecordKind::Failed, None)
             })),
             StepOutcome::Again(message) => Next::Stop(Stop::Failed(Some(call.seq), message)),
-            StepOutcome::Stopped(stop) => Next::Stop(stop),
+            StepOutcome::Stopped(reason) => Next::Stop(reason),
             StepOutcome::Done(..) => Next::Offer(NextOffer::Anew),
         }
     }
