@@ -5,7 +5,4 @@ async fn render(_: &Step, _scene: String) -> Result<u32, AgentError> {
     Ok(1)
 }
 
-#[step(queue = "gpu", transaction)]
-async fn paint(_: &Step, #[with] _shop: &u32) -> Result<u32, AgentError>;
-
 fn main() {}

@@ -1,0 +1,9 @@
+use reattempt_supervisor::{AgentError, Step, step};
+
+#[step(queue = "gpu", transaction)]
+async fn paint(_: &Step, _scene: String) -> Result<u32, AgentError>;
+
+#[step(queue = "gpu")]
+async fn render(_: &Step, #[with] _shop: &u32) -> Result<u32, AgentError>;
+
+fn main() {}
