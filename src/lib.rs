@@ -61,7 +61,9 @@ pub use reattempt_core::tables;
 
 /// Policies in detail: rules, delays, worst cases, and how to write durations.
 pub mod policy {
-    pub use retry_runtime::{BackoffFn, Explanation, Nested, Policy, WorstCase, duration, rules};
+    pub use retry_runtime::{
+        BackoffFn, Codes, Explanation, Nested, OnCode, Policy, WorstCase, duration, rules,
+    };
 }
 
 /// Retries without an attribute: runners around closures, and the state machine of all forms.

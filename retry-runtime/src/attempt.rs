@@ -5,9 +5,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 
 use crate::duration::Human;
-use crate::name::Name;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
+use reattempt_core::name::Name;
 
 /// The running attempt, which `context = name` binds in the body. It borrows from the call, so it
 /// cannot outlive the call; [`idempotency_key`](Self::idempotency_key) and the numbers can.

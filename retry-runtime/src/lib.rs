@@ -29,7 +29,6 @@ mod engine;
 mod hedge;
 mod history;
 mod inside;
-mod name;
 #[cfg(feature = "config")]
 mod named;
 #[cfg(feature = "std")]
@@ -77,7 +76,8 @@ pub use reattempt_overload::{
     Breaker, Budget, Bulkhead, Throttle, breaker, budget, bulkhead, throttle,
 };
 pub use reattempt_policy::{
-    Backoff, BackoffFn, Explanation, Jitter, Level, Nested, Telemetry, WorstCase, duration, rules,
+    Backoff, BackoffFn, Codes, Explanation, Jitter, Level, Nested, OnCode, Telemetry, WorstCase,
+    duration, rules,
 };
 #[doc(hidden)]
 pub use reattempt_policy::{KeyValue, Values};

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
 
-use crate::name::Name;
 use crate::policy::Policy;
+use reattempt_core::name::Name;
 
 /// What resolves the policy of a site that is used for the first time, and sets it.
 pub type PolicySource = fn(&'static NamedPolicy) -> Arc<Snapshot>;

@@ -3,8 +3,8 @@
 use core::panic::Location;
 
 use crate::call::{self, OperationId};
-use crate::name::Name;
 use crate::policy::Policy;
+use reattempt_core::name::Name;
 #[cfg(feature = "std")]
 use reattempt_overload::budget::RefundBudget;
 #[cfg(feature = "std")]

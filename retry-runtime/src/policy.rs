@@ -5,8 +5,8 @@ use core::time::Duration;
 use std::cell::RefCell;
 
 use reattempt_policy::{
-    Backoff, Course, DefaultBudget, Explanation, HARMLESS, Jitter, KeyValue, Nested, Telemetry,
-    UNLIMITED, Values, WorstCase,
+    Backoff, Codes, Course, DefaultBudget, Explanation, HARMLESS, Jitter, KeyValue, Nested,
+    Telemetry, UNLIMITED, Values, WorstCase,
 };
 
 #[cfg(feature = "std")]
@@ -329,6 +329,32 @@ impl Policy {
             Key::MaxRetryAfter,
             self.values.max_retry_after(max_retry_after),
         )
+    }
+
+    /// Sets what errors of a status or a code mean, whatever their type says, and how long the delays after them are at least.
+    ///
+    /// An error answers which codes it has: [`Classify::has_code`](crate::Classify::has_code). Those of the client libraries
+    /// and of [`http`](crate::http) do, and a response in a layer by its status.
+    ///
+    /// # Default
+    ///
+    /// [`Codes::NONE`]: `on`, or the type of the error, says what an error means.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::Policy;
+    /// use reattempt::policy::{Codes, OnCode};
+    /// use std::time::Duration;
+    ///
+    /// const SHOP: Codes = Codes::new(&[
+    ///     OnCode::throttled("503").base(Duration::from_secs(5)),
+    ///     OnCode::transient("404"),
+    /// ]);
+    /// const POLICY: Policy = Policy::new().codes(SHOP).checked();
+    /// ```
+    pub const fn codes(self, codes: Codes) -> Self {
+        self.with(Key::Codes, self.values.codes(codes))
     }
 
     /// Sets whether the operation may run twice.

@@ -56,6 +56,9 @@ fn the_table_of_keys_is_current() {
             Kind::Factor => "a number above 1",
             Kind::Jitter => "`\"none\"`, `\"full\"`, `\"equal\"`, or a ratio",
             Kind::Flag => "`true` or `false`",
+            Kind::Codes => {
+                "a table of verdicts: `\"transient\"`, `\"throttled\"`, `\"refused\"`, `\"permanent\"`"
+            }
             Kind::Nested => "`\"collapse\"` or `\"multiply\"`",
             Kind::Budget => "a ratio, a table, or `\"none\"`",
             Kind::Telemetry => "`\"default\"`, `\"quiet\"`, `\"timings\"`, `\"spans\"`, or a table",

@@ -6,6 +6,7 @@ use figment::Figment;
 use figment::providers::{Format as _, Toml};
 use proptest::prelude::*;
 use reattempt::observe::Level;
+use reattempt::policy::{Codes, OnCode};
 use reattempt::{Backoff, Budget, Policy, Telemetry};
 use serde::Deserialize;
 
@@ -23,8 +24,14 @@ max = 5
 base = "50ms"
 jitter = 0.2
 telemetry = { give_up = "error", timings = true }
+codes = { 404 = "transient", 503 = { verdict = "throttled", base = "5s" } }
 budget = "none"
 "#;
+
+const CODES: Codes = Codes::new(&[
+    OnCode::transient("404"),
+    OnCode::throttled("503").base(Duration::from_secs(5)),
+]);
 
 fn wanted() -> Policy {
     Policy::new()
@@ -32,6 +39,7 @@ fn wanted() -> Policy {
         .base(Duration::from_millis(50))
         .jitter(reattempt::Jitter::Ratio(0.2))
         .telemetry(Telemetry::new().give_up(Level::Error).timings())
+        .codes(CODES)
         .without_budget()
         .build()
         .unwrap()
@@ -90,7 +98,8 @@ fn variables_set_its_keys() {
 #[test]
 fn serde_json_reads_it() {
     let text = r#"{ "retry": { "max": 5, "base": "50ms", "jitter": 0.2, "budget": "none",
-        "telemetry": { "give_up": "error", "timings": true } } }"#;
+        "telemetry": { "give_up": "error", "timings": true },
+        "codes": { "503": { "verdict": "throttled", "base": "5s" }, "404": "transient" } } }"#;
     let settings: Settings = serde_json::from_str(text).unwrap();
     assert_same(&settings.retry, &wanted());
     for (text, part) in [

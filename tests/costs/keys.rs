@@ -14,6 +14,8 @@ static BULKHEAD: Bulkhead = Bulkhead::new(8);
 static THROTTLE: Throttle = Throttle::adaptive();
 static BUDGET: Budget = Budget::per_success(0.1);
 const POLICY: Policy = Policy::new().max(4);
+const CODES: reattempt::policy::Codes =
+    reattempt::policy::Codes::new(&[reattempt::policy::OnCode::throttled("503")]);
 
 type Answer = Result<u32, RetryError<u32>>;
 
@@ -97,6 +99,7 @@ keys! { timeless, Unused, number:
     doc: "doc" [doc = false, on(_)];
     policy: "policy" [policy = POLICY, on(_)];
     telemetry: "telemetry" [telemetry = "quiet", on(_)];
+    codes: "codes" [codes = CODES, on(_)];
     strategy: "strategy" [strategy = |_| Decision::Stop, on(_)];
     timer: "timer" [on(_)];
     crate_: "crate" [crate = ::reattempt, on(_)];

@@ -15,6 +15,7 @@ mod capture;
 
 mod ambient;
 mod cancellation;
+mod codes;
 mod cut_off;
 mod deadlines;
 mod hand_over;

@@ -97,6 +97,7 @@ impl Reader<'_> {
                 }
                 KeyValue::Budget
             }
+            Kind::Codes => KeyValue::Codes(self.codes(value)?),
             Kind::Telemetry => KeyValue::Telemetry(self.telemetry(value)?),
             _ => self.sound(value.tag(), written(value, |it| KeyValue::in_file(key, it)))?,
         };

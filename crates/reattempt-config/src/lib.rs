@@ -17,6 +17,7 @@
 
 mod budget;
 mod clash;
+mod codes;
 mod cut;
 mod diagnostic;
 mod file;

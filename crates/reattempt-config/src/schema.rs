@@ -6,6 +6,7 @@ use super::budget::BUDGET;
 use super::span::quoted;
 use super::{DEFAULT, ENABLED, OPERATIONS, POLICIES, POLICY};
 use reattempt_policy::written::TELEMETRY_SETTINGS as SETTINGS;
+use reattempt_policy::written::{CODE_SETTINGS, MEANINGS};
 use reattempt_policy::written::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
 use retry_runtime::rules::{Key, Kind};
 
@@ -128,6 +129,16 @@ fn of_kind(kind: Kind) -> Json {
             words(&[("none", ())]),
             table(BUDGET.iter().map(of_budget).collect()),
         ]),
+        Kind::Codes => object([
+            ("type", text("object")),
+            (
+                "additionalProperties",
+                any([
+                    words(MEANINGS),
+                    table(CODE_SETTINGS.iter().map(of_code).collect()),
+                ]),
+            ),
+        ]),
         Kind::Telemetry => any([
             words(TELEMETRY),
             table(SETTINGS.iter().map(of_telemetry).collect()),
@@ -142,6 +153,14 @@ fn of_budget(word: &&str) -> (String, Json) {
         "floor" => object([("type", text("number")), ("minimum", Json::Raw("0"))]),
         "initial" => count("0"),
         _ => count("1"),
+    };
+    ((*word).to_owned(), value)
+}
+
+fn of_code(word: &&str) -> (String, Json) {
+    let value = match *word {
+        "base" => duration(),
+        _ => words(MEANINGS),
     };
     ((*word).to_owned(), value)
 }

@@ -107,7 +107,9 @@ fn head(line: &str) -> String {
         Some((Some(kind), name)) if !name.is_empty() => {
             let (name, below) = match name.rsplit_once('.') {
                 Some((name, key))
-                    if [Key::Budget.as_str(), Key::Telemetry.as_str()].contains(&key) =>
+                    if [Key::Budget, Key::Codes, Key::Telemetry]
+                        .iter()
+                        .any(|it| it.as_str() == key) =>
                 {
                     (bare(name), Some(key.to_owned()))
                 }

@@ -46,6 +46,8 @@ mod cause;
 pub mod chained;
 #[cfg(feature = "std")]
 mod clients;
+#[doc(hidden)]
+pub mod codes;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod counted;
@@ -53,6 +55,8 @@ mod failure;
 #[cfg(feature = "http")]
 pub mod http;
 mod key;
+#[doc(hidden)]
+pub mod name;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod platform;

@@ -284,4 +284,11 @@ impl<E: Classify> Classify for RetryError<E> {
             None => Some(&self.end),
         }
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        match &self.last {
+            Some(error) if !self.end.is_error_earlier() => error.has_code(code),
+            _ => false,
+        }
+    }
 }

@@ -35,6 +35,15 @@ impl Verdict {
         matches!(self, Self::Transient | Self::TransientAfter(_))
     }
 
+    /// Returns the delay that the service asked for.
+    pub const fn requested_delay(self) -> Option<Duration> {
+        match self {
+            Self::TransientAfter(delay) => Some(delay),
+            Self::Throttled(delay) => delay,
+            _ => None,
+        }
+    }
+
     /// Returns this verdict without its proof that the operation was not executed, for an error that may be that of another
     /// request than the first: one of several, or one behind a redirect.
     ///
@@ -172,6 +181,33 @@ pub trait Classify {
     fn message(&self) -> Option<&dyn fmt::Display> {
         None
     }
+
+    /// Returns whether this value has the status or code: `404`, `UNAVAILABLE`, `40001`. A policy with the key `codes` asks.
+    ///
+    /// # Default
+    ///
+    /// `false`: it has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{Classify, Verdict};
+    ///
+    /// struct Busy;
+    ///
+    /// impl Classify for Busy {
+    ///     fn classify(&self) -> Verdict {
+    ///         Verdict::Throttled(None)
+    ///     }
+    ///
+    ///     fn has_code(&self, code: &str) -> bool {
+    ///         code == "BUSY"
+    ///     }
+    /// }
+    /// ```
+    fn has_code(&self, _code: &str) -> bool {
+        false
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -183,6 +219,10 @@ impl<E: Classify + ?Sized> Classify for &E {
     fn message(&self) -> Option<&dyn fmt::Display> {
         (**self).message()
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        (**self).has_code(code)
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -193,6 +233,10 @@ impl<E: Classify + ?Sized> Classify for &mut E {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         (**self).message()
+    }
+
+    fn has_code(&self, code: &str) -> bool {
+        (**self).has_code(code)
     }
 }
 
@@ -206,6 +250,10 @@ impl<E: Classify + ?Sized> Classify for Box<E> {
     fn message(&self) -> Option<&dyn fmt::Display> {
         (**self).message()
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        (**self).has_code(code)
+    }
 }
 
 #[cfg(feature = "std")]
@@ -217,6 +265,10 @@ impl<E: Classify + ?Sized> Classify for std::sync::Arc<E> {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         (**self).message()
+    }
+
+    fn has_code(&self, code: &str) -> bool {
+        (**self).has_code(code)
     }
 }
 

@@ -4,15 +4,15 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use reattempt_core::http::{FollowsRedirects, HasMethod as _, HasStatus, Statuses};
+use reattempt_core::http::{FollowsRedirects, HasMethod as _, HasStatus, Statuses, has_status};
 use retry_runtime::private::driver::{
     AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, TimedOut,
-    attempt_span, limited, spanned,
+    attempt_span, by_code_alone, limited, spanned,
 };
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer as _};
 use retry_runtime::{
-    Budget, Cause, Classify as _, GaveUp, HookOf, Policy, Retry, SharedRetryHook, Verdict,
+    Budget, Cause, Classify, GaveUp, HookOf, Policy, Retry, SharedRetryHook, Verdict,
 };
 
 use crate::operation::ClientOperation;
@@ -193,6 +193,14 @@ fn last_answer<R, E: From<GaveUp>>(
     }
 }
 
+/// Returns whether a response or an error has this status or code.
+fn has_code<R: HasStatus, E: Classify>(answer: &Result<R, E>, code: &str) -> bool {
+    match answer {
+        Ok(response) => has_status(response, code),
+        Err(error) => error.has_code(code),
+    }
+}
+
 macro_rules! reqwest_middleware {
     ($middleware:ident, $reqwest:ident) => {
         // In a browser nothing that waits can be sent to another thread.
@@ -233,7 +241,10 @@ macro_rules! reqwest_middleware {
                         Ok(answer) => {
                             let is_redirected =
                                 |response: &$reqwest::Response| *response.url() != url;
-                            match self.judge(&answer, is_redirected) {
+                            let verdict = self.judge(&answer, is_redirected).or_else(|| {
+                                by_code_alone(operation.policy(), &|code| has_code(&answer, code))
+                            });
+                            match verdict {
                                 Some(verdict) => Ok((answer, verdict)),
                                 None => return call.succeeded(answer, context, &mut gates),
                             }
@@ -249,13 +260,21 @@ macro_rules! reqwest_middleware {
                         Some(_) => verdict,
                         None => Verdict::Permanent,
                     };
-                    let failure = Described::new(cause, |answer| {
-                        ErrorText::of_answer(answer, || match answer {
-                            Ok(response) => Some(response.status().to_string()),
-                            Err(error) => error.message().map(ToString::to_string),
-                        })
-                    })
+                    let failure = Described::new(
+                        cause,
+                        |answer| {
+                            ErrorText::of_answer(answer, || match answer {
+                                Ok(response) => Some(response.status().to_string()),
+                                Err(error) => error.message().map(ToString::to_string),
+                            })
+                        },
+                        has_code,
+                    )
                     .since(start);
+                    let failure = match again {
+                        Some(_) => failure,
+                        None => failure.without_code(),
+                    };
                     let retry = match call.failed(context, &mut gates, failure, verdict) {
                         Ok(retry) => retry,
                         Err(end) => return last_answer(failed, end),

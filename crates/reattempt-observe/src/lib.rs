@@ -21,6 +21,9 @@ pub mod breaker;
 #[cfg(feature = "observers")]
 mod call;
 #[cfg(feature = "observers")]
+#[doc(hidden)]
+pub mod described;
+#[cfg(feature = "observers")]
 mod event;
 #[cfg(feature = "std")]
 mod invalid;

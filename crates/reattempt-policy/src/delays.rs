@@ -104,14 +104,15 @@ impl Values {
         }
     }
 
-    /// Returns the policy as it holds after an error of throttling, where nothing comes at once.
-    pub const fn under_throttling(mut self) -> Self {
+    /// Returns the policy as it holds after an error by which the service asks for time, where nothing comes at once: the unit of
+    /// its delays is at least `least`.
+    pub const fn slowed(mut self, least: Duration) -> Self {
         let most = match self.backoff {
             // Their least delay is the unit: at the cap, all would be as long as the cap.
             Backoff::Decorrelated | Backoff::ExpAboveFirst => Nanos(self.cap.0 / 3.0),
             _ => self.cap,
         };
-        let least = Nanos::new(self.throttled_base).min(most);
+        let least = Nanos::new(least).min(most);
         self.base = self.base.max(least);
         self.first = self.first.max(least);
         self.fast_first = false;
@@ -134,7 +135,10 @@ impl Values {
             && self.base.is_whole()
             && self.cap.is_whole();
         match self.backoff {
-            _ if self.reset_after.is_some() || self.decided => Course::Other,
+            // A failure asks for more than the count.
+            _ if self.reset_after.is_some() || self.decided || self.has(Key::Codes) => {
+                Course::Other
+            }
             Backoff::Exp if doubles => Course::Doubled,
             Backoff::None | Backoff::Fixed | Backoff::Linear | Backoff::Exp => Course::Shaped,
             _ => Course::Other,

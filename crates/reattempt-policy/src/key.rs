@@ -23,6 +23,7 @@ macro_rules! keys {
             Deadline deadline Time "none" "one limit over all attempts and delays";
             Timeout timeout Time "none" "the limit of one attempt";
             MaxRetryAfter max_retry_after Time "\"1m\"" "the longest delay asked for by an error that a call waits for";
+            Codes codes Codes "none" "what errors of a status or code mean, and how long the delays after them are at least";
             Idempotent idempotent Flag "true" "whether the operation may be executed twice";
             Nested nested Nested "\"collapse\"" "what happens inside a retry of another call";
             Budget budget Budget "one of the operation's own" "how many retries all calls may make together";
@@ -50,6 +51,8 @@ pub enum Kind {
     Nested,
     /// A ratio, or a budget.
     Budget,
+    /// A table of statuses and codes.
+    Codes,
     /// A word, or several settings.
     Telemetry,
 }

@@ -20,6 +20,7 @@
 extern crate alloc;
 
 mod backoff;
+mod codes;
 mod delays;
 pub mod duration;
 mod explain;
@@ -37,6 +38,9 @@ mod worst;
 pub mod written;
 
 pub use backoff::{Backoff, BackoffFn};
+#[doc(hidden)]
+pub use codes::Meaning;
+pub use codes::{Codes, OnCode};
 pub use explain::Explanation;
 pub use id::{INDEX, RuleId};
 pub use jitter::Jitter;

@@ -5,6 +5,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use core::time::Duration;
 
 use crate::backoff::Backoff;
+use crate::codes::Codes;
 use crate::duration::Nanos;
 use crate::jitter::Jitter;
 use crate::key::{Key, Keys};
@@ -46,6 +47,7 @@ pub struct Values {
     pub deadline: Option<Duration>,
     pub timeout: Option<Duration>,
     pub max_retry_after: Duration,
+    pub codes: Codes,
     pub idempotent: bool,
     pub nested: Nested,
     pub telemetry: Telemetry,
@@ -121,6 +123,8 @@ pub enum KeyValue {
     Jitter(Jitter),
     /// `true` or `false`.
     Flag(bool),
+    /// What errors of a code mean.
+    Codes(Codes),
     /// What happens inside a retry of another call.
     Nested(Nested),
     /// A budget that only the caller has.
@@ -228,6 +232,7 @@ setters! {
     Deadline deadline Duration => Some(deadline);
     Timeout timeout Duration => Some(timeout);
     MaxRetryAfter max_retry_after Duration => max_retry_after;
+    Codes codes Codes => codes;
     Idempotent idempotent bool => idempotent;
     Nested nested Nested => nested;
     Telemetry telemetry Telemetry => telemetry;
@@ -250,6 +255,7 @@ impl Values {
             deadline: None,
             timeout: None,
             max_retry_after: Duration::from_secs(60),
+            codes: Codes::NONE,
             idempotent: true,
             nested: Nested::Collapse,
             telemetry: Telemetry::new(),

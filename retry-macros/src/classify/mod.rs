@@ -55,6 +55,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
         generics: &input.generics,
         bounds: Vec::new(),
         sources: Vec::new(),
+        codes: Vec::new(),
         faults: &mut faults,
     };
     let body = match &input.data {
@@ -72,7 +73,19 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
     if let (Data::Enum(_), Some(said)) = (&input.data, &on_type.own) {
         (arms.faults).push(said.span, RuleId::S11, advice::above_variants(said));
     }
-    let (bounds, sources) = (arms.bounds, arms.sources);
+    let (bounds, sources, codes) = (arms.bounds, arms.sources, arms.codes);
+    let has_code = (!codes.is_empty()).then(|| {
+        ours! {
+            fn has_code(&self, code: &::core::primitive::str) -> ::core::primitive::bool {
+                use #krate::__private::{CodeByText as _, NoCode as _};
+                match self {
+                    #(#codes)*
+                    #[allow(unreachable_patterns)]
+                    _ => false,
+                }
+            }
+        }
+    });
     let made = from::impls(&sources, input, &krate, &mut faults);
     let (name, (generics, arguments, _)) = (&input.ident, input.generics.split_for_impl());
     let conditions = input
@@ -110,6 +123,8 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
             fn classify(&self) -> #krate::Verdict {
                 #body
             }
+
+            #has_code
         }
     })
 }
@@ -123,6 +138,8 @@ struct Arms<'a> {
     bounds: Vec<Type>,
     /// Variants that `?` makes of what a request fails with.
     sources: Vec<Source>,
+    /// Whether a variant has a code, of those whose content may say so.
+    codes: Vec<TokenStream>,
     faults: &'a mut Diagnostics,
 }
 
@@ -256,6 +273,11 @@ impl Arms<'_> {
             .map(|index| Ident::new(&format!("field{index}"), at(function.span())))
             .collect();
         taken_by_value(function, fields, self.faults);
+        self.codes.push(ours! {
+            #path { #(#members: #names),* } => {
+                #((&&#krate::__private::Field(#names)).reattempt_has_code(code))||*
+            }
+        });
         let verdict = quote_spanned!(at(function.span())=> #krate::__private::given((#function)(#(#names),*)));
         ours!(#path { #(#members: #names),* } => #verdict,)
     }
@@ -283,6 +305,9 @@ impl Arms<'_> {
             if mentions(ty, self.generics) {
                 self.bounds.push(ty.clone());
             }
+            self.codes.push(ours! {
+                #path { #member: inner, .. } => #krate::Classify::has_code(inner, code),
+            });
             quote_spanned!(at(ty.span())=> #krate::__private::inherit(inner))
         };
         ours!(#path { #member: inner, .. } => #classify,)

@@ -103,6 +103,15 @@ pub trait CallEnv {
     /// Nothing follows.
     fn invalid_policy(&mut self, _violation: &Violation, _consequence: Consequence) {}
 
+    /// Returns the least unit of the delay that the policy has for the code of the error, if it has one.
+    ///
+    /// # Default
+    ///
+    /// `None`.
+    fn code_base(&self) -> Option<Duration> {
+        None
+    }
+
     /// Asks the strategy of the call after attempt number `attempt`, if it has one; it decides in place of the
     /// policy's backoff. `retry_after` is the delay that the error asks for.
     ///
@@ -322,12 +331,12 @@ impl Call {
         let delay = match (env.strategy(self.failures, retry_after), retry_after) {
             (Some(Decision::Stop), _) => return Err(GiveUpReason::Strategy),
             (_, Some(delay)) | (Some(Decision::Retry(delay)), None) => delay,
-            (None, None) if matches!(verdict, Verdict::Throttled(_)) => {
-                self.draw_under_throttling(values, retry, env)
-            }
-            // What comes at once comes once in a call.
-            (None, None) if is_reset => self.draw(&values.fast_first(false), retry, env),
-            (None, None) => self.draw(values, retry, env),
+            (None, None) => match slowed(values, verdict, env) {
+                Some(least) => self.draw_slowed(values, least, retry, env),
+                // What comes at once comes once in a call.
+                None if is_reset => self.draw(&values.fast_first(false), retry, env),
+                None => self.draw(values, retry, env),
+            },
         };
         let random = retry_after.map(|_| env.random());
         let left = env.remaining();
@@ -356,12 +365,18 @@ impl Call {
         delay
     }
 
-    /// Draws the delay after an error of throttling. The next one does not grow from it.
+    /// Draws the delay after an error by which the service asks for time. The next one does not grow from it.
     #[cold]
     #[inline(never)]
-    fn draw_under_throttling(&self, values: &Values, retry: u32, env: &impl CallEnv) -> Duration {
+    fn draw_slowed(
+        &self,
+        values: &Values,
+        least: Duration,
+        retry: u32,
+        env: &impl CallEnv,
+    ) -> Duration {
         let previous = Some(self.previous());
-        (values.under_throttling()).sample_delay(retry, previous, || env.random())
+        (values.slowed(least)).sample_delay(retry, previous, || env.random())
     }
 
     /// Returns the delay that a decorrelated one grows from.
@@ -395,6 +410,15 @@ fn ran_well(values: &Values, env: &impl CallEnv) -> bool {
     values.reset_after.is_some_and(|enough| {
         let ran = env.attempt_time();
         ran.is_some_and(|ran| !is_shorter(ran, enough))
+    })
+}
+
+/// Returns the least unit of the delay after an error by which the service asks for time.
+#[inline(always)]
+fn slowed(values: &Values, verdict: Verdict, env: &impl CallEnv) -> Option<Duration> {
+    env.code_base().or_else(|| {
+        let is_throttled = matches!(verdict, Verdict::Throttled(_));
+        is_throttled.then_some(values.throttled_base)
     })
 }
 

@@ -2,11 +2,12 @@
 
 use core::time::Duration;
 
+use super::codes::judge_by_code;
 use super::context::Contexts;
 use super::decide::plain_delay;
 use super::default_budget;
 use super::result::AttemptResult;
-use super::watch::{Described, ErrorText, Failure, Progress};
+use super::watch::{Describe, Described, ErrorText, Failure, Progress};
 use super::{CallContext, CallStart, Gate, IntoContext, LiveCall, Place, Until};
 use crate::around::{self, RetryScope};
 use crate::call::{Call, GiveUpReason};
@@ -35,7 +36,7 @@ impl CallStart {
     #[inline(never)]
     #[cfg_attr(feature = "tracing", track_caller)]
     #[expect(clippy::too_many_arguments, reason = "what an expansion is made of")]
-    pub fn retried<R, A, E, T: BlockingTimer, D: FnOnce(&E) -> ErrorText, C: Contexts<T>>(
+    pub fn retried<R, A, E, T: BlockingTimer, D: Describe<E>, C: Contexts<T>>(
         self,
         contexts: C,
         mut error: E,
@@ -117,6 +118,9 @@ trait Attempts {
     /// Returns what it says of itself.
     fn text(&self) -> ErrorText;
 
+    /// Returns whether it has this status or code.
+    fn has_code(&self, code: &str) -> bool;
+
     /// Runs another attempt. Returns whether it has succeeded.
     fn run(&mut self) -> bool;
 }
@@ -134,7 +138,7 @@ impl<R, A, E, T, B, D, J, S> Attempts for Judged<A, E, B, D, J, S>
 where
     B: FnMut() -> R,
     D: Fn(&E) -> Described<'_, E, T>,
-    T: FnOnce(&E) -> ErrorText,
+    T: Describe<E>,
     J: FnMut(&E) -> Verdict,
     S: Fn(R) -> Result<A, E>,
 {
@@ -147,6 +151,11 @@ where
             Ok(_) => ErrorText::not_final(),
             Err(error) => (self.describe)(error).text(),
         }
+    }
+
+    fn has_code(&self, code: &str) -> bool {
+        let error = self.state.as_ref().err();
+        error.is_some_and(|error| (self.describe)(error).has_code(code))
     }
 
     fn run(&mut self) -> bool {
@@ -179,10 +188,13 @@ fn retry(
         with_context(&mut |context| {
             // The context lives for one decision: while an attempt runs nothing borrows the policy,
             // which may be another one after it.
-            let verdict = attempts.verdict();
+            let policy = context.operation.policy();
+            let (verdict, code_base) =
+                judge_by_code(policy, attempts.verdict(), &|code| attempts.has_code(code));
             let failure = Failure {
                 result: AttemptResult::Failed(verdict),
                 verdict,
+                code_base,
                 // Only calls with neither `reset_after` nor `context` have this form.
                 started: None,
                 progressed: false,
@@ -275,7 +287,7 @@ impl<P: Place> LiveCall<P> {
     #[cold]
     #[inline(never)]
     #[cfg_attr(feature = "tracing", track_caller)]
-    pub fn retry<'c, 'f, T: BlockingTimer + 'c, E: ?Sized + 'f, D: FnOnce(&E) -> ErrorText>(
+    pub fn retry<'c, 'f, T: BlockingTimer + 'c, E: ?Sized + 'f, D: Describe<E>>(
         &mut self,
         context: impl IntoContext<'c, T> + Copy,
         gates: &mut impl Gate,

@@ -115,6 +115,7 @@ impl Progress {
             result,
             started: failure.started,
             progressed: failure.progressed,
+            code_base: failure.code_base,
             strategy,
             // Asked before the failure is counted.
             is_first: self.call.failures() == 0,
@@ -293,8 +294,7 @@ fn known(end: GaveUp, verdict: Verdict, gates: &mut dyn Gate, clock: &dyn Clock)
     let wait = match (end.reason(), verdict) {
         // The breaker knows when it lets a probe through; the last error may have asked for less.
         (GiveUpReason::BreakerOpen, _) => gates.retry_after(clock),
-        (_, Verdict::TransientAfter(delay) | Verdict::Throttled(Some(delay))) => Some(delay),
-        _ => None,
+        (_, verdict) => verdict.requested_delay(),
     };
     wait.map_or(end, |wait| end.with_retry_after(wait))
 }
@@ -306,6 +306,7 @@ struct LiveEnv<'a, 'g, 's, 't> {
     result: AttemptResult,
     started: Option<Timestamp>,
     progressed: bool,
+    code_base: Option<Duration>,
     strategy: Option<&'s mut AskStrategy<'t>>,
     is_first: bool,
     /// The retry costs nothing, or something that is not counted here.
@@ -340,6 +341,10 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
 
     fn slack(&self) -> Duration {
         self.context.timer.slack()
+    }
+
+    fn code_base(&self) -> Option<Duration> {
+        self.code_base
     }
 
     fn is_disabled(&self) -> bool {

@@ -6,7 +6,7 @@ use core::mem::ManuallyDrop;
 use core::time::Duration;
 
 use super::decide::{AskStrategy, plain_delay};
-use super::watch::{Described, ErrorText, Progress, Times, is_watched};
+use super::watch::{Describe, Described, Progress, Times, is_watched};
 use super::{CallContext, Gate, IntoContext, Until};
 use crate::around;
 use crate::attempt::{Attempt, Retry, Started};
@@ -111,7 +111,7 @@ impl<P: Place> LiveCall<P> {
     /// How the call ended.
     #[cold]
     #[inline(never)]
-    pub fn delay<'c, 'f, T: Clock + 'c, E: ?Sized + 'f, D: FnOnce(&E) -> ErrorText>(
+    pub fn delay<'c, 'f, T: Clock + 'c, E: ?Sized + 'f, D: Describe<E>>(
         &mut self,
         context: impl IntoContext<'c, T>,
         gates: &mut impl Gate,
@@ -149,11 +149,12 @@ impl<P: Place> LiveCall<P> {
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
-        mut failure: Described<'_, E, impl FnOnce(&E) -> ErrorText>,
+        mut failure: Described<'_, E, impl Describe<E>>,
         verdict: Verdict,
     ) -> Result<Duration, GaveUp> {
+        let policy = context.operation.policy();
         let context = context.erased();
-        failure.with(verdict, |failure| {
+        failure.with(policy, verdict, |failure| {
             self.progress.decide(context, gates, failure, None)
         })
     }
@@ -164,7 +165,7 @@ impl<P: Place> LiveCall<P> {
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
-        mut failure: Described<'_, E, impl FnOnce(&E) -> ErrorText>,
+        mut failure: Described<'_, E, impl Describe<E>>,
         verdict: Verdict,
         strategy: Option<&mut AskStrategy<'_>>,
     ) -> Result<Duration, GaveUp> {
@@ -176,8 +177,9 @@ impl<P: Place> LiveCall<P> {
         {
             return Ok(delay);
         }
+        let policy = context.operation.policy();
         let context = context.erased();
-        failure.with(verdict, |failure| {
+        failure.with(policy, verdict, |failure| {
             self.progress.decide(context, gates, failure, strategy)
         })
     }
@@ -193,7 +195,7 @@ impl<P: Place> LiveCall<P> {
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
-        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        failure: Described<'a, E, impl Describe<E>>,
         verdict: Verdict,
     ) -> Result<Retry<'a, E>, GaveUp> {
         let cause = failure.cause;
@@ -210,7 +212,7 @@ impl<P: Place> LiveCall<P> {
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
-        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        failure: Described<'a, E, impl Describe<E>>,
         verdict: Verdict,
         state: &mut Option<S::State>,
         strategy: &S,
@@ -236,7 +238,7 @@ impl<P: Place> LiveCall<P> {
         &mut self,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
-        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        failure: Described<'a, E, impl Describe<E>>,
         verdict: Verdict,
         decide: impl FnOnce(&FailedAttempt<'_, E>) -> Decision,
     ) -> Result<Retry<'a, E>, GaveUp> {

@@ -8,6 +8,7 @@ mod bare;
 #[cfg(feature = "tracing")]
 mod blocked;
 mod blocking;
+mod codes;
 mod context;
 mod decide;
 mod default_budget;
@@ -28,6 +29,7 @@ mod watch;
 
 #[cfg(not(feature = "std"))]
 pub use bare::{limited, limited_hook, not_cut_off};
+pub use codes::by_code_alone;
 pub(crate) use context::IntoContext;
 pub use context::{AttemptStart, CallContext, NamedSite, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
@@ -49,4 +51,4 @@ pub use timed_out::{Lost, TimedOut};
 pub use timeout::{limited, limited_hook, not_cut_off};
 #[cfg(feature = "std")]
 pub use watch::{CopiesOf, WatchCopies};
-pub use watch::{Described, Detail, ErrorText};
+pub use watch::{Describe, Described, Detail, ErrorText};

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use super::CallContext;
+use super::codes::judge_by_code;
 use super::record::{CallEvent, CallStep, record};
 use super::result::{AttemptResult, Ending};
 use super::{AttemptStart, LiveCall, Place};
@@ -94,27 +95,61 @@ pub struct Described<'a, E: ?Sized, D> {
     pub(super) started: Option<Timestamp>,
     /// Whether it has moved the work on.
     pub(super) progressed: bool,
+    /// Whether the policy may look up its code.
+    is_coded: bool,
     /// What was called: the key `detail`, where the call is observed.
     #[cfg(feature = "observe")]
     detail: Option<String>,
-    /// Gone once it is asked.
-    describe: Option<D>,
+    describe: D,
 }
 
-impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
-    /// Returns a failure that `describe` describes, if the call is observed.
+/// What an error says of itself.
+pub trait Describe<E: ?Sized> {
+    /// Returns its text; asked where the call is observed.
+    fn text(&self, error: &E) -> ErrorText;
+
+    /// Returns whether it has this status or code; asked where the policy has a table of them.
+    fn has_code(&self, error: &E, code: &str) -> bool;
+}
+
+/// Two closures that describe an error.
+#[derive(Debug)]
+pub struct Describes<T, C> {
+    text: T,
+    has_code: C,
+}
+
+impl<E: ?Sized, T: Fn(&E) -> ErrorText, C: Fn(&E, &str) -> bool> Describe<E> for Describes<T, C> {
     #[inline(always)]
-    pub fn new(cause: impl Into<Cause<'a, E>>, describe: D) -> Self {
+    fn text(&self, error: &E) -> ErrorText {
+        (self.text)(error)
+    }
+
+    #[inline(always)]
+    fn has_code(&self, error: &E, code: &str) -> bool {
+        (self.has_code)(error, code)
+    }
+}
+
+impl<'a, E: ?Sized, T: Fn(&E) -> ErrorText, C: Fn(&E, &str) -> bool>
+    Described<'a, E, Describes<T, C>>
+{
+    /// Returns a failure that these describe.
+    #[inline(always)]
+    pub fn new(cause: impl Into<Cause<'a, E>>, text: T, has_code: C) -> Self {
         Self {
             cause: cause.into(),
             started: None,
             progressed: false,
+            is_coded: true,
             #[cfg(feature = "observe")]
             detail: None,
-            describe: Some(describe),
+            describe: Describes { text, has_code },
         }
     }
+}
 
+impl<E: ?Sized, D: Describe<E>> Described<'_, E, D> {
     /// Returns the same failure, of a call of what `detail` names: it is asked where the call is observed.
     #[inline(always)]
     #[must_use]
@@ -160,30 +195,56 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
         }
     }
 
+    /// Returns the same failure, whose verdict stands under every policy: there is nothing to make another attempt with.
+    #[inline(always)]
+    #[must_use]
+    pub fn without_code(self) -> Self {
+        Self {
+            is_coded: false,
+            ..self
+        }
+    }
+
     /// Returns whether it is an error.
     #[inline(always)]
     pub(super) const fn is_error(&self) -> bool {
         matches!(self.cause, Cause::Error(_))
     }
 
-    /// Hands the failure over without the types of its call.
+    /// Hands the failure over without the types of its call, with the verdict that it has under this policy.
     #[inline(always)]
-    pub(super) fn with<R>(&mut self, verdict: Verdict, then: impl FnOnce(Failure<'_>) -> R) -> R {
+    pub(super) fn with<R>(
+        &mut self,
+        policy: &Policy,
+        verdict: Verdict,
+        then: impl FnOnce(Failure<'_>) -> R,
+    ) -> R {
+        let (verdict, code_base) = judge_by_code(policy, verdict, &|code| self.has_code(code));
         then(Failure {
             result: AttemptResult::of(&self.cause, verdict),
             verdict,
+            code_base,
             started: self.started,
             progressed: self.progressed,
             text: &mut || self.text(),
         })
     }
 
+    /// Returns whether its error has this status or code.
+    #[inline(always)]
+    pub(super) fn has_code(&self, code: &str) -> bool {
+        match self.cause {
+            Cause::Error(error) if self.is_coded => self.describe.has_code(error, code),
+            _ => false,
+        }
+    }
+
     /// Returns what its error says of itself.
     pub(super) fn text(&mut self) -> ErrorText {
-        let text = match (self.cause, self.describe.take()) {
-            (Cause::Error(error), Some(describe)) => describe(error),
-            (Cause::NotFinal, _) => ErrorText::not_final(),
-            _ => ErrorText::timed_out(),
+        let text = match self.cause {
+            Cause::Error(error) => self.describe.text(error),
+            Cause::NotFinal => ErrorText::not_final(),
+            Cause::TimedOut => ErrorText::timed_out(),
         };
         #[cfg(feature = "observe")]
         return ErrorText {
@@ -199,6 +260,8 @@ impl<'a, E: ?Sized, D: FnOnce(&E) -> ErrorText> Described<'a, E, D> {
 pub(super) struct Failure<'f> {
     pub(super) result: AttemptResult,
     pub(super) verdict: Verdict,
+    /// The least unit of the delay that the policy has for its code.
+    pub(super) code_base: Option<Duration>,
     /// When it began, if the policy wants to know.
     pub(super) started: Option<Timestamp>,
     /// Whether it has moved the work on.

@@ -1,46 +1,81 @@
 //! What an error says of itself to observers. Without the feature `observe` an expansion holds nothing of it.
 
 #[cfg(feature = "observe")]
-pub use observed::{ByCauses, ByContent, ByDebug, ByDisplay, ByName, Error};
+pub use reattempt_observe::described::{ByCauses, ByContent, ByDebug, ByDisplay, ByName, Error};
 
 pub use crate::engine::{Described, Detail, ErrorText};
 #[doc(hidden)]
 pub use crate::{
     __describe as describe, __keep as keep, __name as name, __named as named,
-    __one_call as one_call, __sharing as sharing, __site as site, __too_late as too_late,
+    __one_call as one_call, __sharing as sharing, __site as site, __text as text,
+    __too_late as too_late, __type_text as type_text,
 };
 
 /// Describes an error as its type allows. `describe!(opaque ..)` gives its type alone, where more is not known yet.
-#[cfg(feature = "observe")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __describe {
     (opaque $cause:expr) => {
-        $crate::private::Described::new($cause, |error| {
-            $crate::private::ErrorText::new(error, ::core::option::Option::None)
-        })
+        $crate::private::Described::new(
+            $cause,
+            |error| $crate::private::type_text!(error),
+            |_, _| false,
+        )
     };
     ($cause:expr) => {
-        $crate::private::Described::new($cause, |error| {
-            use $crate::private::{
-                ByCauses as _, ByContent as _, ByDebug as _, ByDisplay as _, ByName as _,
-            };
-            let text = (&&&&$crate::private::Error(error)).reattempt_text();
-            $crate::private::ErrorText::new(error, text)
-        })
+        $crate::private::Described::new(
+            $cause,
+            |error| $crate::private::text!(error),
+            |error, code| {
+                use $crate::private::{CodeByClassify as _, NoCode as _};
+                (&&$crate::private::Coded(error)).reattempt_has_code(code)
+            },
+        )
     };
+}
+
+/// Returns the text of an error of which its type is known.
+#[cfg(feature = "observe")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __type_text {
+    ($error:expr) => {
+        $crate::private::ErrorText::new($error, ::core::option::Option::None)
+    };
+}
+
+/// Returns the text of an error, as its type allows.
+#[cfg(feature = "observe")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __text {
+    ($error:expr) => {{
+        use $crate::private::{
+            ByCauses as _, ByContent as _, ByDebug as _, ByDisplay as _, ByName as _,
+        };
+        let text = (&&&&$crate::private::Error($error)).reattempt_text();
+        $crate::private::ErrorText::new($error, text)
+    }};
 }
 
 /// Describes nothing, in a build without observers.
 #[cfg(not(feature = "observe"))]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __describe {
-    (opaque $cause:expr) => {
-        $crate::private::Described::new($cause, |_| $crate::private::ErrorText)
-    };
-    ($cause:expr) => {
-        $crate::private::Described::new($cause, |_| $crate::private::ErrorText)
+macro_rules! __type_text {
+    ($error:expr) => {{
+        let _ = $error;
+        $crate::private::ErrorText
+    }};
+}
+
+/// Describes nothing, in a build without observers.
+#[cfg(not(feature = "observe"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __text {
+    ($error:expr) => {
+        $crate::private::type_text!($error)
     };
 }
 
@@ -137,85 +172,4 @@ macro_rules! __named {
         ));
         $crate::private::Site::new($operation)
     }};
-}
-
-#[cfg(feature = "observe")]
-mod observed {
-    use core::fmt;
-
-    use reattempt_core::chained::AsError;
-    use reattempt_observe::{said, said_with_causes, shown};
-
-    /// An error that describes itself as its type allows: the method that needs fewer references is found first.
-    #[derive(Debug)]
-    pub struct Error<'e, E: ?Sized>(pub &'e E);
-
-    // Whatever the error is.
-    impl<E: ?Sized> Clone for Error<'_, E> {
-        fn clone(&self) -> Self {
-            *self
-        }
-    }
-
-    impl<E: ?Sized> Copy for Error<'_, E> {}
-
-    /// Describes an error with its causes.
-    pub trait ByCauses {
-        /// Returns what they say.
-        fn reattempt_text(self) -> Option<String>;
-    }
-
-    impl<E: core::error::Error> ByCauses for &&&&Error<'_, E> {
-        fn reattempt_text(self) -> Option<String> {
-            Some(said_with_causes(self.0))
-        }
-    }
-
-    /// Describes what holds an error, such as a box, by that error with its causes.
-    pub trait ByContent<M> {
-        /// Returns what they say.
-        fn reattempt_text(self) -> Option<String>;
-    }
-
-    impl<M, E: AsError<M>> ByContent<M> for &&&Error<'_, E> {
-        fn reattempt_text(self) -> Option<String> {
-            Some(said_with_causes(self.0.as_error()))
-        }
-    }
-
-    /// Describes an error by its `Display`.
-    pub trait ByDisplay {
-        /// Returns what it says.
-        fn reattempt_text(self) -> Option<String>;
-    }
-
-    impl<E: fmt::Display + ?Sized> ByDisplay for &&Error<'_, E> {
-        fn reattempt_text(self) -> Option<String> {
-            Some(said(self.0))
-        }
-    }
-
-    /// Describes an error by its `Debug`.
-    pub trait ByDebug {
-        /// Returns what it says.
-        fn reattempt_text(self) -> Option<String>;
-    }
-
-    impl<E: fmt::Debug + ?Sized> ByDebug for &Error<'_, E> {
-        fn reattempt_text(self) -> Option<String> {
-            Some(shown(self.0))
-        }
-    }
-
-    /// Describes any other error by the name of its type.
-    pub trait ByName {
-        /// Returns nothing.
-        fn reattempt_text(self) -> Option<String>;
-    }
-
-    impl<E: ?Sized> ByName for Error<'_, E> {
-        fn reattempt_text(self) -> Option<String> {
-            None
-        }
-    }
 }

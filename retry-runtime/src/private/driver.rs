@@ -4,7 +4,7 @@
 #[cfg(feature = "std")]
 pub use crate::engine::BudgetGate;
 pub use crate::engine::{
-    AttemptStart, CallContext, Described, ErrorText, Gate, LiveCall, Spanned, TimedOut, Until,
-    attempt_span, limited, spanned,
+    AttemptStart, CallContext, Describe, Described, ErrorText, Gate, LiveCall, Spanned, TimedOut,
+    Until, attempt_span, by_code_alone, limited, spanned,
 };
 pub use crate::operation::{Operation, Site};

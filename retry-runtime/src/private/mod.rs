@@ -32,7 +32,6 @@ pub use crate::engine::{
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
 pub use crate::history::{History, with_history};
-pub use crate::name::{CodeName, Name};
 #[cfg(feature = "config")]
 pub use crate::named::NamedPolicy;
 #[cfg(not(feature = "std"))]
@@ -70,6 +69,10 @@ pub use outcome::{
     fall_back, found, never, refuse_alias, retry_after, split, split_limited, split_retry_error,
 };
 pub use reattempt_core::chained::verdict as chain;
+pub use reattempt_core::codes::{
+    ByClassify as CodeByClassify, ByText as CodeByText, Coded, Field, NoCode,
+};
+pub use reattempt_core::name::{CodeName, Name};
 #[cfg(feature = "std")]
 pub use reattempt_overload::budget::RefundBudget as DefaultBudget;
 #[cfg(feature = "std")]

@@ -3,7 +3,7 @@
 use core::borrow::Borrow;
 
 use crate::attempt::Retry;
-use crate::engine::{CallContext, Described, ErrorText, Gate, LiveCall, Place};
+use crate::engine::{CallContext, Describe, Described, Gate, LiveCall, Place};
 use crate::failure::GaveUp;
 use crate::policy::Policy;
 use crate::strategy::Strategy;
@@ -52,7 +52,7 @@ pub trait Decide<E>: DecidingPolicy {
         call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
-        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        failure: Described<'a, E, impl Describe<E>>,
         verdict: Verdict,
     ) -> Result<Retry<'a, E>, GaveUp>;
 }
@@ -67,7 +67,7 @@ impl<E> Decide<E> for () {
         call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
-        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        failure: Described<'a, E, impl Describe<E>>,
         verdict: Verdict,
     ) -> Result<Retry<'a, E>, GaveUp> {
         call.failed(context, gates, failure, verdict)
@@ -84,7 +84,7 @@ impl<E, S: Strategy<E>> Decide<E> for ByStrategy<S> {
         call: &mut LiveCall<impl Place>,
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
-        failure: Described<'a, E, impl FnOnce(&E) -> ErrorText>,
+        failure: Described<'a, E, impl Describe<E>>,
         verdict: Verdict,
     ) -> Result<Retry<'a, E>, GaveUp> {
         call.failed_by_strategy(context, gates, failure, verdict, state, &self.0)

@@ -159,9 +159,11 @@ where
             Err(error) => error,
         };
         let verdict = parts.classifier.classify(&error);
-        let failure = Described::new(Cause::Error(&error), |error| {
-            ErrorText::message(error, parts.classifier.message(error))
-        })
+        let failure = Described::new(
+            Cause::Error(&error),
+            |error| ErrorText::message(error, parts.classifier.message(error)),
+            |error, code| parts.classifier.has_code(error, code),
+        )
         .since(start)
         .about(plan.detail);
         let failed =
@@ -241,9 +243,11 @@ where
             };
             let cause = error.as_ref().map_or(Cause::TimedOut, Cause::Error);
             let verdict = verdict(cause, |error| parts.classifier.classify(error));
-            let failure = Described::new(cause, |error| {
-                ErrorText::message(error, parts.classifier.message(error))
-            })
+            let failure = Described::new(
+                cause,
+                |error| ErrorText::message(error, parts.classifier.message(error)),
+                |error, code| parts.classifier.has_code(error, code),
+            )
             .since(start)
             .about(plan.detail);
             let failed = parts

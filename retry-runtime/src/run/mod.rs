@@ -162,6 +162,15 @@ pub trait Classifier<E> {
     fn message<'e>(&self, _error: &'e E) -> Option<&'e dyn fmt::Display> {
         None
     }
+
+    /// Returns whether the error has this status or code.
+    ///
+    /// # Default
+    ///
+    /// `false`: nothing is known of it.
+    fn has_code(&self, _error: &E, _code: &str) -> bool {
+        false
+    }
 }
 
 impl<E: Classify> Classifier<E> for ByClassify {
@@ -171,6 +180,10 @@ impl<E: Classify> Classifier<E> for ByClassify {
 
     fn message<'e>(&self, error: &'e E) -> Option<&'e dyn fmt::Display> {
         error.message()
+    }
+
+    fn has_code(&self, error: &E, code: &str) -> bool {
+        error.has_code(code)
     }
 }
 
@@ -187,6 +200,10 @@ impl<E: fmt::Display, J: Classifier<E>> Classifier<E> for Shown<J> {
 
     fn message<'e>(&self, error: &'e E) -> Option<&'e dyn fmt::Display> {
         Some(error)
+    }
+
+    fn has_code(&self, error: &E, code: &str) -> bool {
+        self.0.has_code(error, code)
     }
 }
 

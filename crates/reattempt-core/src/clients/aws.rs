@@ -12,6 +12,7 @@ use aws1::client::orchestrator::HttpResponse;
 use aws1::client::result::{ConnectorError, DispatchFailure, SdkError};
 
 use super::chain::in_chain;
+use crate::codes::is_number;
 use crate::failure::GaveUp;
 use crate::http::{MILLIS, Statuses, heeded};
 use crate::verdict::{Classify, Verdict};
@@ -69,6 +70,14 @@ where
             Self::ServiceError(answer) => Some(answer.err()),
             _ => Some(self),
         }
+    }
+
+    /// The code of the service, such as `SlowDown`, or the status.
+    fn has_code(&self, code: &str) -> bool {
+        let Self::ServiceError(answer) = self else {
+            return false;
+        };
+        answer.err().code() == Some(code) || is_number(answer.raw().status().as_u16(), code)
     }
 }
 

@@ -3,6 +3,7 @@
 use core::fmt;
 use std::io;
 
+use crate::codes::is_shown;
 use crate::tables;
 use crate::verdict::{Classify, Verdict};
 
@@ -23,6 +24,11 @@ impl Classify for io::Error {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
+    }
+
+    /// The name of its kind, such as `ConnectionReset`.
+    fn has_code(&self, code: &str) -> bool {
+        is_shown(format_args!("{:?}", self.kind()), code)
     }
 }
 

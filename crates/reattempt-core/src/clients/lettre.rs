@@ -7,6 +7,7 @@ use std::error::Error as _;
 use lettre011::transport::smtp::Error;
 
 use super::chain::{before_sending, in_chain};
+use crate::codes::is_number;
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
 
@@ -40,6 +41,10 @@ impl Classify for Error {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
+    }
+
+    fn has_code(&self, code: &str) -> bool {
+        (self.status()).is_some_and(|status| is_number(u16::from(status), code))
     }
 }
 

@@ -9,6 +9,7 @@ use std::io;
 use mysql_async037::{DriverError, Error};
 
 use super::chain::{before_sending, in_chain};
+use crate::codes::is_number;
 use crate::tables::mysql;
 use crate::verdict::{Classify, Verdict};
 
@@ -29,6 +30,14 @@ impl Classify for Error {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
+    }
+
+    /// Its number, or its SQLSTATE.
+    fn has_code(&self, code: &str) -> bool {
+        let Self::Server(error) = self else {
+            return false;
+        };
+        error.state == code || is_number(error.code, code)
     }
 }
 

@@ -43,6 +43,10 @@ impl Classify for redis1::RedisError {
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        self.code() == Some(code)
+    }
 }
 
 /// By the first word of an error that the server returned.

@@ -10,7 +10,9 @@ use http::{HeaderMap, Method, StatusCode};
 use super::chain::{in_chain, of_connecting};
 #[cfg(not(target_os = "unknown"))]
 use super::hyper::is_connecting;
-use crate::http::{FollowsRedirects, HasMethod, HasStatus, RequestError, Statuses, unproved};
+use crate::http::{
+    FollowsRedirects, HasMethod, HasStatus, RequestError, Statuses, has_status, unproved,
+};
 #[cfg(target_os = "unknown")]
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
@@ -33,6 +35,10 @@ macro_rules! reqwest {
 
             fn message(&self) -> Option<&dyn fmt::Display> {
                 Some(self)
+            }
+
+            fn has_code(&self, code: &str) -> bool {
+                has_status(self, code)
             }
         }
 

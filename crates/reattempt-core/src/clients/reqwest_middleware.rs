@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::chain::in_chain;
 use crate::failure::GaveUp;
-use crate::http::{FollowsRedirects, HasStatus, RequestError};
+use crate::http::{FollowsRedirects, HasStatus, RequestError, has_status};
 use crate::verdict::{Classify, Verdict};
 
 macro_rules! reqwest_middleware {
@@ -29,6 +29,10 @@ macro_rules! reqwest_middleware {
 
             fn message(&self) -> Option<&dyn fmt::Display> {
                 Some(self)
+            }
+
+            fn has_code(&self, code: &str) -> bool {
+                has_status(self, code)
             }
         }
 

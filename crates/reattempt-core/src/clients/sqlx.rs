@@ -33,6 +33,13 @@ macro_rules! of_version {
             fn message(&self) -> Option<&dyn fmt::Display> {
                 Some(self)
             }
+
+            fn has_code(&self, code: &str) -> bool {
+                let Self::Database(error) = self else {
+                    return false;
+                };
+                error.code().as_deref() == Some(code)
+            }
         }
     };
 }

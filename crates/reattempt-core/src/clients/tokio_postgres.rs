@@ -30,6 +30,10 @@ impl Classify for tokio_postgres07::Error {
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        self.code().is_some_and(|state| state.code() == code)
+    }
 }
 
 fn by_step(text: &str, source: Option<&(dyn Error + 'static)>, is_closed: bool) -> Verdict {

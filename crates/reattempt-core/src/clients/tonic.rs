@@ -9,6 +9,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue};
 
 use super::chain::{in_chain, of_connecting};
+use crate::codes::has_grpc_code;
 use crate::tables;
 use crate::verdict::{Classify, Verdict};
 
@@ -129,6 +130,10 @@ macro_rules! adapt {
 
             fn message(&self) -> Option<&dyn fmt::Display> {
                 Some(self)
+            }
+
+            fn has_code(&self, code: &str) -> bool {
+                has_grpc_code(self.code().into(), code)
             }
         }
 

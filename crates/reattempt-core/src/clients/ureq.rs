@@ -5,6 +5,7 @@ use core::fmt;
 use ureq3::Timeout;
 
 use super::chain::in_chain;
+use crate::codes::is_number;
 use crate::http::{FollowsRedirects, RequestError, Statuses, unproved};
 use crate::verdict::{Classify, Verdict};
 
@@ -24,6 +25,10 @@ impl Classify for ureq3::Error {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
+    }
+
+    fn has_code(&self, code: &str) -> bool {
+        matches!(self, Self::StatusCode(status) if is_number(*status, code))
     }
 }
 

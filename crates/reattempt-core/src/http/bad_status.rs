@@ -6,6 +6,7 @@ use std::fmt;
 use http::{HeaderMap, StatusCode};
 
 use super::Statuses;
+use crate::codes::is_number;
 use crate::verdict::{Classify, Verdict};
 
 /// What has, or may have, the status of a response.
@@ -19,6 +20,12 @@ pub trait HasStatus {
 
     /// The headers; `None` where they are not kept.
     fn headers(&self) -> Option<&HeaderMap>;
+}
+
+/// Returns whether the response has the status that `code` says.
+#[doc(hidden)]
+pub fn has_status(response: &impl HasStatus, code: &str) -> bool {
+    (response.status()).is_some_and(|status| is_number(status.as_u16(), code))
 }
 
 impl<B> HasStatus for http::Response<B> {
@@ -142,6 +149,10 @@ impl<R> Classify for BadStatus<R> {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
+    }
+
+    fn has_code(&self, code: &str) -> bool {
+        is_number(self.status.as_u16(), code)
     }
 }
 

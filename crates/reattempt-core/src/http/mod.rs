@@ -13,6 +13,8 @@ mod statuses;
 #[cfg(test)]
 mod tests;
 
+#[doc(hidden)]
+pub use bad_status::has_status;
 pub use bad_status::{BadStatus, CheckStatus, HasStatus};
 pub use idempotency::{HasMethod, IDEMPOTENCY_KEY};
 pub use redirects::FollowsRedirects;

@@ -104,6 +104,14 @@ impl<E: Classify, R> Classify for RequestError<E, R> {
             Self::GaveUp(end) => end.message(),
         }
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        match self {
+            Self::Transport(error) => error.has_code(code),
+            Self::Status(bad) => bad.has_code(code),
+            Self::GaveUp(end) => end.has_code(code),
+        }
+    }
 }
 
 impl<E, R: HasStatus> HasStatus for RequestError<E, R> {

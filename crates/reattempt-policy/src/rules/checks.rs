@@ -4,8 +4,8 @@
 use core::time::Duration;
 
 use super::Key::{
-    self, Base, Budget, Cap, Deadline, Factor, FastFirst, First, Idempotent, Max, MaxRetryAfter,
-    Nested, ResetAfter, ThrottledBase, Timeout,
+    self, Base, Budget, Cap, Codes, Deadline, Factor, FastFirst, First, Idempotent, Max,
+    MaxRetryAfter, Nested, ResetAfter, ThrottledBase, Timeout,
 };
 use crate::backoff::Backoff;
 use crate::duration::{LONGEST, is_shorter};
@@ -49,6 +49,7 @@ pub(super) const fn too_long(policy: &Values) -> Broken {
         (Deadline, or_zero(policy.deadline)),
         (Timeout, or_zero(policy.timeout)),
         (MaxRetryAfter, policy.max_retry_after),
+        (Codes, policy.codes.longest_base()),
     ];
     while let [(key, duration), tail @ ..] = rest {
         if is_shorter(LONGEST, *duration) {
@@ -187,6 +188,16 @@ pub(super) const fn above_cap(policy: &Values) -> Broken {
     }
     let cap = policy.cap.duration();
     let first = policy.first.duration();
+    let base = policy.codes.longest_base();
+    if is_shorter(cap, base) {
+        let text = say("`codes` has a base of ").duration(base, "");
+        let text = text.push(", above `cap`, which is ").duration(cap, "");
+        let text = text.push(if policy.has(Cap) { "" } else { " by default" });
+        let text = text
+            .push("; lower it or write `cap = \"")
+            .duration(base, "");
+        return Some((Codes, text.push("\"`")));
+    }
     let (key, delay) = if policy.has(First) && is_shorter(cap, first) {
         (First, first)
     } else if policy.has(ThrottledBase) && is_shorter(cap, policy.throttled_base) {

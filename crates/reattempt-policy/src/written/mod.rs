@@ -1,6 +1,7 @@
 //! How the keys and the values of a policy are written, in attributes and in files: from a text to a value, or to a mistake
 //! and its fix. The macros and the configuration share it, so that both accept the same language.
 
+mod codes;
 mod keys;
 #[cfg(feature = "serde")]
 mod settings;
@@ -12,6 +13,7 @@ use core::fmt;
 
 use crate::RuleId;
 
+pub use codes::{CODE_SETTINGS, CodeRow, MEANINGS, no_verdict};
 pub use keys::{CODE, KEYS, foreign, in_code_alone, listed, nearest, unknown};
 pub use values::{Attempts, Name, Share, is_unseen, policy_name};
 pub use values::{

@@ -12,11 +12,12 @@ use serde::de::IgnoredAny;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
+use super::{CODE_SETTINGS, CodeRow, MEANINGS, no_verdict};
 use super::{JITTERS, LEVELS, NESTED, TELEMETRY, TELEMETRY_SETTINGS, UNLIMITED};
 use super::{ParseError, Share, Whole, Written, in_code_alone, telemetry_setting, unknown};
 use crate::{
-    Backoff, DefaultBudget, Jitter, Key, KeyValue, Kind, Level, RuleId, Telemetry, Text, Values,
-    values,
+    Backoff, Codes, DefaultBudget, Jitter, Key, KeyValue, Kind, Level, OnCode, RuleId, Telemetry,
+    Text, Values, values,
 };
 
 /// A value as a format has it.
@@ -55,6 +56,7 @@ impl Given {
                     Share::Of(_) => Err(shared()),
                 };
             }
+            (Kind::Codes, Self::Table(rows)) => KeyValue::Codes(codes(rows)?),
             (Kind::Telemetry, Self::Table(settings)) => KeyValue::Telemetry(telemetry(settings)?),
             _ => KeyValue::in_file(key, self.written())?,
         };
@@ -63,11 +65,34 @@ impl Given {
     }
 }
 
+fn codes(rows: &[(String, Given)]) -> Result<Codes, ParseError> {
+    let rows = rows.iter().map(|(code, given)| {
+        let Given::Table(settings) = given else {
+            return CodeRow::new(code, given.written().in_file()?, None);
+        };
+        if let Some((key, _)) = strange(settings, CODE_SETTINGS) {
+            return Err(ParseError::new(
+                RuleId::R15,
+                unknown(key, None, CODE_SETTINGS),
+            ));
+        }
+        let setting = |wanted: &str| settings.iter().find(|(key, _)| key == wanted);
+        let Some((_, verdict)) = setting("verdict") else {
+            return Err(no_verdict(code));
+        };
+        let base = setting("base").map(|(_, base)| base.written().in_file());
+        CodeRow::new(code, verdict.written().in_file()?, base.transpose()?)
+    });
+    Ok(Codes::leak(rows.collect::<Result<_, _>>()?))
+}
+
+/// Returns a setting that is none of the known ones.
+fn strange<'s>(settings: &'s [(String, Given)], known: &[&str]) -> Option<&'s (String, Given)> {
+    settings.iter().find(|(key, _)| !known.contains(&&**key))
+}
+
 fn telemetry(settings: &[(String, Given)]) -> Result<Telemetry, ParseError> {
-    if let Some((key, _)) = settings
-        .iter()
-        .find(|(key, _)| !TELEMETRY_SETTINGS.contains(&&**key))
-    {
+    if let Some((key, _)) = strange(settings, TELEMETRY_SETTINGS) {
         return Err(ParseError::new(
             RuleId::R15,
             unknown(key, None, TELEMETRY_SETTINGS),
@@ -270,6 +295,7 @@ impl Values {
                 }
             },
             Key::FastFirst => map.serialize_entry(name, &self.fast_first),
+            Key::Codes => map.serialize_entry(name, &Rows(self.codes)),
             Key::Idempotent => map.serialize_entry(name, &self.idempotent),
             Key::Nested => map.serialize_entry(name, word(&self.nested, NESTED)),
             Key::Telemetry => map.serialize_entry(name, &Shown(self.telemetry)),
@@ -300,6 +326,35 @@ fn exact(duration: Duration) -> String {
 fn word<T: PartialEq>(value: &T, table: &[(&'static str, T)]) -> &'static str {
     let found = table.iter().find(|(_, other)| other == value);
     found.map_or("", |(word, _)| word)
+}
+
+/// A table of codes, as a table.
+struct Rows(Codes);
+
+impl Serialize for Rows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for row in self.0.rows() {
+            map.serialize_entry(row.code, &Row(row))?;
+        }
+        map.end()
+    }
+}
+
+/// A row as its verdict, or else as a table.
+struct Row(&'static OnCode);
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let verdict = word(&self.0.meaning, MEANINGS);
+        let Some(base) = self.0.base else {
+            return serializer.serialize_str(verdict);
+        };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("verdict", verdict)?;
+        map.serialize_entry("base", &exact(base))?;
+        map.end()
+    }
 }
 
 /// Telemetry as a word, or else as a table.

@@ -428,6 +428,7 @@ impl KeyValue {
             Kind::Factor => Self::Factor(value.in_file()?),
             Kind::Jitter => Self::Jitter(value.in_file()?),
             Kind::Flag => Self::Flag(value.in_file()?),
+            Kind::Codes => Self::Codes(value.in_file()?),
             Kind::Nested => Self::Nested(value.in_file()?),
             Kind::Budget => Self::Budget,
             Kind::Telemetry => Self::Telemetry(value.in_file()?),
@@ -565,7 +566,7 @@ pub(crate) fn named<T: Copy>(word: &str, table: &[(&str, T)]) -> Option<T> {
     Some(*value)
 }
 
-fn unknown<T>(key: &str, word: &str, table: &[(&str, T)], or: &str) -> String {
+pub(super) fn unknown<T>(key: &str, word: &str, table: &[(&str, T)], or: &str) -> String {
     let words: Vec<_> = table.iter().map(|(name, _)| *name).collect();
     if let Some(near) = keys::nearest(word, &words) {
         return format!("unknown value `\"{word}\"` for `{key}`; did you mean `\"{near}\"`?");

@@ -8,6 +8,7 @@ use syn::{Expr, Ident};
 const OWN: &[&str] = &[
     "Budget",
     "Breaker",
+    "Codes",
     "Bulkhead",
     "Hedge",
     "Jitter",

@@ -1,6 +1,8 @@
 //! Which answers of a service are failures, and of what kind.
 
-use reattempt_core::http::{HasMethod, HasStatus, Statuses};
+#[cfg(feature = "tonic014")]
+use reattempt_core::codes::has_grpc_code;
+use reattempt_core::http::{HasMethod, HasStatus, Statuses, has_status};
 use reattempt_core::{Classify, GaveUp, IntoVerdict, Verdict};
 
 use super::idempotency::{AlwaysIdempotent, HasIdempotency, MethodIdempotency, RequestIdempotency};
@@ -26,6 +28,15 @@ pub trait JudgeAnswer<Req, Res, E> {
     /// `None`
     fn message(&self, _answer: &Result<Res, E>) -> Option<String> {
         None
+    }
+
+    /// Returns whether a response or an error has this status or code.
+    ///
+    /// # Default
+    ///
+    /// `false`
+    fn has_code(&self, _answer: &Result<Res, E>, _code: &str) -> bool {
+        false
     }
 
     /// Returns whether its spans are those of requests of HTTP: a retry has the field `http.request.resend_count`.
@@ -75,6 +86,10 @@ where
         self.0.message(answer)
     }
 
+    fn has_code(&self, answer: &Result<Res, E>, code: &str) -> bool {
+        self.0.has_code(answer, code)
+    }
+
     fn cut_off(&self) -> Option<fn(GaveUp) -> Result<Res, E>> {
         Some(|end| Err(end.into()))
     }
@@ -107,6 +122,10 @@ impl<Req, Res, E: Classify> JudgeAnswer<Req, Res, E> for ErrorClassifier {
     fn message(&self, answer: &Result<Res, E>) -> Option<String> {
         error_message(answer)
     }
+
+    fn has_code(&self, answer: &Result<Res, E>, code: &str) -> bool {
+        matches!(answer, Err(error) if error.has_code(code))
+    }
 }
 
 /// Classifies errors by [`Classify`], and responses by their status.
@@ -138,6 +157,13 @@ impl<Req: HasMethod, Res: HasStatus, E: Classify> JudgeAnswer<Req, Res, E> for S
         match answer {
             Ok(response) => response.status().map(|status| status.to_string()),
             Err(_) => error_message(answer),
+        }
+    }
+
+    fn has_code(&self, answer: &Result<Res, E>, code: &str) -> bool {
+        match answer {
+            Ok(response) => has_status(response, code),
+            Err(error) => error.has_code(code),
         }
     }
 }
@@ -182,6 +208,19 @@ impl<Req, B, E: Classify> JudgeAnswer<Req, http::Response<B>, E> for GrpcClassif
                 None => response.status().to_string(),
             }),
             Err(_) => error_message(answer),
+        }
+    }
+
+    fn has_code(&self, answer: &Result<http::Response<B>, E>, code: &str) -> bool {
+        match answer {
+            Ok(response) => match response.headers().get("grpc-status") {
+                Some(status) => {
+                    let number = status.to_str().ok().and_then(|text| text.parse().ok());
+                    number.is_some_and(|number| has_grpc_code(number, code))
+                }
+                None => has_status(response, code),
+            },
+            Err(error) => error.has_code(code),
         }
     }
 }

@@ -253,7 +253,7 @@ where
             let end = this.call.overdue(context(), this.gates);
             return Poll::Ready((answer(end), None));
         };
-        let verdict = plan.judge.judge(&answer);
+        let verdict = plan.verdict(&answer);
         let answer = match verdict {
             None => this.call.succeeded(answer, context, this.gates),
             Some(_) => answer,
@@ -286,6 +286,11 @@ where
         } else {
             let (_, start, _) = this.state.as_mut().attempt();
             let failure = plan.failure(&answer).since(start);
+            let failure = if this.request.is_some() {
+                failure
+            } else {
+                failure.without_code()
+            };
             (this.call).delay_in_full(context, this.gates, failure, verdict)
         };
         let Ok(delay) = delay else {
@@ -388,7 +393,12 @@ where
 {
     let answer = Err(error);
     call.give_back(context);
-    let _end = call.failed(context, &mut (), plan.failure(&answer), Verdict::Permanent);
+    let _end = call.failed(
+        context,
+        &mut (),
+        plan.failure(&answer).without_code(),
+        Verdict::Permanent,
+    );
     answer
 }
 
