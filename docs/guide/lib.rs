@@ -28,6 +28,7 @@ chapters! {
     blocks: "blocks.md",
     transactions: "transactions.md",
     configuration: "configuration.md",
+    agents: "agents.md",
     wasm: "wasm.md",
     testing: "testing.md",
     operating: "operating.md",

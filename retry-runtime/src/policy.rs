@@ -334,7 +334,7 @@ impl Policy {
     /// Sets what errors of a status or a code mean, whatever their type says, and how long the delays after them are at least.
     ///
     /// An error answers which codes it has: [`Classify::has_code`](crate::Classify::has_code). Those of the client libraries
-    /// and of [`http`](crate::http) do, and a response in a layer by its status.
+    /// and of [`http`](crate::http) do. A `RetryLayer` asks it about what it calls a failure; `RetryLayer::statuses` says what is one.
     ///
     /// # Default
     ///
@@ -489,6 +489,13 @@ impl Policy {
             self.trust = Trust::Unknown;
         }
         self
+    }
+
+    /// Returns whether it has a table of codes.
+    #[doc(hidden)]
+    #[inline]
+    pub const fn has_codes(&self) -> bool {
+        self.values.has(Key::Codes)
     }
 
     /// Returns whether a call need not check it.

@@ -213,3 +213,26 @@ fn nothing_to_reload() {
     let faults = config::reload().unwrap_err();
     assert!(faults.to_string().contains("config::load"), "{faults}");
 }
+
+#[retry(policy = "lagging", max = 3, jitter = "none")]
+fn lagging() -> std::io::Result<()> {
+    Err(std::io::ErrorKind::NotFound.into())
+}
+
+/// A file says what an error means, too, and takes it back.
+#[test]
+fn a_file_has_a_table_of_codes() {
+    let (_turn, time) = sync_turn();
+    let waited = || {
+        let before = time.elapsed();
+        assert!(lagging().is_err());
+        time.elapsed().saturating_sub(before)
+    };
+    assert_eq!(waited(), ms(0));
+    install("[policies.lagging.codes]\nNotFound = { verdict = \"transient\", base = \"2s\" }\n");
+    assert_eq!(waited(), ms(6_000));
+    install("[operations.\"live::calls::lagging\"]\ncodes = { NotFound = \"throttled\" }\n");
+    assert_eq!(waited(), ms(3_000));
+    install("");
+    assert_eq!(waited(), ms(0));
+}

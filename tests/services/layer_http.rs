@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::routing::get;
@@ -11,6 +12,7 @@ use hyper::body::Bytes;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use reattempt::http::{IDEMPOTENCY_KEY, Statuses};
+use reattempt::policy::{Codes, OnCode};
 use reattempt::tower::RetryLayer;
 use reattempt::{Budget, Policy, Verdict, testing};
 use tower::{Layer as _, ServiceExt as _};
@@ -63,6 +65,31 @@ async fn hyper_by_status() {
             .unwrap_err()
             .is_connect()
     );
+}
+
+const CODES: Codes = Codes::new(&[
+    OnCode::transient("404"),
+    OnCode::throttled("502").base(Duration::from_secs(3)),
+    OnCode::permanent("503"),
+]);
+
+/// What the layer calls a failure has the verdict and the base of its row; what is an answer by its status stays one.
+#[tokio::test(start_paused = true)]
+async fn by_a_table_of_the_policy() {
+    for (act, method, status, requests, waited) in [
+        (Act::Status("502 Bad Gateway"), "GET", 200, 2, 3 * SECOND),
+        (Act::Status("502 Bad Gateway"), "POST", 200, 2, 3 * SECOND),
+        (BUSY, "GET", 503, 1, Duration::ZERO),
+        (Act::Status("404 Not Found"), "GET", 404, 1, Duration::ZERO),
+    ] {
+        let service = Script::start(&[act, FINE]).await;
+        let client = RetryLayer::http(POLICY.codes(CODES)).layer(hyper());
+        let start = tokio::time::Instant::now();
+        let response = client.oneshot(request(method, &service.url())).await;
+        assert_eq!(response.unwrap().status().as_u16(), status, "{act:?}");
+        assert_eq!(service.requests().len(), requests, "{act:?}");
+        assert!(start.elapsed() >= waited, "{act:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reattempt::http::{IDEMPOTENCY_KEY, RetryMiddleware, Statuses};
+use reattempt::policy::{Codes, OnCode};
 use reattempt::{Budget, Classify as _, Retry, Verdict, deadline, testing};
 use reqwest::{Body, StatusCode};
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error, Middleware, Next};
@@ -92,6 +93,44 @@ async fn a_table_of_its_own_and_a_deadline_from_above() {
     let request = client.get(service.url()).send();
     deadline::within(2 * SECOND, request).await.unwrap();
     assert_eq!(service.requests().len(), 2);
+}
+
+const CODES: Codes = Codes::new(&[
+    OnCode::transient("404"),
+    OnCode::throttled("503"),
+    OnCode::permanent("429"),
+]);
+
+#[tokio::test(start_paused = true)]
+async fn a_table_of_the_policy() {
+    let client = client(RetryMiddleware::new(POLICY.codes(CODES)));
+    let missing = Act::Status("404 Not Found");
+    let moved = Act::Status("303 See Other\r\nlocation: /elsewhere");
+    for (acts, is_post, requests) in [
+        (&[missing, FINE][..], false, 2),
+        (&[SLOW_DOWN, FINE], false, 1),
+        (&[missing, FINE], true, 1),
+        // Its row says that nothing ran; behind a redirect something has.
+        (&[BUSY, FINE], true, 2),
+        (&[moved, BUSY, FINE], true, 2),
+        (&[moved, BUSY, moved, FINE], false, 4),
+    ] {
+        let service = Script::start(acts).await;
+        let request = if is_post {
+            client.post(service.url()).body("7")
+        } else {
+            client.get(service.url())
+        };
+        request.send().await.unwrap();
+        assert_eq!(service.requests().len(), requests, "{acts:?} {is_post}");
+    }
+    // A stream is sent once, whatever the table says.
+    for act in [missing, BUSY] {
+        let service = Script::start(&[act]).await;
+        let body = Body::wrap(http_body_util::Empty::<hyper::body::Bytes>::new());
+        client.put(service.url()).body(body).send().await.unwrap();
+        assert_eq!(service.requests().len(), 1);
+    }
 }
 
 #[tokio::test(start_paused = true)]

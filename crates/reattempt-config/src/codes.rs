@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use figment::value::Value;
 
-use super::reader::{Reader, written};
+use super::reader::{Reader, read};
 use reattempt_policy::Codes;
 use reattempt_policy::written::{self as parse, CODE_SETTINGS as SETTINGS, CodeRow};
 use retry_runtime::rules::RuleId;
@@ -39,10 +39,9 @@ impl Reader<'_> {
             Some(verdict) => self.within("verdict", |this| this.take(verdict)),
             None => self.sound(value.tag(), Err(parse::no_verdict(code))),
         };
-        let base = table.get("base").map(|base| {
-            let read = written(base, |it| it.in_file());
-            self.within("base", |this| this.sound(base.tag(), read))
-        });
+        let base = table
+            .get("base")
+            .map(|base| self.within("base", |this| this.sound(base.tag(), read(base))));
         let base = base.map_or(Some(None), |base| base.map(Some))?;
         if !strange.is_empty() {
             return None;

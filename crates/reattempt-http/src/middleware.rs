@@ -216,7 +216,8 @@ macro_rules! reqwest_middleware {
                 extensions: &mut http::Extensions,
                 next: $middleware::Next<'_>,
             ) -> $middleware::Result<$reqwest::Response> {
-                let operation = self.operation_for(extensions.get(), request.is_idempotent());
+                let is_idempotent = request.is_idempotent();
+                let operation = self.operation_for(extensions.get(), is_idempotent);
                 let timer = DefaultTimer.for_async();
                 let context = CallContext::start(operation.operation(), &timer);
                 let budget = operation.policy().shared_budget();
@@ -224,6 +225,12 @@ macro_rules! reqwest_middleware {
                 let mut call = LiveCall::start(|| operation.site(), context);
                 let mut request = request;
                 let url = request.url().clone();
+                let is_redirected = |response: &$reqwest::Response| *response.url() != url;
+                // Behind a redirect no row proves that nothing ran.
+                let has_code = |answer: &$middleware::Result<$reqwest::Response>, code: &str| {
+                    let is_proof = !matches!(answer, Ok(response) if is_redirected(response));
+                    (is_idempotent || is_proof) && has_code(answer, code)
+                };
                 loop {
                     gates.begin(&timer);
                     let again = request.try_clone();
@@ -239,8 +246,6 @@ macro_rules! reqwest_middleware {
                     };
                     let failed = match outcome {
                         Ok(answer) => {
-                            let is_redirected =
-                                |response: &$reqwest::Response| *response.url() != url;
                             let verdict = self.judge(&answer, is_redirected).or_else(|| {
                                 by_code_alone(operation.policy(), &|code| has_code(&answer, code))
                             });
@@ -268,7 +273,7 @@ macro_rules! reqwest_middleware {
                                 Err(error) => error.message().map(ToString::to_string),
                             })
                         },
-                        has_code,
+                        |answer, code| has_code(answer, code),
                     )
                     .since(start);
                     let failure = match again {

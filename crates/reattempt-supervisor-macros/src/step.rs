@@ -112,6 +112,8 @@ impl Step {
         if keys.queue.is_some() {
             refuse_own_code(&durable, is_transaction, faults);
         }
+        // What a transaction returns is no second fault.
+        let is_transaction = is_transaction && keys.queue.is_none();
         let queue = keys
             .queue
             .map(|queue| values::name(Some(queue), "", faults));

@@ -237,7 +237,7 @@ async fn a_late_agent_records_nothing_and_another_one_finishes() {
     let transaction = open.transaction().await.unwrap();
     let row = transaction
         .query_one(
-            "SELECT retry_extend($1, $2, 0.3)",
+            "SELECT retry_extend($1, $2, 3)",
             &[&name_of(&late).0, &name_of(&late).1],
         )
         .await;
@@ -250,7 +250,7 @@ async fn a_late_agent_records_nothing_and_another_one_finishes() {
             )
             .await;
         assert!(finished.unwrap().get::<_, bool>(0));
-        tokio::time::sleep(Duration::from_millis(400)).await;
+        tokio::time::sleep(Duration::from_millis(3100)).await;
         let error = transaction.commit().await.unwrap_err();
         assert_eq!(error.code().map(SqlState::code), Some("RS007"));
     } else {

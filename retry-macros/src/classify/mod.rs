@@ -77,7 +77,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
     let has_code = (!codes.is_empty()).then(|| {
         ours! {
             fn has_code(&self, code: &::core::primitive::str) -> ::core::primitive::bool {
-                use #krate::__private::{CodeByText as _, NoCode as _};
+                use #krate::__private::{CodeByClassify as _, CodeByText as _, NoCode as _};
                 match self {
                     #(#codes)*
                     #[allow(unreachable_patterns)]
@@ -306,7 +306,9 @@ impl Arms<'_> {
                 self.bounds.push(ty.clone());
             }
             self.codes.push(ours! {
-                #path { #member: inner, .. } => #krate::Classify::has_code(inner, code),
+                #path { #member: inner, .. } => {
+                    (&&#krate::__private::Coded(inner)).reattempt_has_code(code)
+                }
             });
             quote_spanned!(at(ty.span())=> #krate::__private::inherit(inner))
         };

@@ -4,7 +4,6 @@ use core::time::Duration;
 
 use crate::policy::Policy;
 use crate::verdict::Verdict;
-use reattempt_policy::rules::Key;
 use reattempt_policy::{Codes, Meaning, OnCode};
 
 /// Returns the verdict under this policy on an error that has this one without it, and the least unit of the delay after it.
@@ -15,7 +14,7 @@ pub(super) fn judge_by_code(
     has_code: &dyn Fn(&str) -> bool,
 ) -> (Verdict, Option<Duration>) {
     // Folds away under a constant policy.
-    if policy.values.has(Key::Codes) {
+    if policy.has_codes() {
         by_table(policy.values.codes, verdict, has_code)
     } else {
         (verdict, None)
@@ -43,7 +42,7 @@ fn by_table(
 /// too.
 #[inline(always)]
 pub fn by_code_alone(policy: &Policy, has_code: &dyn Fn(&str) -> bool) -> Option<Verdict> {
-    if !policy.values.has(Key::Codes) {
+    if !policy.has_codes() {
         return None;
     }
     let (verdict, _) = by_table(policy.values.codes, Verdict::Permanent, has_code);

@@ -100,7 +100,7 @@ const KNOWN: &[(&str, f64, &str)] = &[
     ),
     (
         "async retry with deadline, timeout and budget",
-        1035.0,
+        1043.0,
         "the same, and the budget and the deadline take the full decision, 285, beside the loop",
     ),
     (

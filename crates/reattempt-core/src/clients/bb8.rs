@@ -23,6 +23,10 @@ impl<E: Classify> Classify for RunError<E> {
             Self::TimedOut => Some(&"timed out in bb8"),
         }
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        matches!(self, Self::User(error) if error.has_code(code))
+    }
 }
 
 #[cfg(test)]

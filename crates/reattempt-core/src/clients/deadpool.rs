@@ -33,6 +33,15 @@ impl<E: Classify> Classify for PoolError<E> {
             Self::PostCreateHook(HookError::Message(text)) => Some(text),
         }
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        match self {
+            Self::Backend(error) | Self::PostCreateHook(HookError::Backend(error)) => {
+                error.has_code(code)
+            }
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -111,14 +111,14 @@ macro_rules! rules {
 // where the running program breaks it; with nothing said, it makes a single attempt.
 rules! {
     NoAttempt, R1, Unsafe, reads &[Max], no_attempt;
-    TooLong, R2, Unsafe, reads &[Base, First, Cap, ThrottledBase, ResetAfter, Deadline, Timeout, MaxRetryAfter], too_long;
+    TooLong, R2, Unsafe, reads &[Base, First, Cap, ThrottledBase, ResetAfter, Deadline, Timeout, MaxRetryAfter, Key::Codes], too_long;
     NoBase, R3, Unsafe => pauses, reads &[Backoff, Base], no_base;
     FactorRange, R4, Unsafe, reads &[Factor], factor_range;
     JitterRange, R5, Unsafe, reads &[Key::Jitter], jitter_range;
     NoCap, R6, Unsafe => pauses, reads &[Cap], no_cap;
     NoDeadline, R7, Unsafe, reads &[Deadline], no_deadline;
     NoTimeout, R8, Unsafe, reads &[Timeout], no_timeout;
-    AboveCap, X1, Pointless, reads &[Backoff, Base, First, Cap, ThrottledBase], above_cap;
+    AboveCap, X1, Pointless, reads &[Backoff, Base, First, Cap, ThrottledBase, Key::Codes], above_cap;
     AboveDeadline, X2, Pointless, reads &[Max, Backoff, Base, First, Cap, Key::Jitter, FastFirst, Deadline], above_deadline;
     TimeoutAboveDeadline, X3, Pointless, reads &[Max, Deadline, Timeout], timeout_above_deadline;
     NeverStarts, X4, Pointless, reads &[Max, Backoff, Base, First, Factor, Cap, Key::Jitter, FastFirst, Deadline], never_starts;

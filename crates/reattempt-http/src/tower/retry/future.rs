@@ -253,7 +253,7 @@ where
             let end = this.call.overdue(context(), this.gates);
             return Poll::Ready((answer(end), None));
         };
-        let verdict = plan.verdict(&answer);
+        let verdict = plan.judge.judge(&answer);
         let answer = match verdict {
             None => this.call.succeeded(answer, context, this.gates),
             Some(_) => answer,

@@ -1,10 +1,7 @@
 //! What all calls of a service share.
 
-use reattempt_core::Verdict;
 use retry_runtime::Cause;
-use retry_runtime::private::driver::{
-    CallContext, Describe, Described, ErrorText, Until, by_code_alone,
-};
+use retry_runtime::private::driver::{CallContext, Describe, Described, ErrorText, Until};
 
 use super::classifier::JudgeAnswer;
 use crate::operation::ClientOperation;
@@ -38,16 +35,5 @@ impl<J, C, O, T> Plan<J, C, O, T> {
             |answer| ErrorText::of_answer(answer, || self.judge.message(answer)),
             |answer, code| self.judge.has_code(answer, code),
         )
-    }
-
-    /// Returns the verdict on a failure; `None` on a success.
-    #[inline(always)]
-    pub(super) fn verdict<Req, Res, E>(&self, answer: &Result<Res, E>) -> Option<Verdict>
-    where
-        J: JudgeAnswer<Req, Res, E>,
-    {
-        let policy = self.operation.policy();
-        let verdict = self.judge.judge(answer);
-        verdict.or_else(|| by_code_alone(policy, &|code| self.judge.has_code(answer, code)))
     }
 }
