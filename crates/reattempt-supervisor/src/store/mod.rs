@@ -73,7 +73,7 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// * The store carries out the writes of one [`write`](Self::write) in their order, all or none.
 ///   When the future returns, they are on disk.
 /// * A claim gives a task to one worker only, and raises the fence of the task.
-/// * A write with a [`Lease`](crate::Lease) whose fence is not that of the task changes nothing and
+/// * A write with a [`Lease`] whose fence is not that of the task changes nothing and
 ///   returns [`WriteResult::Lost`].
 /// * A record that is already there, written under the same fence, counts as written now, and so
 ///   does a change that has taken place: a writer that does not know whether its transaction took
