@@ -492,9 +492,8 @@ impl Policy {
     }
 
     /// Returns whether it has a table of codes.
-    #[doc(hidden)]
     #[inline]
-    pub const fn has_codes(&self) -> bool {
+    pub(crate) const fn has_codes(&self) -> bool {
         self.values.has(Key::Codes)
     }
 

@@ -6,10 +6,6 @@ use core::fmt::{self, Write as _};
 use crate::verdict::Classify;
 
 /// Returns whether `code` is this number.
-#[cfg_attr(
-    not(feature = "http"),
-    allow(dead_code, reason = "for client libraries")
-)]
 pub fn is_number(number: u16, code: &str) -> bool {
     code.parse() == Ok(number)
 }

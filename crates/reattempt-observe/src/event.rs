@@ -366,7 +366,7 @@ impl fmt::Display for CallInfo<'_> {
     }
 }
 
-/// The time of the calendar. Without one nothing is retried: `retry-runtime` refuses such a build.
+/// The time of the calendar. Without one nothing is retried: `reattempt-overload` refuses such a build.
 pub(crate) fn now() -> SystemTime {
     system_time().unwrap_or(UNIX_EPOCH)
 }

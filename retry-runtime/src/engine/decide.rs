@@ -291,10 +291,11 @@ impl Progress {
 
 /// Returns an end of which the call knows more than the reason: the delay that the last error or a gate asks for.
 fn known(end: GaveUp, verdict: Verdict, gates: &mut dyn Gate, clock: &dyn Clock) -> GaveUp {
-    let wait = match (end.reason(), verdict) {
-        // The breaker knows when it lets a probe through; the last error may have asked for less.
-        (GiveUpReason::BreakerOpen, _) => gates.retry_after(clock),
-        (_, verdict) => verdict.requested_delay(),
+    // The breaker knows when it lets a probe through; the last error may have asked for less.
+    let wait = if end.reason() == GiveUpReason::BreakerOpen {
+        gates.retry_after(clock)
+    } else {
+        verdict.requested_delay()
     };
     wait.map_or(end, |wait| end.with_retry_after(wait))
 }

@@ -127,7 +127,7 @@ fn of(source: Option<&(dyn Error + 'static)>, is_timeout: bool) -> Verdict {
     source.and_then(in_chain).unwrap_or(Verdict::Permanent)
 }
 
-/// What `fetch` of JavaScript said, which is text; a script is not told why a request failed. A body that arrived and is not
+/// What `fetch` of JavaScript said, which is text; a script does not learn why a request failed. A body that arrived and is not
 /// what was expected has another source.
 #[cfg(target_os = "unknown")]
 fn of(source: Option<&(dyn Error + 'static)>, is_timeout: bool) -> Verdict {

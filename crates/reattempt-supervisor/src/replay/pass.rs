@@ -1,10 +1,10 @@
 //! One run of a workflow on its record, in which no step starts.
 
 use std::sync::Arc;
-
-use reattempt::Policy;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+
+use reattempt::Policy;
 
 use super::history::History;
 use crate::context::journal::{Next, Stop};
