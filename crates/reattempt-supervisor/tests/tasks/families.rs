@@ -6,13 +6,11 @@
     reason = "a test that panics has failed; steps are async, also those that wait for nothing, and a compensation gets a reference to the result"
 )]
 
-mod kit;
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kit::pass_on;
+use crate::kit::pass_on;
 use reattempt_supervisor::store::{
     Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,
     UnknownWorkflow, Write, WriteResult,

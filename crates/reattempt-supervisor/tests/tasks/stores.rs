@@ -7,11 +7,8 @@
 )]
 
 #[cfg(feature = "postgres")]
-mod kit;
-#[cfg(feature = "postgres")]
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
+use crate::servers;
 use std::sync::Arc;
 
 use reattempt_supervisor::store::Store;

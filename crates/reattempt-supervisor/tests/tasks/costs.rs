@@ -1,6 +1,6 @@
 //! What the statements of a store on PostgreSQL read beside few tasks and beside many: the same.
 //!
-//! `cargo test -p reattempt-supervisor --test costs -- --ignored --nocapture` takes 200,000 and 1,000,000 tasks
+//! `cargo test -p reattempt-supervisor --test tasks -- costs:: --ignored --nocapture` takes 200,000 and 1,000,000 tasks
 //! that wait, beside a million that have ended, and prints a table.
 #![cfg(feature = "postgres")]
 #![allow(
@@ -10,12 +10,10 @@
     reason = "a test that panics has failed"
 )]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
 use std::time::Duration;
 
+use crate::servers::Server;
 use reattempt_supervisor::store::{
     AdminCommand, Change, Claim, Filter, Missed, NextGeneration, Resolution, ScheduleState,
     ScheduleWrite, Store as _, StoredSchedule, Sweep, Verdict, Wake, Write, WriteResult,
@@ -23,7 +21,6 @@ use reattempt_supervisor::store::{
 use reattempt_supervisor::{
     Fence, Lease, NewTask, Postgres, Retention, RunningStep, State, TaskId, Time, WorkerId,
 };
-use servers::Server;
 
 /// How many tasks have ended.
 struct Size {

@@ -1,6 +1,6 @@
 //! Lanes on PostgreSQL: beside transactions of an application, after a repair, and with several schedulers.
 //!
-//! `cargo test -p reattempt-supervisor --test lanes -- --ignored --nocapture` takes 10,000 tasks of one lane, and prints how
+//! `cargo test -p reattempt-supervisor --test tasks -- lanes:: --ignored --nocapture` takes 10,000 tasks of one lane, and prints how
 //! long others wait beside them.
 #![cfg(feature = "postgres")]
 #![allow(
@@ -11,19 +11,16 @@
     reason = "a test that panics has failed; parts of a time need not be exact"
 )]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::servers::Server;
 use reattempt_supervisor::store::{Change, Filter, Store as _, Write, WriteResult};
 use reattempt_supervisor::{
     Client, Lease, NewTask, Postgres, RecordKind, Scheduler, State, Step, StepError, Task,
     WorkflowContext, step, workflow,
 };
-use servers::Server;
 
 #[step(retry(idempotent = false))]
 async fn work(_step: &Step, millis: u64) -> Result<(), std::io::Error> {

@@ -1,6 +1,6 @@
 //! What schedulers without work send to PostgreSQL.
 //!
-//! `cargo test -p reattempt-supervisor --features postgres --test idle -- --ignored --nocapture` prints a table.
+//! `cargo test -p reattempt-supervisor --features postgres --test tasks -- idle:: --ignored --nocapture` prints a table.
 #![cfg(feature = "postgres")]
 #![allow(
     clippy::unwrap_used,
@@ -9,14 +9,11 @@
     reason = "a test that panics has failed; workflows are async"
 )]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
 use std::time::Duration;
 
+use crate::servers::Server;
 use reattempt_supervisor::{Client, Postgres, Scheduler, StepError, WorkflowContext, workflow};
-use servers::Server;
 
 #[workflow]
 async fn nothing(_context: &WorkflowContext) -> Result<u8, StepError> {

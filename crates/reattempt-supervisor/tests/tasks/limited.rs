@@ -2,17 +2,15 @@
 //! themselves that only the end of a task or the time of a rate makes them look.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-mod kit;
 #[cfg(feature = "postgres")]
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
+use crate::servers;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kit::pass_on;
+use crate::kit::pass_on;
 use reattempt_supervisor::store::{
     Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,
     UnknownWorkflow, Write, WriteResult,

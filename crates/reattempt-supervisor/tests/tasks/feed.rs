@@ -5,8 +5,7 @@
     reason = "a test that panics has failed"
 )]
 
-mod kit;
-
+use crate::kit;
 use std::time::Duration;
 
 use reattempt_supervisor::store::{AdminCommand, Write};

@@ -6,17 +6,14 @@
     reason = "a test that panics has failed; steps are async, also those that wait for nothing, and a compensation gets a reference to the result"
 )]
 
-mod kit;
 #[cfg(feature = "postgres")]
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::servers;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kit::pass_on;
+use crate::kit::pass_on;
 use reattempt::Verdict;
 use reattempt_supervisor::replay::{Replay, export};
 use reattempt_supervisor::store::{

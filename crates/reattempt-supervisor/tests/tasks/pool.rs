@@ -8,21 +8,19 @@
     reason = "a test that panics has failed; workflows are async"
 )]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
+use crate::servers;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
+use crate::servers::Server;
 use reattempt_supervisor::store::Store;
 use reattempt_supervisor::{
     Client, Postgres, Scheduler, Step, StepError, WorkflowContext, conformance, step, workflow,
 };
-use servers::Server;
 
 /// A pool before a server.
 struct Pool {

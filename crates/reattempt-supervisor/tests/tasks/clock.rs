@@ -2,10 +2,8 @@
 #![cfg(all(feature = "sqlite", feature = "postgres"))]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
+use crate::servers;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -6,12 +6,11 @@
     reason = "a test that panics has failed; steps are async, also those that wait for nothing"
 )]
 
-mod kit;
-
+use crate::kit;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kit::pass_on;
+use crate::kit::pass_on;
 use reattempt::{Jitter, Policy};
 use reattempt_supervisor::store::{
     Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,

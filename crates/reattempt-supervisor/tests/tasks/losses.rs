@@ -7,13 +7,12 @@
     reason = "a test that panics has failed; steps are async, also those that wait for nothing"
 )]
 
-mod kit;
-
+use crate::kit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use kit::pass_on;
+use crate::kit::pass_on;
 use reattempt::deadline;
 use reattempt_supervisor::store::{
     Claim, Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreError, StoreFuture,

@@ -1,7 +1,7 @@
 //! What a claim and a heartbeat read beside an old snapshot, such as that of a dump: VACUUM removes nothing, and they read
 //! no more than at first. A round is also compared with one without a snapshot.
 //!
-//! `SNAPSHOT_TASKS=20000 cargo test --release --test snapshot -- --nocapture` takes four rounds of 20,000 tasks.
+//! `SNAPSHOT_TASKS=20000 cargo test --release --test tasks -- snapshot:: --nocapture` takes four rounds of 20,000 tasks.
 #![cfg(feature = "postgres")]
 #![allow(
     clippy::unwrap_used,
@@ -9,15 +9,12 @@
     reason = "a test that panics has failed"
 )]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
 use std::time::{Duration, Instant};
 
+use crate::servers::Server;
 use reattempt_supervisor::store::{Change, ClaimedTask, Store as _, Write, WriteResult};
 use reattempt_supervisor::{Lease, Postgres, State, TaskId, WorkerId};
-use servers::Server;
 
 const ROUNDS: usize = 4;
 

@@ -8,18 +8,16 @@
     reason = "a test that panics has failed"
 )]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
+use crate::servers;
 use std::time::Duration;
 
+use crate::servers::Server;
 use reattempt_supervisor::store::{Change, ClaimedTask, Filter, Store as _, Write, WriteResult};
 use reattempt_supervisor::{
     Client, Event, Lease, Memory, NewTask, Postgres, RunningStep, Scheduler, State, StepError,
     TaskId, Time, WorkerId, WorkflowContext, workflow,
 };
-use servers::Server;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 

@@ -12,15 +12,10 @@
     reason = "shapes that somebody may write"
 )]
 
-#[path = "shapes/arguments.rs"]
 mod arguments;
-#[path = "shapes/attributes.rs"]
 mod attributes;
-#[path = "shapes/errors.rs"]
 mod errors;
-#[path = "shapes/names.rs"]
 mod names;
-#[path = "shapes/undone.rs"]
 mod undone;
 
 use std::sync::{Arc, Mutex};

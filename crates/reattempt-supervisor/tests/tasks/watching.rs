@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-const DASHBOARD: &str = include_str!("../watching/dashboard.json");
-const ALERTS: &str = include_str!("../watching/alerts.yaml");
-const METRICS: &str = include_str!("../src/events/to_metrics.rs");
+const DASHBOARD: &str = include_str!("../../watching/dashboard.json");
+const ALERTS: &str = include_str!("../../watching/alerts.yaml");
+const METRICS: &str = include_str!("../../src/events/to_metrics.rs");
 
 /// Returns the names of metrics in a text.
 fn names(text: &str) -> BTreeSet<&str> {

@@ -8,19 +8,16 @@
     reason = "a test that panics has failed; steps are async, also those that wait for nothing"
 )]
 
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::servers::Server;
 use reattempt_supervisor::{
     Client, Committed, Memory, Postgres, RecordKind, Retention, Scheduler, Sqlite, State, Step,
     StepError, Task, WorkflowContext, step, transaction::Transaction, workflow,
 };
 use rusqlite::Error;
-use servers::Server;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 

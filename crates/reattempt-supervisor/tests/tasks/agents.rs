@@ -8,17 +8,14 @@
     reason = "a test that panics has failed"
 )]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kit::session;
+use crate::kit::session;
+use crate::servers::Server;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use reattempt::Policy;
@@ -27,7 +24,6 @@ use reattempt_supervisor::{
     SubmitError, Supervisor, SupervisorHandle, TaskId, WorkflowContext, step, workflow,
 };
 use serde_json::Value;
-use servers::Server;
 use tokio_postgres::error::SqlState;
 
 #[step(queue = "gpu", retry(max = 3, base = "1ms"), complete_by = "30s")]

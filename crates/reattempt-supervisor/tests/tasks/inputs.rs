@@ -2,14 +2,11 @@
 #![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
+use crate::servers::Server;
 use reattempt_supervisor::{
     Client, Postgres, QueueLimit, StepError, Submission, WorkflowContext, workflow,
 };
-use servers::Server;
 
 /// Sets a part of a submission.
 type Set<W> = fn(Submission<W>, String) -> Submission<W>;

@@ -11,15 +11,14 @@
     reason = "steps are async, also those that wait for nothing"
 )]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
+use crate::servers;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::servers::Server;
 use reattempt::Policy;
 use reattempt_supervisor::store::{
     Change, ClaimedTask, Filter, Store as _, Wake, Write, WriteResult,
@@ -28,7 +27,6 @@ use reattempt_supervisor::{
     Client, Lease, Postgres, RecordKind, Scheduler, SchedulerHandle, State, Step, StepError,
     SubmitError, Supervisor, Task, Time, WorkflowContext, step, workflow,
 };
-use servers::Server;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;

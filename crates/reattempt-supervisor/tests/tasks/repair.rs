@@ -6,17 +6,14 @@
     reason = "a test that panics has failed"
 )]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::servers::Server;
 use reattempt_supervisor::store::{Change, Store as _, Write, WriteResult};
 use reattempt_supervisor::{Client, Lease, Postgres, State, WorkerId};
-use servers::Server;
 
 /// Adds 8,000 tasks in all states, half of them with a `complete_by`.
 const TASKS: &str = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,

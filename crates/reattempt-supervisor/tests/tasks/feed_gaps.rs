@@ -2,18 +2,15 @@
 #![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-mod kit;
-#[path = "../../../examples/servers/mod.rs"]
-mod servers;
-
+use crate::kit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::servers::Server;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use reattempt_supervisor::store::{AdminCommand, FeedPage, Store as _, Write};
 use reattempt_supervisor::{Client, Postgres, TaskId};
-use servers::Server;
 
 /// Ends a task in a transaction of another program.
 fn ending(task: TaskId) -> String {
