@@ -101,6 +101,11 @@ step_bounds() {
     cargo run --quiet --release -p reattempt-benches -- --bounds --only
 }
 
+# What a program with many functions costs to compile, and how large it is.
+step_compiled() {
+    cargo run --quiet --release -p reattempt-benches -- --bounds --only "async function"
+}
+
 # The list of what can panic, against the lints that are lifted for it in library code, and the assertions.
 step_panics() {
     local lints='unwrap_used|expect_used|get_unwrap|unwrap_in_result|panic|unreachable|indexing_slicing|string_slice'

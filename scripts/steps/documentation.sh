@@ -23,7 +23,8 @@ rustdoc_of_nightly() {
     mkdir -p "$target/tools"
     printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc "$@"\n' > "$wrapper"
     chmod +x "$wrapper"
-    RUSTDOC=$wrapper RUSTDOCFLAGS=$1 cargo doc --quiet --no-deps --workspace --all-features
+    # shellcheck disable=SC2046
+    RUSTDOC=$wrapper RUSTDOCFLAGS=$1 cargo doc --quiet --no-deps --all-features $(printf -- '-p %s ' "${verified[@]}" "${packed[@]}")
 }
 
 # What users can name, in `tests/api`: changing it is a decision. `scripts/check api --accept` takes it.

@@ -174,7 +174,7 @@ for package in json.load(sys.stdin)["packages"]:
 ')
 }
 
-# The first command of the README in a fresh clone, as a reader would type it; `.ci/run` runs the second.
+# The first command of the README in a fresh clone, as a reader would type it. The clone of `.ci/run` is one.
 step_fresh() {
     local fresh=$target/fresh command
     rm -rf "$fresh"

@@ -61,7 +61,7 @@ const COLUMNS: &[&str] = &[
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) word: &'a str,
-    /// Without the libraries, which take most of the time.
+    /// Without the libraries and, unless `word` asks for them, without programs to compile: these take most of the time.
     pub(crate) is_quick: bool,
     pub(crate) markdown: bool,
 }
@@ -78,12 +78,12 @@ pub(crate) fn check(asked: Asked<'_>) -> Result<(), Box<dyn Error>> {
 pub(crate) fn print(asked: Asked<'_>) -> Result<usize, Box<dyn Error>> {
     let mut broken = 0;
     let current = BUILDS.iter().filter(|build| build.is_current());
-    for build in current.filter(|build| !build.rows(asked.word).is_empty()) {
+    for build in current.filter(|build| !build.rows(asked).is_empty()) {
         broken += print_build(build, asked)?;
     }
     // They are other programs. One that has a feature is such a one, and prints its own rows.
     let others = BUILDS.iter().filter(|_| BUILDS[0].is_current()).skip(1);
-    for build in others.filter(|build| !build.rows(asked.word).is_empty()) {
+    for build in others.filter(|build| !build.rows(asked).is_empty()) {
         let mut words = vec!["--bounds"];
         words.extend(asked.is_quick.then_some("--only"));
         words.extend((!asked.word.is_empty()).then_some(asked.word));
@@ -100,7 +100,7 @@ pub(crate) fn print(asked: Asked<'_>) -> Result<usize, Box<dyn Error>> {
 }
 
 fn print_build(build: &Build, asked: Asked<'_>) -> Result<usize, Box<dyn Error>> {
-    let rows = build.rows(asked.word);
+    let rows = build.rows(asked);
     let ways = if asked.is_quick { &WAYS[..OWN] } else { WAYS };
     let counted: Vec<_> = rows.iter().map(|row| &row.row).collect();
     let figures = Figures::measured(&counted, ways)?;
@@ -149,7 +149,12 @@ fn print_build(build: &Build, asked: Asked<'_>) -> Result<usize, Box<dyn Error>>
 /// Prints in which functions the instructions of rows are, as far as this build has them.
 pub(crate) fn attribute(word: &str) -> Result<(), Box<dyn Error>> {
     let builds = BUILDS.iter().filter(|build| build.is_current());
-    for Bounded { row, .. } in builds.flat_map(|build| build.rows(word)) {
+    let asked = Asked {
+        word,
+        is_quick: true,
+        markdown: false,
+    };
+    for Bounded { row, .. } in builds.flat_map(|build| build.rows(asked)) {
         for way in [&ours::WAY, &ours::ALIAS] {
             let terms = row.counted.terms(way.is_loop());
             let terms: Vec<_> = terms
