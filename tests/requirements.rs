@@ -339,6 +339,54 @@ fn a18_a_policy_for_steps_of_transactions_makes_success_likely() {
     assert_eq!(charge(&mut 0).unwrap(), 12);
 }
 
+/// By the verdict alone, and by a table in a file.
+#[test]
+fn a12_the_kind_of_error_decides_the_delay() {
+    #[derive(Debug, Clone, Copy)]
+    struct Failed(&'static str, Verdict);
+
+    impl Classify for Failed {
+        fn classify(&self) -> Verdict {
+            self.1
+        }
+
+        fn has_code(&self, code: &str) -> bool {
+            code == self.0
+        }
+    }
+
+    let first_delay = |policy: Policy, error: Failed| {
+        let _time = virtual_time();
+        let recorder = reattempt::testing::record();
+        policy.run(|| Err::<(), _>(error)).unwrap_err();
+        recorder.calls()[0].delays().first().copied()
+    };
+    let dropped = Failed("none", Verdict::Transient);
+    let busy = Failed("503", Verdict::Throttled(None));
+    let lost = Failed("404", Verdict::Permanent);
+
+    let plain = Policy::new().max(3).jitter(Jitter::None);
+    assert!(first_delay(plain, dropped).unwrap() < seconds(1));
+    assert_eq!(first_delay(plain, busy), Some(seconds(1)));
+    assert_eq!(first_delay(plain, lost), None);
+
+    let file = Config::from_toml(
+        r#"
+        [policies.store]
+        max = 3
+        jitter = "none"
+        codes = { 503 = { verdict = "throttled", base = "5s" }, 404 = "transient" }
+        "#,
+    );
+    let table = file.unwrap().policy("store").unwrap();
+    assert_eq!(first_delay(table, busy), Some(seconds(5)));
+    assert_eq!(
+        first_delay(table, lost),
+        first_delay(plain, dropped),
+        "a row decides in place of the type"
+    );
+}
+
 /// An error that says when to come back.
 #[derive(Debug, Clone, PartialEq)]
 struct Busy(Duration);
