@@ -3,7 +3,8 @@
     dead_code,
     unused_imports,
     unused_macros,
-    reason = "each test program uses a part of it"
+    clippy::unwrap_used,
+    reason = "each test program uses a part of it, and one that panics has failed"
 )]
 
 use std::time::Duration;
