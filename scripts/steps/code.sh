@@ -101,7 +101,7 @@ step_bounds() {
     cargo run --quiet --release -p reattempt-benches -- --bounds --only
 }
 
-# What a program with many functions costs to compile, and how large it is.
+# The rows that `bounds` leaves out: what a program of 200 functions costs to compile, and how large it is. It takes minutes.
 step_compiled() {
     cargo run --quiet --release -p reattempt-benches -- --bounds --only "async function"
 }

@@ -16,7 +16,7 @@ step_docs_rs() {
     done
 }
 
-# The documentation with flags that stable compilers know, but refuse. The variable that lets them is for rustdoc
+# The pages of the published packages with flags that stable compilers know, but refuse. The variable that lets them is for rustdoc
 # alone: build scripts look at it, and everything would be compiled anew.
 rustdoc_of_nightly() {
     local wrapper=$target/tools/rustdoc

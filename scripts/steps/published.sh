@@ -174,7 +174,7 @@ for package in json.load(sys.stdin)["packages"]:
 ')
 }
 
-# The first command of the README in a fresh clone, as a reader would type it. The clone of `.ci/run` is one.
+# The first command of the README in a fresh clone, as a reader would type it; `.ci/run` types it in its own clone.
 step_fresh() {
     local fresh=$target/fresh command
     rm -rf "$fresh"

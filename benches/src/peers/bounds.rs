@@ -15,6 +15,7 @@ use std::error::Error;
 use std::process::Command;
 
 use super::figures::Figures;
+use super::rows::Counted;
 use super::ways::Way;
 use super::{resilience, services};
 use crate::matrix::Matrix;
@@ -61,9 +62,19 @@ const COLUMNS: &[&str] = &[
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) word: &'a str,
-    /// Without the libraries and, unless `word` asks for them, without programs to compile: these take most of the time.
+    /// Without the libraries, and without programs of 200 functions unless `word` asks for them: they take most of the time.
     pub(crate) is_quick: bool,
     pub(crate) markdown: bool,
+}
+
+impl Asked<'_> {
+    fn rows(self, build: &Build) -> Vec<&'static Bounded> {
+        let mut rows = build.rows(self.word);
+        if self.is_quick && self.word.is_empty() {
+            rows.retain(|bounded| !matches!(bounded.row.counted, Counted::Built(_)));
+        }
+        rows
+    }
 }
 
 /// Prints the rows of all builds; it is an error if one is not as it should be.
@@ -78,12 +89,12 @@ pub(crate) fn check(asked: Asked<'_>) -> Result<(), Box<dyn Error>> {
 pub(crate) fn print(asked: Asked<'_>) -> Result<usize, Box<dyn Error>> {
     let mut broken = 0;
     let current = BUILDS.iter().filter(|build| build.is_current());
-    for build in current.filter(|build| !build.rows(asked).is_empty()) {
+    for build in current.filter(|build| !asked.rows(build).is_empty()) {
         broken += print_build(build, asked)?;
     }
     // They are other programs. One that has a feature is such a one, and prints its own rows.
     let others = BUILDS.iter().filter(|_| BUILDS[0].is_current()).skip(1);
-    for build in others.filter(|build| !build.rows(asked).is_empty()) {
+    for build in others.filter(|build| !asked.rows(build).is_empty()) {
         let mut words = vec!["--bounds"];
         words.extend(asked.is_quick.then_some("--only"));
         words.extend((!asked.word.is_empty()).then_some(asked.word));
@@ -100,7 +111,7 @@ pub(crate) fn print(asked: Asked<'_>) -> Result<usize, Box<dyn Error>> {
 }
 
 fn print_build(build: &Build, asked: Asked<'_>) -> Result<usize, Box<dyn Error>> {
-    let rows = build.rows(asked);
+    let rows = asked.rows(build);
     let ways = if asked.is_quick { &WAYS[..OWN] } else { WAYS };
     let counted: Vec<_> = rows.iter().map(|row| &row.row).collect();
     let figures = Figures::measured(&counted, ways)?;
@@ -149,12 +160,7 @@ fn print_build(build: &Build, asked: Asked<'_>) -> Result<usize, Box<dyn Error>>
 /// Prints in which functions the instructions of rows are, as far as this build has them.
 pub(crate) fn attribute(word: &str) -> Result<(), Box<dyn Error>> {
     let builds = BUILDS.iter().filter(|build| build.is_current());
-    let asked = Asked {
-        word,
-        is_quick: true,
-        markdown: false,
-    };
-    for Bounded { row, .. } in builds.flat_map(|build| build.rows(asked)) {
+    for Bounded { row, .. } in builds.flat_map(|build| build.rows(word)) {
         for way in [&ours::WAY, &ours::ALIAS] {
             let terms = row.counted.terms(way.is_loop());
             let terms: Vec<_> = terms

@@ -76,7 +76,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
     let (bounds, sources, codes) = (arms.bounds, arms.sources, arms.codes);
     let has_code = (!codes.is_empty()).then(|| {
         // An arm that nothing reaches would need an `allow`, which `forbid` above it refuses.
-        let others = (codes.len() < variants(&input.data)).then(|| ours!(_ => false,));
+        let others = (codes.len() < arm_count(&input.data)).then(|| ours!(_ => false,));
         ours! {
             fn has_code(&self, code: &::core::primitive::str) -> ::core::primitive::bool {
                 use #krate::__private::{CodeByClassify as _, CodeByText as _, NoCode as _};
@@ -317,8 +317,8 @@ impl Arms<'_> {
     }
 }
 
-/// How many arms name them all.
-fn variants(data: &Data) -> usize {
+/// How many arms a `match` of the type has that names each variant.
+fn arm_count(data: &Data) -> usize {
     match data {
         Data::Enum(data) => data.variants.len(),
         Data::Struct(_) | Data::Union(_) => 1,

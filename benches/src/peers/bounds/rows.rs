@@ -1,6 +1,5 @@
 //! The rows, and the bound of each: the one place for them. What is over its bound is in `over.rs`.
 
-use super::Asked;
 use crate::peers::rows::{Counted, Row};
 use crate::table::Bound;
 use Bound::{AtMost, OverBare, OverHand, TimesHand};
@@ -54,15 +53,10 @@ impl Build {
         self.feature == current
     }
 
-    /// The rows whose title has the word at the beginning of a word: `sync` is not in `async`.
-    pub(super) fn rows(&self, asked: Asked<'_>) -> Vec<&'static Bounded> {
+    /// The rows whose title has `word` at the beginning of a word: `sync` is not in `async`.
+    pub(super) fn rows(&self, word: &str) -> Vec<&'static Bounded> {
         let rows = self.rows.iter();
-        // Programs with 200 functions take minutes to compile.
-        let is_left_out = |row: &Bounded| {
-            asked.is_quick && asked.word.is_empty() && matches!(row.row.counted, Built(_))
-        };
-        rows.filter(|row| has(row.row.title, asked.word) && !is_left_out(row))
-            .collect()
+        rows.filter(|row| has(row.row.title, word)).collect()
     }
 }
 

@@ -1,12 +1,6 @@
 //! Steps that agents run, on PostgreSQL: what the four functions accept, and that nothing is lost or recorded twice
 //! while agents and workers die.
 #![cfg(feature = "postgres")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that panics has failed"
-)]
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};

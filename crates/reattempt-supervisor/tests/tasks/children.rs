@@ -1,9 +1,4 @@
 //! Tasks that start other tasks, on a store in memory with tokio's clock paused.
-#![allow(
-    clippy::unwrap_used,
-    clippy::unused_async,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
-)]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

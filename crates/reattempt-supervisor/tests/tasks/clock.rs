@@ -1,12 +1,11 @@
 //! Sets the clock of a store back and forth: nothing is lost, and tasks do not wait for as long.
 #![cfg(all(feature = "sqlite", feature = "postgres"))]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-use crate::kit;
-use crate::servers;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::kit;
+use crate::servers;
 use reattempt::Policy;
 use reattempt_supervisor::store::{ClaimedTask, Expiry, Store, Sweep, Write, WriteResult};
 use reattempt_supervisor::{Lease, NewTask, Postgres, QueueLimit, Sqlite, State, WorkerId};

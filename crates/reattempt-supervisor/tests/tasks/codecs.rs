@@ -1,13 +1,5 @@
 //! Payloads that a store keeps encoded.
 #![cfg(feature = "sqlite")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::panic_in_result_fn,
-    clippy::unused_async,
-    clippy::ptr_arg,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing, and a compensation gets a reference to the result"
-)]
 
 use std::error::Error;
 use std::sync::Arc;

@@ -3,16 +3,10 @@
 //! `cargo test -p reattempt-supervisor --test tasks -- costs:: --ignored --nocapture` takes 200,000 and 1,000,000 tasks
 //! that wait, beside a million that have ended, and prints a table.
 #![cfg(feature = "postgres")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that panics has failed"
-)]
 
-use crate::kit;
 use std::time::Duration;
 
+use crate::kit;
 use crate::servers::Server;
 use reattempt_supervisor::store::{
     AdminCommand, Change, Claim, Filter, Missed, NextGeneration, Resolution, ScheduleState,

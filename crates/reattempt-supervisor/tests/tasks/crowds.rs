@@ -1,18 +1,11 @@
 //! What a store on PostgreSQL costs beside many tasks of others, and how its tables follow the
 //! tasks.
 #![cfg(feature = "postgres")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that panics has failed"
-)]
 
-use crate::kit;
-use crate::servers;
 use std::time::Duration;
 
-use crate::servers::Server;
+use crate::kit;
+use crate::servers::{self, Server};
 use reattempt_supervisor::store::{Change, ClaimedTask, Filter, Store as _, Write, WriteResult};
 use reattempt_supervisor::{
     Client, Event, Lease, Memory, NewTask, Postgres, RunningStep, Scheduler, State, StepError,

@@ -1,10 +1,5 @@
 //! Runs tasks on an engine that keeps their record in a list, with a crash between any two of its
 //! operations.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that panics has failed"
-)]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

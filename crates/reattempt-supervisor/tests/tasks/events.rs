@@ -1,5 +1,4 @@
 //! The events of steps and queues.
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,10 +1,4 @@
 //! Which failures count: those of one step, and those of a task in a row.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::unused_async,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
-)]
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,10 +1,4 @@
 //! Children whose parents turn back, on a store in memory with tokio's clock paused.
-#![allow(
-    clippy::unwrap_used,
-    clippy::unused_async,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing, and a compensation gets a reference to the result"
-)]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,13 +1,8 @@
 //! The feed of ends, as its readers see it.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that panics has failed"
-)]
 
-use crate::kit;
 use std::time::Duration;
 
+use crate::kit;
 use reattempt_supervisor::store::{AdminCommand, Write};
 use reattempt_supervisor::{Client, Ending, Ends, EndsError, Memory, NewTask, State, TaskId};
 use tokio::time::Instant;

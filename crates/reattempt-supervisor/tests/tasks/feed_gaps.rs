@@ -1,11 +1,10 @@
 //! The feed of ends on PostgreSQL, whose transactions end in another order than that of their numbers.
 #![cfg(feature = "postgres")]
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-use crate::kit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::kit;
 use crate::servers::Server;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};

@@ -1,19 +1,13 @@
 //! Workflows that continue as new.
-#![allow(
-    clippy::unwrap_used,
-    clippy::unused_async,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing, and a compensation gets a reference to the result"
-)]
 
-#[cfg(feature = "postgres")]
-use crate::servers;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::kit::pass_on;
+#[cfg(feature = "postgres")]
+use crate::servers;
 use reattempt::Verdict;
 use reattempt_supervisor::replay::{Replay, export};
 use reattempt_supervisor::store::{

@@ -1,11 +1,5 @@
 //! Keys of steps and children, as services see them.
 #![cfg(feature = "sqlite")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::unused_async,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
-)]
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

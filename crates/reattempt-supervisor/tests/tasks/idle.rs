@@ -2,16 +2,10 @@
 //!
 //! `cargo test -p reattempt-supervisor --features postgres --test tasks -- idle:: --ignored --nocapture` prints a table.
 #![cfg(feature = "postgres")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::unused_async,
-    reason = "a test that panics has failed; workflows are async"
-)]
 
-use crate::kit;
 use std::time::Duration;
 
+use crate::kit;
 use crate::servers::Server;
 use reattempt_supervisor::{Client, Postgres, Scheduler, StepError, WorkflowContext, workflow};
 

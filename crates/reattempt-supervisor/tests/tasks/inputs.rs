@@ -1,6 +1,5 @@
 //! What PostgreSQL cannot store gets an error that says what to change.
 #![cfg(feature = "postgres")]
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use crate::kit;
 use crate::servers::Server;

@@ -3,18 +3,11 @@
 //! `cargo test -p reattempt-supervisor --test tasks -- lanes:: --ignored --nocapture` takes 10,000 tasks of one lane, and prints how
 //! long others wait beside them.
 #![cfg(feature = "postgres")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::as_conversions,
-    clippy::cast_precision_loss,
-    reason = "a test that panics has failed; parts of a time need not be exact"
-)]
 
-use crate::kit;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::kit;
 use crate::servers::Server;
 use reattempt_supervisor::store::{Change, Filter, Store as _, Write, WriteResult};
 use reattempt_supervisor::{

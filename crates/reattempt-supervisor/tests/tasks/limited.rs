@@ -1,16 +1,14 @@
 //! Queues with limits, on a store in memory with tokio's clock paused. The schedulers look so rarely by
 //! themselves that only the end of a task or the time of a rate makes them look.
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-#[cfg(feature = "postgres")]
-use crate::kit;
-use crate::servers;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::kit::pass_on;
+use crate::kit::{self, pass_on};
+#[cfg(feature = "postgres")]
+use crate::servers;
 use reattempt_supervisor::store::{
     Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,
     UnknownWorkflow, Write, WriteResult,

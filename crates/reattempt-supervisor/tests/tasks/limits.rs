@@ -1,9 +1,4 @@
 //! Submissions of many tasks, and limits, on a store in memory with tokio's clock paused.
-#![allow(
-    clippy::unwrap_used,
-    clippy::unused_async,
-    reason = "a test that panics has failed; workflows are async, also those that wait for nothing"
-)]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

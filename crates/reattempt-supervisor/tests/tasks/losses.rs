@@ -1,18 +1,11 @@
 //! Tasks whose time is over, or that another worker may hold: what runs of them is dropped, and that is not a
 //! failure.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::unused_async,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
-)]
 
-use crate::kit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use crate::kit::pass_on;
+use crate::kit::{self, pass_on};
 use reattempt::deadline;
 use reattempt_supervisor::store::{
     Claim, Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreError, StoreFuture,

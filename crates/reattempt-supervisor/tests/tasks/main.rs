@@ -1,5 +1,17 @@
 //! What tasks, stores and operators can rely on. They are one program: a program for each of them would link the whole
 //! crate as often, and would wait for its servers alone. What needs a process of its own stands beside this folder.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::panic_in_result_fn,
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    clippy::ptr_arg,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unused_async,
+    reason = "a test that panics has failed; parts of a time need not be exact; steps are async, also those that wait for nothing, and a compensation gets a reference to the result"
+)]
 
 #[path = "../kit/mod.rs"]
 mod kit;

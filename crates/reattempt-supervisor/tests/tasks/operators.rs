@@ -1,6 +1,5 @@
 //! The program and the pages for operators.
 #![cfg(feature = "cli")]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

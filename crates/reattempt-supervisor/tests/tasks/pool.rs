@@ -1,22 +1,14 @@
 //! Tasks on PostgreSQL behind `PgBouncer` in transaction mode: `scripts/pool` builds it and runs these.
 #![cfg(all(feature = "postgres", feature = "test-util"))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unused_async,
-    reason = "a test that panics has failed; workflows are async"
-)]
 
-use crate::kit;
-use crate::servers;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use crate::servers::Server;
+use crate::kit;
+use crate::servers::{self, Server};
 use reattempt_supervisor::store::Store;
 use reattempt_supervisor::{
     Client, Postgres, Scheduler, Step, StepError, WorkflowContext, conformance, step, workflow,

@@ -1,24 +1,13 @@
 //! Tasks on PostgreSQL, with two schedulers that share only the server.
 #![cfg(feature = "postgres")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that panics has failed"
-)]
-#![allow(
-    clippy::unused_async,
-    reason = "steps are async, also those that wait for nothing"
-)]
 
-use crate::kit;
-use crate::servers;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::servers::Server;
+use crate::kit;
+use crate::servers::{self, Server};
 use reattempt::Policy;
 use reattempt_supervisor::store::{
     Change, ClaimedTask, Filter, Store as _, Wake, Write, WriteResult,

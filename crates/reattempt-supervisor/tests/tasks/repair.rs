@@ -1,16 +1,11 @@
 //! Small tables that differ from the tasks, because tasks were written while triggers were off.
 #![cfg(feature = "postgres")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that panics has failed"
-)]
 
-use crate::kit;
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::kit;
 use crate::servers::Server;
 use reattempt_supervisor::store::{Change, Store as _, Write, WriteResult};
 use reattempt_supervisor::{Client, Lease, Postgres, State, WorkerId};

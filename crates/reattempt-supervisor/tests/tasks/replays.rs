@@ -1,9 +1,4 @@
 //! Histories that are replayed with changed code.
-#![allow(
-    clippy::unwrap_used,
-    clippy::unused_async,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
-)]
 
 use std::time::Duration;
 

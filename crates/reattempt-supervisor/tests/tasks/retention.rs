@@ -1,5 +1,4 @@
 //! A supervisor that deletes what has ended long ago.
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
 //! Schedules as an application and an operator use them, on a clock that the tests set.
 #![cfg(feature = "cron")]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::time::Duration;
 

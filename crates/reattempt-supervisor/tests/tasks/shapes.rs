@@ -1,10 +1,5 @@
 //! Every shape of function that can be a step or a workflow, run on a store in memory.
 #![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that panics has failed"
-)]
-#![allow(
     clippy::many_single_char_names,
     clippy::needless_lifetimes,
     clippy::similar_names,

@@ -3,15 +3,10 @@
 //!
 //! `SNAPSHOT_TASKS=20000 cargo test --release --test tasks -- snapshot:: --nocapture` takes four rounds of 20,000 tasks.
 #![cfg(feature = "postgres")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that panics has failed"
-)]
 
-use crate::kit;
 use std::time::{Duration, Instant};
 
+use crate::kit;
 use crate::servers::Server;
 use reattempt_supervisor::store::{Change, ClaimedTask, Store as _, Write, WriteResult};
 use reattempt_supervisor::{Lease, Postgres, State, TaskId, WorkerId};

@@ -1,16 +1,10 @@
 //! Checks that every store keeps the contract.
 #![cfg(feature = "test-util")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that panics has failed"
-)]
 
-#[cfg(feature = "postgres")]
-use crate::kit;
-use crate::servers;
 use std::sync::Arc;
 
+#[cfg(feature = "postgres")]
+use crate::{kit, servers};
 use reattempt_supervisor::store::Store;
 use reattempt_supervisor::{Memory, conformance};
 

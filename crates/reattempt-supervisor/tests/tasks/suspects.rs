@@ -1,16 +1,9 @@
 //! Tasks during which workers died: nothing is undone, and no other task waits for long.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::unused_async,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
-)]
 
-use crate::kit;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::kit::pass_on;
+use crate::kit::{self, pass_on};
 use reattempt::{Jitter, Policy};
 use reattempt_supervisor::store::{
     Filter, HeldTask, QueueStatus, Reclaimed, Schedules, Store, StoreFuture, Sweep,

@@ -1,12 +1,5 @@
 //! Steps that are transactions of the application: they happen with their record or not at all.
 #![cfg(feature = "sqlx09")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::panic_in_result_fn,
-    clippy::unused_async,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
-)]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,10 +1,4 @@
 //! Steps of unknown outcome.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::unused_async,
-    reason = "a test that panics has failed; steps are async, also those that wait for nothing"
-)]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

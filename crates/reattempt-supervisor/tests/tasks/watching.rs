@@ -1,5 +1,4 @@
 //! The dashboard and the alert rules name metrics that exist.
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::collections::BTreeSet;
 
