@@ -17,6 +17,8 @@ use crate::storm::WORKERS;
 pub(crate) async fn recover(plan: Plan) -> Vec<String> {
     /// A cool-down, throttles that have to find out, and what was frozen.
     const PATIENCE: Duration = Duration::from_secs(8);
+    /// A machine that is busy makes few calls in that time.
+    const CALLS: u64 = 50;
     let mut unwell = Vec::new();
     let start = Instant::now();
     let mut kinds: Vec<(Op, u16)> = Op::ASYNC.iter().map(|op| (*op, 0)).collect();
@@ -33,7 +35,7 @@ pub(crate) async fn recover(plan: Plan) -> Vec<String> {
             if ops::succeeds(&call).await && is_closed() {
                 break;
             }
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > PATIENCE && number >= CALLS {
                 unwell.push(format!("{op:?} of key {key} after {number} calls"));
                 break;
             }

@@ -4,14 +4,18 @@ use std::future::pending;
 use std::time::Duration;
 
 use reattempt::overload::breaker::State;
-use reattempt::{Breaker, Budget, Keyed, Policy, RetryError, Throttle, Verdict, retry};
+use reattempt::{Breaker, Budget, Jitter, Keyed, Policy, RetryError, Throttle, Verdict, retry};
 use tokio::time::{sleep, timeout};
 
 use crate::calls::Wrong;
 
 type Answer = Result<(), RetryError<Wrong>>;
 
-const PATIENT: Policy = Policy::new().max(2).base(Duration::from_secs(5));
+/// No call of it is here long enough to see its retry: with jitter, one in a hundred calls would be.
+const PATIENT: Policy = Policy::new()
+    .max(2)
+    .base(Duration::from_secs(20))
+    .jitter(Jitter::None);
 const ONCE: Policy = Policy::new().max(1);
 const MOMENT: Duration = Duration::from_millis(5);
 
