@@ -6,7 +6,7 @@ mod messages;
 
 use reattempt_policy::rules::Rule;
 
-const OURS: [&str; 3] = ["parse", "rules", "function"];
+const OURS: [&str; 4] = ["parse", "rules", "function", "built"];
 
 #[test]
 fn mistakes() {
@@ -15,7 +15,14 @@ fn mistakes() {
     cases.compile_fail("rules/*.rs");
     cases.compile_fail("function/*.rs");
     cases.compile_fail("types/*.rs");
+}
+
+/// By itself, because it takes a run of cargo for each; where none of the programs runs, one checks them all.
+#[test]
+fn what_is_generated() {
+    let cases = trybuild::TestCases::new();
     cases.pass("pass/*.rs");
+    cases.compile_fail("built/*.rs");
 }
 
 #[test]
@@ -27,7 +34,7 @@ fn messages_point_at_a_token() {
         "answer_not_used.rs",
         "block_without_its_question_mark.rs",
     ];
-    messages::point_at_a_token(&["parse", "rules", "function", "types"], &whole);
+    messages::point_at_a_token(&["parse", "rules", "function", "built", "types"], &whole);
 }
 
 #[test]
@@ -46,7 +53,7 @@ fn our_messages_name_the_rule_and_the_fix() {
 #[test]
 fn our_messages_end_with_their_rule() {
     messages::end_with_their_rule(&OURS);
-    messages::name_rules_that_exist(&["parse", "rules", "function", "types"]);
+    messages::name_rules_that_exist(&["parse", "rules", "function", "built", "types"]);
 }
 
 /// And the page that the messages name says of each rule what it is about.
@@ -80,7 +87,7 @@ fn every_rule_has_a_literal_and_a_constant() {
 
 #[test]
 fn messages_quote_no_std() {
-    messages::quote_no_std(&["parse", "rules", "function", "types"]);
+    messages::quote_no_std(&["parse", "rules", "function", "built", "types"]);
 }
 
 #[test]
