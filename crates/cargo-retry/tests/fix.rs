@@ -98,10 +98,10 @@ fn command(program: &str, folder: &Path, arguments: &[&str]) -> Output {
         .args(arguments)
         .current_dir(folder)
         .env("CARGO_NET_OFFLINE", "true")
-        // That of the workspace, which has the dependencies.
+        // Not that of the workspace, where it would wait until each other run of cargo has ended.
         .env(
             "CARGO_TARGET_DIR",
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."),
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixes"),
         )
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .output()
