@@ -22,29 +22,29 @@ step_no_std() {
 }
 
 # Warnings are errors in every one of them; those with tests show that the
-# expansion also does what it says there. Each is a workspace of its own, all are compiled in one place.
+# expansion also does what it says there. Each is a workspace of its own; they share what is compiled.
 step_hostile() {
-    local crate hostile=$target/hostile
+    local crate
     for crate in tests/hostile/*/; do
         echo "-- ${crate%/}"
         # The versions of the workspace, so that nothing new is fetched.
         cp Cargo.lock "$crate"
-        cargo clippy --quiet --manifest-path "$crate/Cargo.toml" --target-dir "$hostile" --all-targets
+        cargo clippy --quiet --manifest-path "$crate/Cargo.toml" --target-dir "$target" --all-targets
         if [[ -d ${crate}tests ]]; then
-            cargo test --quiet --manifest-path "$crate/Cargo.toml" --target-dir "$hostile"
+            cargo test --quiet --manifest-path "$crate/Cargo.toml" --target-dir "$target"
         fi
     done
 }
 
 # What `cargo retry list` lists in its tests compiles, and the shop counts its own attempts.
 step_projects() {
-    local project hostile=$target/hostile
+    local project
     for project in tests/projects/*/; do
         echo "-- ${project%/}"
         cp Cargo.lock "$project"
-        cargo check --quiet --manifest-path "$project/Cargo.toml" --target-dir "$hostile" --workspace --all-targets
+        cargo check --quiet --manifest-path "$project/Cargo.toml" --target-dir "$target" --workspace --all-targets
     done
-    cargo test --quiet --manifest-path tests/projects/shop/Cargo.toml --target-dir "$hostile" -p shop-service --test attempts
+    cargo test --quiet --manifest-path tests/projects/shop/Cargo.toml --target-dir "$target" -p shop-service --test attempts
 }
 
 # Each example runs, and asserts. Their servers are those of the tests.

@@ -9,10 +9,10 @@ step_features() {
     done
 }
 
-# The same, and each client library by itself; the tests compile these together. Then the adapters of all of them, and
+# The same, each client library by itself, which the tests compile together, and sets of features. Then the adapters of all of them, and
 # the clients that take long to compile, against servers.
 step_libraries() {
-    scripts/features libraries
+    scripts/features all
     cargo test --quiet -p reattempt-core --all-features --lib
     # The versions of the workspace, so that what is tested is what its lock file has.
     cp Cargo.lock tests/clients
