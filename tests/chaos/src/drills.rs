@@ -11,7 +11,7 @@ use crate::calls::Wrong;
 
 type Answer = Result<(), RetryError<Wrong>>;
 
-/// No call of it is here long enough to see its retry: with jitter, one in a hundred calls would be.
+/// No call of it is here long enough to see its retry: with jitter, one in a thousand was.
 const PATIENT: Policy = Policy::new()
     .max(2)
     .base(Duration::from_secs(20))
