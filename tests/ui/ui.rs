@@ -7,6 +7,7 @@ mod messages;
 use reattempt_policy::rules::Rule;
 
 const OURS: [&str; 4] = ["parse", "rules", "function", "built"];
+const ALL: [&str; 5] = ["parse", "rules", "function", "built", "types"];
 
 #[test]
 fn mistakes() {
@@ -17,7 +18,8 @@ fn mistakes() {
     cases.compile_fail("types/*.rs");
 }
 
-/// By itself, because it takes a run of cargo for each; where none of the programs runs, one checks them all.
+/// Programs that run, and mistakes that only the generation of code finds. They stand apart, because `trybuild` checks all
+/// mistakes by one run of cargo only if no program runs among them.
 #[test]
 fn what_is_generated() {
     let cases = trybuild::TestCases::new();
@@ -34,7 +36,7 @@ fn messages_point_at_a_token() {
         "answer_not_used.rs",
         "block_without_its_question_mark.rs",
     ];
-    messages::point_at_a_token(&["parse", "rules", "function", "built", "types"], &whole);
+    messages::point_at_a_token(&ALL, &whole);
 }
 
 #[test]
@@ -53,7 +55,7 @@ fn our_messages_name_the_rule_and_the_fix() {
 #[test]
 fn our_messages_end_with_their_rule() {
     messages::end_with_their_rule(&OURS);
-    messages::name_rules_that_exist(&["parse", "rules", "function", "built", "types"]);
+    messages::name_rules_that_exist(&ALL);
 }
 
 /// And the page that the messages name says of each rule what it is about.
@@ -87,7 +89,7 @@ fn every_rule_has_a_literal_and_a_constant() {
 
 #[test]
 fn messages_quote_no_std() {
-    messages::quote_no_std(&["parse", "rules", "function", "built", "types"]);
+    messages::quote_no_std(&ALL);
 }
 
 #[test]
