@@ -32,9 +32,6 @@ const LEASE: Duration = Duration::from_millis(300);
 /// How often each poisonous task ends its process.
 const ABORTS: u64 = 6;
 
-/// What takes longer than this never ends.
-const HANGS: Duration = Duration::from_secs(300);
-
 /// The store and the folder of a worker, and whether this process is one.
 const STORE: &str = "RETRY_DEATHS_STORE";
 const FOLDER: &str = "RETRY_DEATHS_FOLDER";
@@ -116,19 +113,11 @@ async fn worker() {
     std::future::pending::<()>().await;
 }
 
-/// What the workers have said.
-#[derive(Default)]
-struct Seen {
-    /// When each task began its first step.
-    begun: HashMap<TaskId, Instant>,
-    /// How many workers have died.
-    deaths: u64,
-}
-
-type Shared = Arc<Mutex<Seen>>;
+/// When each task began its first step.
+type Begun = Arc<Mutex<HashMap<TaskId, Instant>>>;
 
 /// Runs a worker, and another one whenever it dies.
-async fn keep_worker(store: String, folder: PathBuf, seen: Shared) {
+async fn keep_worker(store: String, folder: PathBuf, begun: Begun) {
     loop {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["worker", "--exact", "--ignored", "--nocapture"])
@@ -142,14 +131,13 @@ async fn keep_worker(store: String, folder: PathBuf, seen: Shared) {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         while let Ok(Some(line)) = lines.next_line().await {
             if let Some((_, task)) = line.split_once("begun ") {
-                let mut seen = seen.lock().unwrap();
-                seen.begun
+                let mut begun = begun.lock().unwrap();
+                begun
                     .entry(task.parse().unwrap())
                     .or_insert_with(Instant::now);
             }
         }
         child.wait().await.unwrap();
-        seen.lock().unwrap().deaths += 1;
     }
 }
 
@@ -164,22 +152,27 @@ struct Run {
     workers: usize,
 }
 
-/// Submits a task, and returns how long it waits for its start: not until a poisonous one has ended all its processes.
-async fn start_of_fresh(client: &Client, seen: &Shared) -> Duration {
-    let deaths = seen.lock().unwrap().deaths;
+/// Submits a task, and returns how long it waits for its start.
+async fn start_of_fresh(client: &Client, folder: &Path, begun: &Begun) -> Duration {
+    /// The writes of this loop that a machine makes in five seconds, also one that is busy. Where others fill the disk each
+    /// takes as long as those that the task waits for.
+    const WRITES: u32 = 150;
     let submitted = Instant::now();
     let id = client.submit(steady(0)).await.unwrap().id();
+    let mut writes = 0;
     loop {
-        {
-            let seen = seen.lock().unwrap();
-            // Not by the clock: a disk that others fill may hold up each of them for seconds.
-            let died = seen.deaths - deaths;
-            assert!(died < ABORTS, "it waits for {died} deaths");
-            if let Some(at) = seen.begun.get(&id) {
-                return *at - submitted;
-            }
+        if let Some(at) = begun.lock().unwrap().get(&id) {
+            return *at - submitted;
         }
-        assert!(submitted.elapsed() < HANGS, "it waits");
+        let waited = submitted.elapsed();
+        assert!(
+            waited < Duration::from_secs(5) || writes < WRITES,
+            "it has waited for {waited:?}, in which a file was written {writes} times"
+        );
+        let file = folder.join("probe");
+        let write = || std::fs::File::create(file).and_then(|file| file.sync_all());
+        tokio::task::spawn_blocking(write).await.unwrap().unwrap();
+        writes += 1;
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -199,21 +192,21 @@ async fn check(store: &str, folder: &Path, run: Run) {
         tasks.push(id);
         poisonous.extend(is_poisonous.then_some(id));
     }
-    let seen = Shared::default();
+    let begun = Begun::default();
     let mut workers = JoinSet::new();
     for _ in 0..run.workers {
-        let seen = Arc::clone(&seen);
-        workers.spawn(keep_worker(store.to_owned(), folder.to_owned(), seen));
+        let begun = Arc::clone(&begun);
+        workers.spawn(keep_worker(store.to_owned(), folder.to_owned(), begun));
     }
     let mut longest = Duration::ZERO;
     loop {
-        longest = longest.max(start_of_fresh(&client, &seen).await);
+        longest = longest.max(start_of_fresh(&client, folder, &begun).await);
         tokio::time::sleep(Duration::from_millis(200)).await;
         let counts = client.store().counts().await.unwrap_or_default();
         if !counts.is_empty() && counts.iter().all(|(state, _)| state.is_final()) {
             break;
         }
-        assert!(start.elapsed() < HANGS, "{counts:?}");
+        assert!(start.elapsed() < Duration::from_secs(300), "{counts:?}");
     }
     for id in tasks {
         let task = client.store().task(id).await.unwrap().unwrap();
