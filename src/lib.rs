@@ -62,7 +62,7 @@ pub use reattempt_core::tables;
 /// Policies in detail: rules, delays, worst cases, and how to write durations.
 pub mod policy {
     pub use retry_runtime::{
-        BackoffFn, Codes, Explanation, Nested, OnCode, Policy, WorstCase, duration, rules,
+        BackoffFn, Codes, Explanation, Nested, OnCode, Policy, Priority, WorstCase, duration, rules,
     };
 }
 

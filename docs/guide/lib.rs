@@ -24,6 +24,7 @@ chapters! {
     nesting: "nesting.md",
     overload: "overload.md",
     pictures: "storms/pictures.md",
+    priorities: "priorities.md",
     daemons: "daemons.md",
     blocks: "blocks.md",
     transactions: "transactions.md",

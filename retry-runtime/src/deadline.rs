@@ -7,7 +7,7 @@ use core::time::Duration;
 
 use pin_project_lite::pin_project;
 
-use crate::around::{self, DeadlineScope};
+use crate::around::{self, Bounds, BoundsScope};
 use crate::nesting;
 use crate::timer::Timestamp;
 
@@ -136,14 +136,14 @@ pub fn within_blocking<R>(limit: Duration, f: impl FnOnce() -> R) -> R {
 pub fn scope<F: Future>(deadline: impl Into<Option<Deadline>>, future: F) -> Scope<F> {
     Scope {
         future,
-        until: moment(deadline.into()),
+        bounds: bounds(deadline.into()),
     }
 }
 
 /// Runs `f` with a deadline that was set elsewhere, unless it inherits an earlier one; `None`
 /// changes nothing.
 pub fn scope_blocking<R>(deadline: impl Into<Option<Deadline>>, f: impl FnOnce() -> R) -> R {
-    let _holds = DeadlineScope::new(moment(deadline.into()), false);
+    let _holds = BoundsScope::new(bounds(deadline.into()), false);
     f()
 }
 
@@ -185,12 +185,12 @@ pub const fn isolate<F: Future>(future: F) -> Isolated<F> {
 /// which then inherits the deadline and the retry of the waiting call. Begin such a job with this
 /// function.
 pub fn isolate_blocking<R>(f: impl FnOnce() -> R) -> R {
-    let _inside = DeadlineScope::without();
+    let _inside = BoundsScope::without();
     nesting::isolate_blocking(f)
 }
 
-fn moment(deadline: Option<Deadline>) -> Timestamp {
-    deadline.map_or(Timestamp::ENDLESS, |deadline| deadline.0)
+fn bounds(deadline: Option<Deadline>) -> Bounds {
+    deadline.map_or(Bounds::NONE, |deadline| Bounds::new(deadline.0, false))
 }
 
 pin_project! {
@@ -200,7 +200,7 @@ pin_project! {
     pub struct Scope<F> {
         #[pin]
         future: F,
-        until: Timestamp,
+        bounds: Bounds,
     }
 }
 
@@ -209,7 +209,7 @@ impl<F: Future> Future for Scope<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let _holds = DeadlineScope::new(*this.until, false);
+        let _holds = BoundsScope::new(*this.bounds, false);
         this.future.poll(cx)
     }
 }
@@ -228,7 +228,7 @@ impl<F: Future> Future for Isolated<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let _inside = DeadlineScope::without();
+        let _inside = BoundsScope::without();
         self.project().future.poll(cx)
     }
 }

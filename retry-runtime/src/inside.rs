@@ -1,26 +1,26 @@
-//! An attempt of a call, or one poll of it, that is a retry or has a deadline: what it calls sees both.
+//! An attempt of a call, or one poll of it, that is a retry or has bounds: what it calls sees both.
 
-use crate::around::{DeadlineScope, RetryScope, on_shared_clock};
+use crate::around::{Bounds, BoundsScope, RetryScope, on_shared_clock};
 use crate::call::{AttemptMarks, Call};
-use crate::timer::{Clock, Timestamp};
+use crate::timer::Clock;
 
-/// Runs an attempt that ends at `until`, or one poll of it: its call takes over what is marked meanwhile.
+/// Runs an attempt with these bounds, or one poll of it: its call takes over what is marked meanwhile.
 #[inline(always)]
 pub(crate) fn attempt_inside<R>(
     call: Option<&mut Call>,
-    until: Timestamp,
+    bounds: Bounds,
     is_enforced: bool,
     clock: &impl Clock,
     body: impl FnOnce() -> R,
 ) -> R {
     // Guards, so that a panic puts back what was there before, too.
-    let _deadline = (!until.is_endless()).then(|| deadline(until, is_enforced, clock));
+    let _bounds = (!bounds.is_none()).then(|| bounded(bounds, is_enforced, clock));
     retry_inside(call, body)
 }
 
 #[inline(never)]
-fn deadline(until: Timestamp, is_enforced: bool, clock: &impl Clock) -> DeadlineScope {
-    DeadlineScope::new(on_shared_clock(clock, until), is_enforced)
+fn bounded(bounds: Bounds, is_enforced: bool, clock: &impl Clock) -> BoundsScope {
+    BoundsScope::new(on_shared_clock(clock, bounds), is_enforced)
 }
 
 /// Runs a retry, or one poll of it, which what it calls can see. Without a call it is a hook.

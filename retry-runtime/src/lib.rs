@@ -76,8 +76,8 @@ pub use reattempt_overload::{
     Breaker, Budget, Bulkhead, Throttle, breaker, budget, bulkhead, throttle,
 };
 pub use reattempt_policy::{
-    Backoff, BackoffFn, Codes, Explanation, Jitter, Level, Nested, OnCode, Telemetry, WorstCase,
-    duration, rules,
+    Backoff, BackoffFn, Codes, Explanation, Jitter, Level, Nested, OnCode, Priority, Telemetry,
+    WorstCase, duration, rules,
 };
 #[doc(hidden)]
 pub use reattempt_policy::{KeyValue, Values};

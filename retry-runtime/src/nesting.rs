@@ -4,7 +4,7 @@
 //! the last minute. So five layers of five attempts each make 21 calls of a dead service, not 3125.
 //!
 //! Code that an attempt polls or calls on its own thread is inside the attempt. A spawned task is not, nor is a
-//! closure for `spawn_blocking` or rayon: [`current`] and [`scope`] pass the state on. [`isolate`] removes it, for work
+//! closure for `spawn_blocking` or rayon: [`current`] and [`scope`] pass the state on, and a low priority with it. [`isolate`] removes it, for work
 //! that is not part of the call, such as a refresh of a cache that many callers wait for.
 //!
 //! # Examples
@@ -26,23 +26,25 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::around::{RetryScope, retries};
+use crate::around::{Bounds, BoundsScope, RetryScope, is_low, retries};
 pub use crate::call::OperationId;
 use crate::call::{InheritedMarks, ScopeMarks};
 
-/// The retries around a piece of code, and the operations that have used up their retries there;
-/// made by [`current`].
+/// The retries around a piece of code, the operations that have used up their retries there, and
+/// its priority; made by [`current`].
 #[derive(Debug, Clone)]
 pub struct Nesting {
     retries: u32,
+    is_low: bool,
     marks: InheritedMarks,
 }
 
-/// Returns the retries around the code that runs here, for [`scope`] in another task or thread.
+/// Returns the retries around the code that runs here, and its priority, for [`scope`] in another task or thread.
 #[must_use = "it has to be handed over"]
 pub fn current() -> Nesting {
     Nesting {
         retries: retries(),
+        is_low: is_low(),
         marks: InheritedMarks::current(),
     }
 }
@@ -64,7 +66,7 @@ pub fn scope_blocking<R>(nesting: &Nesting, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Runs `future` as if no outer call were retrying. The deadline still applies.
+/// Runs `future` as if no outer call were retrying. The deadline and the priority still apply.
 ///
 /// # Cancel safety
 ///
@@ -73,7 +75,7 @@ pub const fn isolate<F: Future>(future: F) -> Scope<F> {
     scope(Nesting::NONE, future)
 }
 
-/// Runs `f` as if no outer call were retrying. The deadline still applies.
+/// Runs `f` as if no outer call were retrying. The deadline and the priority still apply.
 pub fn isolate_blocking<R>(f: impl FnOnce() -> R) -> R {
     scope_blocking(&Nesting::NONE, f)
 }
@@ -81,11 +83,15 @@ pub fn isolate_blocking<R>(f: impl FnOnce() -> R) -> R {
 impl Nesting {
     const NONE: Self = Self {
         retries: 0,
+        is_low: false,
         marks: InheritedMarks::NONE,
     };
 
-    fn enter(&self) -> (RetryScope, ScopeMarks) {
-        (RetryScope::new(self.retries), ScopeMarks::new(&self.marks))
+    fn enter(&self) -> (RetryScope, ScopeMarks, Option<BoundsScope>) {
+        // The first to begin is the last to end.
+        let low = self.is_low.then(|| BoundsScope::new(Bounds::LOW, false));
+        let retries = RetryScope::new(self.retries);
+        (retries, ScopeMarks::new(&self.marks), low)
     }
 }
 

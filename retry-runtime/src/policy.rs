@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use reattempt_policy::{
     Backoff, Codes, Course, DefaultBudget, Explanation, HARMLESS, Jitter, KeyValue, Nested,
-    Telemetry, UNLIMITED, Values, WorstCase,
+    Priority, Telemetry, UNLIMITED, Values, WorstCase,
 };
 
 #[cfg(feature = "std")]
@@ -379,6 +379,16 @@ impl Policy {
     /// [`Nested::Collapse`].
     pub const fn nested(self, nested: Nested) -> Self {
         self.with(Key::Nested, self.values.nested(nested))
+    }
+
+    /// Sets how much its calls matter beside others that share a budget, a bulkhead or a throttle: these refuse calls of
+    /// a low priority first. All that such a call calls has a low priority, too.
+    ///
+    /// # Default
+    ///
+    /// [`Priority::Normal`].
+    pub const fn priority(self, priority: Priority) -> Self {
+        self.with(Key::Priority, self.values.priority(priority))
     }
 
     /// Sets which events of the calls are reported, and at which levels.

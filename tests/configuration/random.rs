@@ -7,7 +7,8 @@ use proptest::collection::vec;
 use proptest::option::weighted;
 use proptest::prelude::*;
 use reattempt::config::Config;
-use reattempt::{Backoff, Jitter, Policy, policy::Nested};
+use reattempt::policy::{Nested, Priority};
+use reattempt::{Backoff, Jitter, Policy};
 
 /// A method of the builder that takes a duration.
 type Set = fn(Policy, Duration) -> Policy;
@@ -29,7 +30,7 @@ pub(crate) fn layer() -> impl Strategy<Value = (Policy, String)> {
     );
     let times = (time(), time(), time(), time(), time(), time(), time());
     let flag = || of(any::<bool>());
-    let flags = (flag(), flag(), flag());
+    let flags = (flag(), flag(), flag(), flag());
     (numbers, times, flags).prop_map(|(numbers, times, flags)| {
         let (mut policy, mut text) = (Policy::new(), String::new());
         let (max, factor, jitter, shape, ratio) = numbers;
@@ -85,7 +86,7 @@ pub(crate) fn layer() -> impl Strategy<Value = (Policy, String)> {
                 );
             }
         }
-        let (idempotent, fast_first, nested) = flags;
+        let (idempotent, fast_first, nested, low) = flags;
         if let Some(idempotent) = idempotent {
             policy = policy.idempotent(idempotent);
             write("idempotent", &idempotent);
@@ -102,6 +103,15 @@ pub(crate) fn layer() -> impl Strategy<Value = (Policy, String)> {
             };
             policy = policy.nested(nested);
             write("nested", &format!("\"{word}\""));
+        }
+        if let Some(is_low) = low {
+            let (priority, word) = if is_low {
+                (Priority::Low, "low")
+            } else {
+                (Priority::Normal, "normal")
+            };
+            policy = policy.priority(priority);
+            write("priority", &format!("\"{word}\""));
         }
         (policy, text)
     })

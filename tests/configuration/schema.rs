@@ -60,6 +60,7 @@ fn the_table_of_keys_is_current() {
                 "a table of verdicts: `\"transient\"`, `\"throttled\"`, `\"refused\"`, `\"permanent\"`"
             }
             Kind::Nested => "`\"collapse\"` or `\"multiply\"`",
+            Kind::Priority => "`\"low\"` or `\"normal\"`",
             Kind::Budget => "a ratio, a table, or `\"none\"`",
             Kind::Telemetry => "`\"default\"`, `\"quiet\"`, `\"timings\"`, `\"spans\"`, or a table",
         };

@@ -84,6 +84,7 @@ keys! { timeless, Unused, number:
     throttled_base: "throttled_base" [throttled_base = "2s", on(_)];
     max_retry_after: "max_retry_after" [max_retry_after = "2m", on(_)];
     idempotent: "idempotent" [idempotent = false, on = |_| Verdict::Refused];
+    priority: "priority" [priority = "low", on(_)];
     nested: "nested" [nested = "multiply", on(_)];
     verify: "verify" [idempotent = false, verify = |_| Verified::NotDone, on(_)];
     on: "on" [on = is_transient];

@@ -24,6 +24,7 @@ mod keyed;
 mod lookup;
 mod order;
 mod points;
+mod priority;
 mod rules;
 mod shapes;
 mod support;

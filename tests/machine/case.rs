@@ -99,6 +99,9 @@ impl Case {
             let least = random.duration(12).as_nanos();
             case.spec.push(format!("throttled_base = \"{least}ns\""));
         }
+        if case.constant.is_none() && random.percent(20) {
+            case.spec.push("priority = \"low\"".to_owned());
+        }
         case
     }
 

@@ -100,6 +100,10 @@ whole_story! { constants! { |world|
     both { idempotent = true, nested = "collapse", deadline = "5s", max = 4 }
     both { nested = "multiply", max = 5, jitter = "none" }
     both { nested = "multiply", deadline = "4s", backoff = "decorrelated" }
+    both { priority = "low", max = 6 }
+    both { priority = "low", deadline = "2s", base = "20ms" }
+    both { priority = "normal", max = 4 }
+    asynchronous { priority = "low", timeout = "90ms", max = 5 }
     both { reset_after = "20s", max = 4, deadline = "5m" }
     both { reset_after = "10s", cap = "5s", fast_first = true, max = 3, deadline = "40s" }
     both { reset_after = "20s", backoff = "decorrelated", fast_first = true, max = 3, deadline = "2h" }

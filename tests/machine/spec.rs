@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use reattempt::{Backoff, Budget, Jitter, Policy, policy::Nested, policy::duration};
+use reattempt::{
+    Backoff, Budget, Jitter, Policy, policy::Nested, policy::Priority, policy::duration,
+};
 
 use crate::names;
 use crate::random::Random;
@@ -109,6 +111,8 @@ fn with(policy: Policy, written: &String) -> Policy {
         "idempotent" => policy.idempotent(value == "true"),
         "nested" if value == "multiply" => policy.nested(Nested::Multiply),
         "nested" => policy.nested(Nested::Collapse),
+        "priority" if value == "low" => policy.priority(Priority::Low),
+        "priority" => policy.priority(Priority::Normal),
         "budget" => policy.budget(budget(spec).expect(value)),
         _ => panic!("no key of this test: {written}"),
     }

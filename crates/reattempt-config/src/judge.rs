@@ -209,6 +209,6 @@ fn samples(kind: Kind) -> &'static [KeyValue] {
         ],
         Kind::Flag => &[KeyValue::Flag(false), KeyValue::Flag(true)],
         Kind::Budget => &[KeyValue::Budget],
-        Kind::Codes | Kind::Nested | Kind::Telemetry => &[],
+        Kind::Codes | Kind::Nested | Kind::Priority | Kind::Telemetry => &[],
     }
 }

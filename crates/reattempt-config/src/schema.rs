@@ -7,7 +7,9 @@ use super::span::quoted;
 use super::{DEFAULT, ENABLED, OPERATIONS, POLICIES, POLICY};
 use reattempt_policy::written::TELEMETRY_SETTINGS as SETTINGS;
 use reattempt_policy::written::{CODE_SETTINGS, MEANINGS};
-use reattempt_policy::written::{JITTERS, LEVELS, NESTED, SHAPES, TELEMETRY, UNLIMITED};
+use reattempt_policy::written::{
+    JITTERS, LEVELS, NESTED, PRIORITIES, SHAPES, TELEMETRY, UNLIMITED,
+};
 use retry_runtime::rules::{Key, Kind};
 
 /// Returns the JSON schema (draft 2020-12) of the file, for editors. It lies in the repository as
@@ -124,6 +126,7 @@ fn of_kind(kind: Kind) -> Json {
         }
         Kind::Flag => flag(),
         Kind::Nested => words(NESTED),
+        Kind::Priority => words(PRIORITIES),
         Kind::Budget => any([
             share(),
             words(&[("none", ())]),

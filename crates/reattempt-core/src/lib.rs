@@ -41,6 +41,8 @@
     )
 )]
 
+#[doc(hidden)]
+pub mod around;
 mod cause;
 #[doc(hidden)]
 pub mod chained;

@@ -28,6 +28,7 @@ pub mod bulkhead;
 #[cfg(feature = "keyed")]
 mod keyed;
 mod latencies;
+mod priority;
 mod sync;
 pub mod throttle;
 #[cfg(test)]
@@ -39,4 +40,6 @@ pub use bulkhead::Bulkhead;
 #[cfg(feature = "keyed")]
 pub use keyed::Keyed;
 pub use latencies::Latencies;
+#[doc(hidden)]
+pub use priority::closed;
 pub use throttle::Throttle;

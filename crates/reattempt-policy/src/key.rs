@@ -26,6 +26,7 @@ macro_rules! keys {
             Codes codes Codes "none" "what errors of a status or code mean, and how long the delays after them are at least";
             Idempotent idempotent Flag "true" "whether the operation may be executed twice";
             Nested nested Nested "\"collapse\"" "what happens inside a retry of another call";
+            Priority priority Priority "\"normal\"" "which calls limits refuse first";
             Budget budget Budget "one of the operation's own" "how many retries all calls may make together";
             Telemetry telemetry Telemetry "\"default\"" "what is reported of its calls, and at which levels";
         }
@@ -49,6 +50,8 @@ pub enum Kind {
     Flag,
     /// A word.
     Nested,
+    /// A word.
+    Priority,
     /// A ratio, or a budget.
     Budget,
     /// A table of statuses and codes.

@@ -27,6 +27,7 @@ mod explain;
 mod id;
 mod jitter;
 mod key;
+mod priority;
 pub mod rules;
 mod telemetry;
 mod text;
@@ -47,6 +48,7 @@ pub use jitter::Jitter;
 #[doc(hidden)]
 pub use jitter::unit;
 pub use key::{Key, Keys, Kind};
+pub use priority::Priority;
 pub use telemetry::{Level, Telemetry};
 pub use text::{CAPACITY, Letters, Text};
 pub use values::Nested;

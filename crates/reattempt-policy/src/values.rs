@@ -9,16 +9,18 @@ use crate::codes::Codes;
 use crate::duration::Nanos;
 use crate::jitter::Jitter;
 use crate::key::{Key, Keys};
+use crate::priority::Priority;
 use crate::telemetry::Telemetry;
 
 /// The keys that no unsafe rule reads: a policy that is trusted stays trusted with another value of them.
-pub const HARMLESS: Keys = Keys::of(&[Key::Idempotent, Key::Nested, Key::Telemetry]);
+pub const HARMLESS: Keys = Keys::of(&[Key::Idempotent, Key::Nested, Key::Priority, Key::Telemetry]);
 
 /// The keys that may concern a call before anything fails.
 const FROM_START: Keys = Keys::of(&[
     Key::Timeout,
     Key::Deadline,
     Key::ResetAfter,
+    Key::Priority,
     Key::Budget,
     Key::Telemetry,
 ]);
@@ -57,6 +59,7 @@ pub struct Values {
     pub given: Keys,
     /// Found anew with each key that is set, so that a failure asks for one byte.
     pub course: Course,
+    pub priority: Priority,
 }
 
 /// A backoff of one's own is asked anew for each delay, and leaves nothing half done.
@@ -127,6 +130,8 @@ pub enum KeyValue {
     Codes(Codes),
     /// What happens inside a retry of another call.
     Nested(Nested),
+    /// Which calls limits refuse first.
+    Priority(Priority),
     /// A budget that only the caller has.
     Budget,
     /// What is reported.
@@ -235,6 +240,7 @@ setters! {
     Codes codes Codes => codes;
     Idempotent idempotent bool => idempotent;
     Nested nested Nested => nested;
+    Priority priority Priority => priority;
     Telemetry telemetry Telemetry => telemetry;
 }
 
@@ -258,6 +264,7 @@ impl Values {
             codes: Codes::NONE,
             idempotent: true,
             nested: Nested::Collapse,
+            priority: Priority::Normal,
             telemetry: Telemetry::new(),
             decided: false,
             default_budget: DefaultBudget::Shared,
@@ -351,6 +358,12 @@ impl Values {
             && self.max != UNLIMITED
             && self.reset_after.is_none()
             && !self.decided
+    }
+
+    /// Returns whether limits refuse its calls first.
+    #[inline(always)]
+    pub const fn is_low(&self) -> bool {
+        matches!(self.priority, Priority::Low)
     }
 
     /// Returns whether the user set `key`.

@@ -1,11 +1,16 @@
-//! A client: a policy, and the budget and the breaker that its calls share. It drives the runtime's own code.
+//! A client: a policy, and the limits that its calls share. It drives the runtime's own code.
 
 use std::fmt;
 use std::time::Duration;
 
 use retry_runtime::breaker::Breaker;
 use retry_runtime::budget::{Budget, RefundBudget};
-use retry_runtime::private::{AttemptResult, BreakerGate, BudgetGate, Gate as _, Gates, Site};
+use retry_runtime::bulkhead::Bulkhead;
+use retry_runtime::private::{
+    AttemptResult, Bounds, BoundsScope, BreakerGate, BudgetGate, BulkheadGate, Gate as _, Gates,
+    Site, ThrottleGate,
+};
+use retry_runtime::throttle::Throttle;
 use retry_runtime::timer::{Clock, Timestamp};
 use retry_runtime::{Call, CallEnv, GiveUpReason, Operation, Policy, Verdict};
 
@@ -14,12 +19,16 @@ use crate::clock::{START, Virtual};
 #[cfg(test)]
 mod in_flight;
 
-/// A process whose calls share a budget and a breaker.
+/// A process whose calls share a budget, a breaker, a bulkhead and a throttle.
 #[derive(Debug)]
 pub struct Client {
     policy: Policy,
     budget: Option<Budget>,
     breaker: Option<Breaker>,
+    bulkhead: Option<Bulkhead>,
+    throttle: Option<Throttle>,
+    /// The share of its calls that have a low priority.
+    low: f64,
     #[cfg(test)]
     in_flight: Option<in_flight::InFlight>,
 }
@@ -39,6 +48,9 @@ impl Client {
                 _ => None,
             },
             breaker: None,
+            bulkhead: None,
+            throttle: None,
+            low: 0.0,
             #[cfg(test)]
             in_flight: None,
         }
@@ -58,6 +70,27 @@ impl Client {
         self
     }
 
+    /// With this bulkhead in front of all its attempts.
+    #[must_use]
+    pub fn bulkhead(mut self, bulkhead: Bulkhead) -> Self {
+        self.bulkhead = Some(bulkhead);
+        self
+    }
+
+    /// With this throttle in front of all its attempts: one of a kind that lets no call wait.
+    #[must_use]
+    pub fn throttle(mut self, throttle: Throttle) -> Self {
+        self.throttle = Some(throttle);
+        self
+    }
+
+    /// With a low priority for this share of its calls.
+    #[must_use]
+    pub const fn low(mut self, share: f64) -> Self {
+        self.low = share;
+        self
+    }
+
     /// A call begins.
     pub fn call(&self, clock: &Virtual) -> Request<'_> {
         let started = clock.now();
@@ -69,14 +102,21 @@ impl Client {
             until: limit.map(|limit| started.after(limit)),
             gates: Gates::new(
                 self.breaker.as_ref().map(BreakerGate::new),
-                #[cfg(not(test))]
-                (),
-                #[cfg(test)]
-                self.in_flight.as_ref().map(in_flight::InFlight::gate),
-                (),
+                Gates::new(
+                    (),
+                    self.bulkhead.as_ref().map(BulkheadGate::new),
+                    (),
+                    #[cfg(not(test))]
+                    (),
+                    #[cfg(test)]
+                    self.in_flight.as_ref().map(in_flight::InFlight::gate),
+                ),
+                self.throttle.as_ref().map(ThrottleGate::new),
                 self.budget.as_ref().map(|it| BudgetGate::new(it, clock)),
             ),
             nested: false,
+            // Drawn only where it matters: the other runs of a seed stay the same.
+            is_low: self.low > 0.0 && clock.happens(self.low),
         }
     }
 
@@ -117,6 +157,7 @@ pub struct Request<'c> {
     until: Option<Timestamp>,
     gates: CallGates<'c>,
     nested: bool,
+    is_low: bool,
 }
 
 impl Request<'_> {
@@ -148,8 +189,19 @@ impl Request<'_> {
         clock.now().since(self.started)
     }
 
-    /// An attempt begins; `false` if the breaker refuses it, which ends the call.
+    /// Whether it has a low priority.
+    pub const fn is_low(&self) -> bool {
+        self.is_low
+    }
+
+    /// Lets the limits see its priority until what it returns is dropped.
+    fn asking(&self) -> Option<BoundsScope> {
+        self.is_low.then(|| BoundsScope::new(Bounds::LOW, false))
+    }
+
+    /// An attempt begins; `false` if a limit refuses it, which ends the call.
     pub fn attempt(&mut self, clock: &Virtual) -> bool {
+        let _priority = self.asking();
         let entered = self.gates.enter(clock);
         if entered.is_ok() {
             self.gates.begin(clock);
@@ -161,6 +213,7 @@ impl Request<'_> {
     pub fn failed(&mut self, result: AttemptResult, clock: &Virtual) -> Option<Duration> {
         let verdict = result.verdict().unwrap_or(Verdict::Permanent);
         let operation = Operation::new(&SITE, &self.client.policy);
+        let _priority = self.asking();
         self.gates.record(result, &operation, clock);
         let mut env = Env {
             clock,
@@ -189,8 +242,13 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
-/// What bounds the attempts of a call: the breaker and the budget of its client.
-type CallGates<'c> = Gates<Option<BreakerGate<'c>>, Rival<'c>, (), Option<BudgetGate<'c>>>;
+/// What bounds the attempts of a call: the limits of its client.
+type CallGates<'c> = Gates<
+    Option<BreakerGate<'c>>,
+    Gates<(), Option<BulkheadGate<'c>>, (), Rival<'c>>,
+    Option<ThrottleGate<'c>>,
+    Option<BudgetGate<'c>>,
+>;
 
 /// A rule for retries that this library does not have, to compare with.
 #[cfg(test)]

@@ -222,6 +222,7 @@ impl<'s, 'c> Run<'s, 'c> {
         let now = self.clock.elapsed();
         if let Some(open) = self.calls.end(call) {
             self.record.times.push(open.request.elapsed(&self.clock));
+            self.record.ended(open.request.is_low(), false);
             self.record.count(now, |second| &mut second.failed);
         }
     }
@@ -233,6 +234,7 @@ impl<'s, 'c> Run<'s, 'c> {
             self.record.count(now, |second| &mut second.wasted);
         } else if let Some(open) = self.calls.end(job.call) {
             self.record.times.push(open.request.elapsed(&self.clock));
+            self.record.ended(open.request.is_low(), true);
             open.request.succeeded(&self.clock);
             self.record.count(now, |second| &mut second.succeeded);
         }

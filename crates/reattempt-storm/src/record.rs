@@ -21,6 +21,25 @@ pub struct Second {
     pub wasted: u32,
 }
 
+/// How calls of one priority ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Those that succeeded.
+    pub well: u64,
+    /// Those that did not.
+    pub badly: u64,
+}
+
+impl Ended {
+    const NONE: Self = Self { well: 0, badly: 0 };
+
+    /// The share of those that succeeded; 0 of none.
+    #[expect(clippy::cast_precision_loss, reason = "of no more than 2^53 calls")]
+    pub fn share(self) -> f64 {
+        self.well as f64 / self.well.saturating_add(self.badly).max(1) as f64
+    }
+}
+
 /// What came of a run.
 #[derive(Debug, Clone)]
 pub struct Record {
@@ -30,6 +49,10 @@ pub struct Record {
     pub times: Vec<Duration>,
     /// How long those calls have taken so far that are not over when the run ends.
     pub open: Vec<Duration>,
+    /// How those of a low priority ended that are over.
+    pub low: Ended,
+    /// The same of the others.
+    pub normal: Ended,
     /// When the last attempt timed out.
     pub last_timeout: Option<Duration>,
     /// When the run ended; before the end of its scene where it was broken off.
@@ -42,6 +65,8 @@ impl Record {
             seconds: Vec::new(),
             times: Vec::new(),
             open: Vec::new(),
+            low: Ended::NONE,
+            normal: Ended::NONE,
             last_timeout: None,
             ended: Duration::ZERO,
         }
@@ -55,6 +80,21 @@ impl Record {
             let number = which(second);
             *number = number.saturating_add(1);
         }
+    }
+
+    /// A call has ended.
+    pub(crate) const fn ended(&mut self, is_low: bool, well: bool) {
+        let class = if is_low {
+            &mut self.low
+        } else {
+            &mut self.normal
+        };
+        let count = if well {
+            &mut class.well
+        } else {
+            &mut class.badly
+        };
+        *count = count.saturating_add(1);
     }
 
     /// The run ends here: what was begun of a second is no rate, and one in which nothing happened is one, too.

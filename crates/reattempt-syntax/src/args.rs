@@ -24,7 +24,7 @@ use crate::tokens::{is_camel_case, names_errors, test_of_kind, written};
 /// The types of the values of each kind of key.
 mod kinds {
     pub(super) use crate::literal::{Attempts, Share as Budget};
-    pub(super) use reattempt_policy::{Backoff, Codes, Jitter, Nested, Telemetry};
+    pub(super) use reattempt_policy::{Backoff, Codes, Jitter, Nested, Priority, Telemetry};
     pub(super) use std::time::Duration as Time;
 
     pub(super) type Factor = f64;

@@ -239,7 +239,7 @@ impl Model {
     /// Whether an attempt may be cut off: by a limit of its own, by the call's, or
     /// by those of an inherited policy.
     pub fn may_be_cut(&self) -> bool {
-        self.may_have_deadline() || self.has(Key::Timeout)
+        self.is_inherited() || self.has(Key::Deadline) || self.has(Key::Timeout)
     }
 
     /// Whether the policy is another than the keys alone make.
@@ -266,9 +266,9 @@ impl Model {
         running.map(|setting| setting.key)
     }
 
-    /// Whether the deadline may be set: by a key, or by an inherited policy.
-    pub fn may_have_deadline(&self) -> bool {
-        self.is_inherited() || self.has(Key::Deadline)
+    /// Whether a call may hand bounds down, a deadline or a low priority: by a key, or by an inherited policy.
+    pub fn may_have_bounds(&self) -> bool {
+        self.is_inherited() || self.has(Key::Deadline) || self.has(Key::Priority)
     }
 
     /// Whether a call may have to know how long an attempt ran: by a key, or by an inherited policy.

@@ -195,7 +195,7 @@ impl Parts<'_> {
     }
 
     fn under_deadline(&self, hook: TokenStream) -> TokenStream {
-        if !self.model.may_have_deadline() {
+        if !self.model.may_have_bounds() {
             return hook;
         }
         let (krate, until, timer) = (&self.krate, self.until(), &self.timer);

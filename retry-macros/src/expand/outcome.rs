@@ -20,7 +20,7 @@ pub(super) enum Cutting {
     Always,
     /// All, if the policy has a limit: it is a constant, so the compiler knows.
     ByPolicy,
-    /// None, though they see the limit: `cut_off = false`.
+    /// None, though they see the bounds: `cut_off = false`, or a priority alone.
     NotCutOff,
 }
 
@@ -28,9 +28,10 @@ impl Parts<'_> {
     pub(super) fn cutting(&self) -> Cutting {
         let model = self.model;
         let has_key = model.has(Key::Deadline) || model.has(Key::Timeout);
-        if !self.asynchronous || !model.may_be_cut() {
+        let hands_down = model.has(Key::Priority);
+        if !self.asynchronous || !model.may_be_cut() && !hands_down {
             Cutting::Never
-        } else if !model.cut_off {
+        } else if !model.cut_off || !model.may_be_cut() {
             Cutting::NotCutOff
         } else if has_key || self.known_policy().is_none() {
             Cutting::Always
@@ -69,7 +70,7 @@ impl Parts<'_> {
         if self.cutting() == Cutting::Always && !self.model.is_inherited() {
             return looped.clone();
         }
-        let has_limits = self.model.is_limited() || self.model.may_have_deadline();
+        let has_limits = self.model.is_limited() || self.model.may_have_bounds();
         let answer = if self.answers_anything() {
             ours!(#krate::__private::refused(::core::option::Option::Some(::core::mem::drop), #context))
         } else if let Some(form) = self

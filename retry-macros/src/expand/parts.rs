@@ -67,7 +67,7 @@ impl<'m> Parts<'m> {
     /// The moment at which the policy's own deadline ends the call.
     pub(super) fn until(&self) -> TokenStream {
         let krate = &self.krate;
-        if self.model.may_have_deadline() {
+        if self.model.may_have_bounds() {
             ours!(until)
         } else {
             ours!(#krate::__private::Until::NEVER)
@@ -86,7 +86,7 @@ impl<'m> Parts<'m> {
             let krate = self.model.krate_at(span);
             return quote_spanned!(at(span)=> #krate::__private::CallContext::new(&__REATTEMPT_SITE, #policy, #until, #timer));
         }
-        if self.model.may_have_deadline() {
+        if self.model.may_have_bounds() {
             ours!(context(until))
         } else {
             ours!(context())
@@ -117,7 +117,7 @@ impl<'m> Parts<'m> {
         let context = self.context();
         if !self.has_constant_context() {
             context
-        } else if self.model.may_have_deadline() {
+        } else if self.model.may_have_bounds() {
             ours!(|| #context)
         } else {
             ours!(context)
@@ -152,7 +152,7 @@ impl<'m> Parts<'m> {
         }
         let (krate, policy, timer) = (&self.krate, self.policy_ref(), &self.timer);
         // The deadline is a parameter: the closure is made before the call has one.
-        if self.model.may_have_deadline() {
+        if self.model.may_have_bounds() {
             return ours! {
                 let context = |until| #krate::__private::CallContext::new(&__REATTEMPT_SITE, #policy, until, #timer);
             };

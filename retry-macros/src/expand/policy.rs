@@ -147,7 +147,7 @@ impl Parts<'_> {
     /// Statements with which a call begins: what has to be known from its start on.
     pub(super) fn call_start(&self) -> TokenStream {
         let (krate, timer) = (&self.krate, &self.timer);
-        let until = self.model.may_have_deadline().then(|| {
+        let until = self.model.may_have_bounds().then(|| {
             let policy = self.limit_ref(Key::Deadline);
             let until = self.unless_plain(
                 ours!(#krate::__private::Until::start(#policy, #timer)),

@@ -129,7 +129,7 @@ fn is_bare(parts: &Parts<'_>) -> bool {
     let model = parts.model;
     let has_limits = model.is_limited()
         || model.is_running()
-        || model.may_have_deadline()
+        || model.may_have_bounds()
         || model.may_reset()
         || parts.may_be_timed();
     !has_limits && runs_alone(parts)

@@ -275,8 +275,8 @@ impl<P: Place> LiveCall<P> {
         context: CallContext<'_, T>,
         body: impl FnOnce() -> R,
     ) -> R {
-        let (call, until) = (&mut self.progress.call, context.until.timestamp());
-        inside::attempt_inside(Some(call), until, false, context.timer, body)
+        let (call, bounds) = (&mut self.progress.call, context.until.bounds());
+        inside::attempt_inside(Some(call), bounds, false, context.timer, body)
     }
 
     /// Decides what follows a failed attempt, which `assess` describes and judges, and waits until the retry may begin.
@@ -352,8 +352,8 @@ fn attempt_inside<'c, R, T: Clock + 'c>(
     body: impl FnOnce() -> R,
 ) -> R {
     let context = context.into_context();
-    let until = context.until.timestamp();
-    inside::attempt_inside(Some(call), until, false, context.timer, body)
+    let bounds = context.until.bounds();
+    inside::attempt_inside(Some(call), bounds, false, context.timer, body)
 }
 
 /// Where a call stands, for a warning.

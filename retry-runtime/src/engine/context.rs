@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::Gate;
 use super::default_budget;
-use crate::around;
+use crate::around::{self, Bounds, BoundsScope};
 use crate::call::{GiveUpReason, ends_in_time};
 use crate::operation::{Live, Operation, Site, UNNAMED};
 use crate::policy::Policy;
@@ -229,6 +229,7 @@ impl<T: Clock> CallContext<'_, T> {
     /// what a copy does, retries may be switched off, and the budget may not pay for it.
     #[cold]
     pub fn permits_copy(&self, gates: &mut impl Gate) -> bool {
+        let _priority = self.asking();
         let may_copy = self.operation.policy().is_idempotent() && !self.is_disabled();
         if !may_copy || !gates.permit_copy(self.timer) {
             return false;
@@ -277,6 +278,13 @@ impl<T: Clock + ?Sized> CallContext<'_, T> {
         self.until.is_over(self.timer)
     }
 
+    /// Makes the gates see the priority of the call while they are asked.
+    #[inline(always)]
+    pub(super) fn asking(&self) -> Option<BoundsScope> {
+        let is_low = self.until.0.is_low();
+        is_low.then(|| BoundsScope::new(Bounds::LOW, false))
+    }
+
     /// Returns whether retries are switched off.
     #[inline(always)]
     pub fn is_disabled(&self) -> bool {
@@ -298,27 +306,32 @@ impl<T: Clock + ?Sized> CallContext<'_, T> {
     }
 }
 
-/// The call's own deadline as a timestamp: eight bytes, for the futures that keep it.
+/// The call's own deadline, and whether its priority is low: eight bytes, for the futures that keep it.
 #[derive(Debug, Clone, Copy)]
-pub struct Until(Timestamp);
+pub struct Until(Bounds);
 
 impl Until {
     /// No deadline.
-    pub const NEVER: Self = Self(Timestamp::ENDLESS);
+    pub const NEVER: Self = Self(Bounds::NONE);
 
     /// Returns the deadline of a call under `policy` that begins now.
     #[inline(always)]
     pub fn start(policy: &Policy, clock: &(impl Clock + ?Sized)) -> Self {
+        let none = if policy.values.is_low() {
+            Bounds::LOW
+        } else {
+            Bounds::NONE
+        };
         let Some(deadline) = policy.values.deadline else {
-            return Self::NEVER;
+            return Self(none);
         };
         let now = clock.now();
         let end = now.after(deadline);
         // One of 0 means nothing, and forbids retries only.
         if !policy.is_trusted() && end == now {
-            Self::NEVER
+            Self(none)
         } else {
-            Self(end)
+            Self(none.within(end))
         }
     }
 
@@ -351,24 +364,25 @@ impl Until {
         if !is_trusted && end < now.after(SHORTEST_TIMEOUT) {
             self
         } else {
-            Self(self.0.min(end))
+            Self(self.0.within(end))
         }
     }
 
     #[inline(always)]
-    pub(crate) const fn timestamp(self) -> Timestamp {
+    pub(crate) const fn bounds(self) -> Bounds {
         self.0
     }
 
+    /// Returns whether a call has neither a deadline nor a low priority.
     #[inline(always)]
     pub(crate) const fn is_never(self) -> bool {
-        self.0.is_endless()
+        self.0.is_none()
     }
 
     /// Returns the time left until this deadline alone.
     #[inline(always)]
     pub(crate) fn own_remaining(self, clock: &(impl Clock + ?Sized)) -> Option<Duration> {
-        (!self.is_never()).then(|| self.0.since(clock.now()))
+        (self.0.until()).map(|until| until.since(clock.now()))
     }
 
     /// Returns the time left until this deadline or an inherited one, whichever comes first.

@@ -51,7 +51,9 @@ pub(super) fn plain_delay<T: Clock>(
 #[cold]
 #[inline(never)]
 fn is_plain_around<T: Clock>(context: CallContext<'_, T>, delay: Duration) -> bool {
-    around::is_unmarked() && context.ends_in_time(delay).is_ok()
+    // A budget asks for the priority.
+    let is_low = context.until.bounds().is_low() || around::is_low();
+    !is_low && around::is_unmarked() && context.ends_in_time(delay).is_ok()
 }
 
 impl Progress {
@@ -259,10 +261,12 @@ impl Progress {
         if self.call.failures() > 0 && context.is_disabled() {
             return Err(self.ended(context, GiveUpReason::Disabled));
         }
+        let priority = context.asking();
         let wait = match gates.wait_left(context.timer) {
             Ok(wait) => wait,
             Err(reason) => return Err(self.ended(context, reason)),
         };
+        drop(priority);
         // Its turn may have come when the deadline had passed: timers come late.
         if wait.is_zero() && !context.is_over() {
             return Ok(None);
@@ -375,6 +379,7 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
     }
 
     fn permit_retry(&mut self) -> Result<(), GiveUpReason> {
+        let _priority = self.context.asking();
         self.gates.permit_retry(self.result, self.context.timer)?;
         // What asks again for a value that is not final retries nothing.
         if self.result != AttemptResult::NotFinal && !self.gates.is_budgeted() {

@@ -84,7 +84,7 @@ mod shared {
             return Ok(true);
         };
         let now = context.timer.shared();
-        match budget.pay(capacity(context.operation), is_first, now) {
+        match budget.pay(open(context.operation), is_first, now) {
             Payment::Paid => Ok(true),
             Payment::Free => Ok(false),
             // Asked only after a refusal, so that a paid retry does not look for a test.
@@ -105,11 +105,7 @@ mod shared {
         let Some(budget) = context.operation.default_budget() else {
             return true;
         };
-        let payment = budget.pay(
-            capacity(context.operation) / 2,
-            false,
-            context.timer.shared(),
-        );
+        let payment = budget.pay(open(context.operation) / 2, false, context.timer.shared());
         payment != Payment::Refused || is_off(context.operation)
     }
 
@@ -141,6 +137,12 @@ mod shared {
             Some(max) => RefundBudget::capacity(max),
             None => u32::MAX,
         }
+    }
+
+    /// Returns the tokens that the priority here leaves open.
+    fn open(operation: Operation<'_>) -> u32 {
+        let all = capacity(operation);
+        all.saturating_sub(reattempt_overload::closed(all))
     }
 
     /// Returns whether nothing is refused: the process has said so, or a test runs here that has not asked for it.

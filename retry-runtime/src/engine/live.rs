@@ -341,7 +341,9 @@ impl<P: Place> LiveCall<P> {
         context: CallContext<'_, T>,
         gates: &mut impl Gate,
     ) -> Result<Duration, GaveUp> {
+        let priority = context.asking();
         let wait = gates.enter(context.timer);
+        drop(priority);
         wait.map_err(|reason| self.progress.refused(context.erased(), gates, reason))
     }
 

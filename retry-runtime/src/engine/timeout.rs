@@ -137,7 +137,7 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         // Its own limits let an attempt be cut off. Without any, the deadline around is looked at between two attempts.
-        let is_limited = this.call.is_none() || !this.limit.until().is_never();
+        let is_limited = this.call.is_none() || this.limit.until().bounds().until().is_some();
         let is_retry = || this.call.as_ref().is_some_and(|call| call.retries() > 0);
         if is_limited && this.limit.is_over_at_start(is_retry(), this.timer) {
             return Poll::Ready(Err(TimedOut {
@@ -147,10 +147,10 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
                 marks: around::marks(),
             }));
         }
-        let (call, until) = (this.call.as_deref_mut(), this.limit.until().timestamp());
+        let (call, bounds) = (this.call.as_deref_mut(), this.limit.until().bounds());
         // `true`: this attempt enforces its limit, so calls inside leave that to it, instead of
         // reporting an error of their own.
-        let polled = attempt_inside(call, until, true, this.timer, || this.body.poll(cx));
+        let polled = attempt_inside(call, bounds, true, this.timer, || this.body.poll(cx));
         // Before the limit is looked at: an outcome that comes late is still one.
         if let Poll::Ready(outcome) = polled {
             return Poll::Ready(Ok(outcome));
@@ -228,7 +228,7 @@ impl<T: Timer, F: Future> Future for NotCutOff<'_, T, F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let (call, until) = (Some(&mut **this.call), this.until.timestamp());
-        attempt_inside(call, until, false, this.timer, || this.body.poll(cx)).map(Ok)
+        let (call, bounds) = (Some(&mut **this.call), this.until.bounds());
+        attempt_inside(call, bounds, false, this.timer, || this.body.poll(cx)).map(Ok)
     }
 }

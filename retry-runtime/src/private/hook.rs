@@ -3,7 +3,7 @@
 
 use core::future::{Future, Ready, ready};
 
-use crate::around::{self, DeadlineScope};
+use crate::around::{self, BoundsScope};
 use crate::attempt::Retry;
 use crate::engine::Until;
 use crate::timer::Clock;
@@ -16,7 +16,7 @@ pub fn observe<E: ?Sized>(retry: &Retry<'_, E>, hook: impl FnOnce(&Retry<'_, E>)
 
 /// Runs a hook: under the deadline, but not as an attempt.
 pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> R {
-    let _inside = DeadlineScope::new(around::on_shared_clock(clock, until.timestamp()), false);
+    let _inside = BoundsScope::new(around::on_shared_clock(clock, until.bounds()), false);
     hook()
 }
 

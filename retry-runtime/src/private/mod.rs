@@ -68,6 +68,8 @@ pub use outcome::{
     Answer, Fails, IsNoResult, IsResult, ambiguous, ask, fail, fail_retry_error, failure,
     fall_back, found, never, refuse_alias, retry_after, split, split_limited, split_retry_error,
 };
+#[doc(hidden)]
+pub use reattempt_core::around::{Bounds, BoundsScope};
 pub use reattempt_core::chained::verdict as chain;
 pub use reattempt_core::codes::{
     ByClassify as CodeByClassify, ByText as CodeByText, Coded, Field, NoCode,

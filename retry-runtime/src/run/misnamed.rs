@@ -99,7 +99,7 @@ __misnamed! {
 __misnamed! {
     OfPolicy, "this is a key of the policy, and a runner does not change its policy", "write it in front of `.on(..)` or `.runner()`";
     [impl<C> Runner<'_, C>] fn<V>(self, _: V) -> Self { self }
-    backoff base cap deadline factor fast_first first idempotent jitter max max_retry_after nested reset_after telemetry throttled_base timeout
+    backoff base cap deadline factor fast_first first idempotent jitter max max_retry_after nested priority reset_after telemetry throttled_base timeout
 }
 
 __misnamed! {

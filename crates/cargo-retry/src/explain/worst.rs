@@ -168,7 +168,15 @@ pub(super) fn stand_ins(given: &Given) -> Vec<String> {
 
 /// For words of ours that stand there without quotes.
 fn quoted(key: &str, written: &str) -> String {
-    let has_words = ["backoff", "jitter", "nested", "telemetry", "max"].contains(&key);
+    let has_words = [
+        "backoff",
+        "jitter",
+        "nested",
+        "priority",
+        "telemetry",
+        "max",
+    ]
+    .contains(&key);
     if has_words && written.chars().all(char::is_lowercase) {
         format!("; if a word is meant, write `{key} = \"{written}\"`")
     } else {

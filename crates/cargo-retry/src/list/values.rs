@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use retry_runtime::rules::{Key, Kind};
-use retry_runtime::{Backoff, Jitter, KeyValue, Nested, Policy};
+use retry_runtime::{Backoff, Jitter, KeyValue, Nested, Policy, Priority};
 use syn::ext::IdentExt as _;
 use syn::{BinOp, Expr, ExprCall, ExprMethodCall, ImplItem, Item, Lit, Stmt, UnOp};
 
@@ -25,6 +25,7 @@ pub(crate) enum Value {
     Jitter(Jitter),
     Backoff(Backoff),
     Nested(Nested),
+    Priority(Priority),
     /// The copies that it may send.
     Hedge(u64),
     /// Retries for each call that it allows.
@@ -262,6 +263,7 @@ pub(crate) fn with(policy: Policy, key: &str, value: Value) -> Option<Policy> {
         (Kind::Jitter, value) => KeyValue::Jitter(Jitter::Ratio(number(value)?)),
         (Kind::Flag, Value::Flag(on)) => KeyValue::Flag(on),
         (Kind::Nested, Value::Nested(nested)) => KeyValue::Nested(nested),
+        (Kind::Priority, Value::Priority(priority)) => KeyValue::Priority(priority),
         _ => return None,
     };
     policy.assign(key, value)
@@ -316,6 +318,8 @@ fn named(path: &syn::Path) -> Option<Value> {
         ("Backoff", "Decorrelated") => Value::Backoff(Backoff::Decorrelated),
         ("Nested", "Collapse") => Value::Nested(Nested::Collapse),
         ("Nested", "Multiply") => Value::Nested(Nested::Multiply),
+        ("Priority", "Low") => Value::Priority(Priority::Low),
+        ("Priority", "Normal") => Value::Priority(Priority::Normal),
         _ => return None,
     })
 }

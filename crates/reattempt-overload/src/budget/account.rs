@@ -5,9 +5,9 @@
 use super::deposits::Source;
 use super::refund::{self, Payment};
 use super::{Budget, Kind, Refunding, THOUSANDTHS};
-use reattempt_core::Clock;
-use reattempt_core::Verdict;
+use crate::priority::closed;
 use reattempt_core::process::ProcessClock;
+use reattempt_core::{Clock, Verdict, around};
 
 /// What a failure costs depends on what it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -163,7 +163,7 @@ impl Budget {
     pub(crate) fn note(&self, verdict: Verdict) -> bool {
         match &self.kind {
             Kind::Grpc(grpc) if verdict != Verdict::Permanent => {
-                grpc.count.lose(THOUSANDTHS) > grpc.count.capacity() / 2
+                grpc.is_open(grpc.count.lose(THOUSANDTHS))
             }
             _ => true,
         }
@@ -177,16 +177,15 @@ impl Budget {
         paid: Paid,
         clock: &impl Clock,
     ) -> Option<Reservation<'_>> {
+        if around::is_low() && self.is_closed_to_low(class, clock) {
+            return None;
+        }
         let held = match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
                 Held::deposit(deposits.withdraw(clock.shared().as_nanos())?)
             }
             Kind::Tokens(tokens) => {
-                let cost = match class {
-                    FailureClass::Failed => tokens.cost,
-                    FailureClass::TimedOut => tokens.timeout_cost,
-                    FailureClass::Throttled => tokens.throttled_cost.unwrap_or(tokens.cost),
-                };
+                let cost = tokens.cost_of(class);
                 if !tokens.count.take(cost) {
                     return None;
                 }
@@ -195,7 +194,8 @@ impl Budget {
             // The failure was the price.
             Kind::Grpc(_) => Held::NOTHING,
             Kind::Refunding(Refunding { budget, capacity }) => {
-                match budget.pay(*capacity, paid == Paid::NOTHING, clock.shared()) {
+                let open = capacity.saturating_sub(closed(*capacity));
+                match budget.pay(open, paid == Paid::NOTHING, clock.shared()) {
                     Payment::Paid => Held::tokens(refund::PRICE),
                     Payment::Free => Held::NOTHING,
                     Payment::Refused => return None,
@@ -203,6 +203,25 @@ impl Budget {
             }
         };
         Some(Reservation { budget: self, held })
+    }
+
+    /// Returns whether a retry of a low priority would take from the half that is closed to it. Budgets whose failures are
+    /// the price, or whose first second is free, see to it themselves.
+    // In front of the withdrawal, and out of line, so that other calls pay for one look. Low calls of several threads may
+    // take one token each too many; no other call is refused for it.
+    #[cold]
+    #[inline(never)]
+    fn is_closed_to_low(&self, class: FailureClass, clock: &impl Clock) -> bool {
+        match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
+                deposits.is_half_spent(clock)
+            }
+            Kind::Tokens(tokens) => {
+                let (left, all) = (tokens.count.balance(), tokens.count.capacity());
+                left < all.div_ceil(2).saturating_add(tokens.cost_of(class))
+            }
+            Kind::Grpc(_) | Kind::Refunding(_) => false,
+        }
     }
 
     /// Returns whether a copy of an attempt is paid for, which starts at once. It costs what a
@@ -241,7 +260,7 @@ impl Budget {
     #[inline]
     fn is_well(&self) -> bool {
         match &self.kind {
-            Kind::Grpc(grpc) => grpc.count.balance() > grpc.count.capacity() / 2,
+            Kind::Grpc(grpc) => grpc.is_open(grpc.count.balance()),
             _ => true,
         }
     }
@@ -305,14 +324,14 @@ impl Account<'_> {
 
     /// Reserves the price of a retry after a failure of this class; `false` if there is not enough, and then nothing is taken.
     #[must_use = "a retry that is not paid for should not be made"]
-    #[inline]
+    #[inline(always)]
     pub fn withdraw(&mut self, class: FailureClass) -> bool {
         self.withdraw_with_clock(class, &ProcessClock)
     }
 
     /// Returns the same by the clock that the account was made with.
     #[must_use = "a retry that is not paid for should not be made"]
-    #[inline]
+    #[inline(always)]
     pub fn withdraw_with_clock(&mut self, class: FailureClass, clock: &impl Clock) -> bool {
         // What was reserved for a retry that never started goes back first.
         self.reserved = None;

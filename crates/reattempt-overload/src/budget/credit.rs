@@ -69,6 +69,12 @@ impl Credit {
         }
     }
 
+    /// Returns what all deposits but the first `expired` have brought, spent or not.
+    pub(crate) fn earned(&self, expired: u64) -> u64 {
+        let deposits = self.deposits().wrapping_sub(expired);
+        deposits.wrapping_mul(self.unit)
+    }
+
     /// Gives a token back that was taken. If its deposit is too old by now, the next withdrawal sees to it.
     // Release, as above.
     pub(crate) fn give_back(&self) {

@@ -146,6 +146,15 @@ impl Deposits {
         self.reserve.reset();
     }
 
+    /// Returns whether another retry would leave less than half of what the deposits have brought and of the reserve.
+    #[expect(clippy::cast_precision_loss, reason = "as far as it counts")]
+    pub(super) fn is_half_spent(&self, clock: &impl Clock) -> bool {
+        let expired = self.expired(self.tick_at(clock.shared().as_nanos()));
+        let earned = self.credit.earned(expired) as f64 / TOKEN as f64;
+        let all = earned + self.reserve.all() as f64;
+        self.balance(clock) < all / 2.0 + 1.0
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "a number to look at")]
     pub(super) fn balance(&self, clock: &impl Clock) -> f64 {
         let now = clock.shared().as_nanos();

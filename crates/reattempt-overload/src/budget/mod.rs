@@ -25,6 +25,7 @@ use token_count::TokenCount;
 
 use core::fmt;
 
+use crate::priority::closed;
 use reattempt_policy::rules::{RuleId, Violation, budget as rules};
 
 use reattempt_core::Clock;
@@ -86,11 +87,33 @@ struct Tokens {
     throttled_cost: Option<u32>,
 }
 
+impl Tokens {
+    /// Returns what a retry after such a failure costs.
+    #[inline]
+    const fn cost_of(&self, class: FailureClass) -> u32 {
+        match (class, self.throttled_cost) {
+            (FailureClass::Throttled, Some(cost)) => cost,
+            (FailureClass::TimedOut, _) => self.timeout_cost,
+            _ => self.cost,
+        }
+    }
+}
+
 /// In thousandths of a token.
 #[derive(Debug)]
 struct Grpc {
     count: TokenCount,
     gain: u32,
+}
+
+impl Grpc {
+    /// Returns whether so many tokens allow a retry. Those up to a half allow none, and half of the others is closed to a
+    /// call of a low priority.
+    #[inline(never)]
+    fn is_open(&self, left: u32) -> bool {
+        let half = self.count.capacity() / 2;
+        left > half.saturating_add(closed(half))
+    }
 }
 
 const THOUSANDTHS: u32 = 1000;

@@ -111,6 +111,15 @@ impl Reserve {
         left as f64 / self.period as f64
     }
 
+    /// The tokens that there are when none is missing.
+    pub(crate) fn all(&self) -> u64 {
+        if self.period == 0 {
+            self.initial
+        } else {
+            self.most()
+        }
+    }
+
     /// The word, or 0 where it speaks of a time further ahead than it ever could by this clock, which then has
     /// gone back: the reserve starts over. A little ahead are those that read the clock later.
     fn known(&self, seen: u64, now: u64) -> u64 {

@@ -4,7 +4,7 @@
 use core::fmt;
 
 use reattempt_core::process::ProcessClock;
-use reattempt_core::{Classify, Clock, Timestamp, Verdict};
+use reattempt_core::{Classify, Clock, Timestamp, Verdict, around};
 use reattempt_policy::{RuleId, Text};
 
 mod adaptive;
@@ -189,7 +189,10 @@ impl Bulkhead {
             began: Timestamp::ENDLESS,
         };
         if !permit.take() {
-            if let Size::Adaptive(adaptive) = &self.size {
+            // One of a low priority does not ask for more slots.
+            if let Size::Adaptive(adaptive) = &self.size
+                && !around::is_low()
+            {
                 adaptive.refused();
             }
             return Err(Full);
@@ -291,7 +294,14 @@ impl Permit<'_> {
     #[inline]
     #[doc(hidden)]
     pub fn take(&mut self) -> bool {
-        let is_taken = self.bulkhead.slots.take(self.bulkhead.limit().into());
+        let limit = self.bulkhead.limit();
+        // Rounded up: of one slot none is closed.
+        let open = if around::is_low() {
+            limit.div_ceil(2)
+        } else {
+            limit
+        };
+        let is_taken = self.bulkhead.slots.take(open.into());
         self.slots = self.slots.saturating_add(u32::from(is_taken));
         is_taken
     }

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::bucket::Bucket;
 use super::nanos;
-use reattempt_core::Timestamp;
+use reattempt_core::{Timestamp, around};
 
 /// A power of two, so that the ring goes on where the numbers of the buckets wrap.
 const BUCKETS: usize = 16;
@@ -81,14 +81,7 @@ impl Adaptive {
 
     /// The share that the formula says.
     pub(super) fn rejection_probability(&self, now: Timestamp) -> f64 {
-        self.share(self.counts(now))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "sums of counts of 22 bits")]
-    fn share(&self, (requests, accepts): (u64, u64)) -> f64 {
-        let allowed = self.factor * accepts as f64;
-        let share = (requests as f64 - allowed) / (requests as f64 + 1.0);
-        share.max(0.0)
+        share(self.factor, self.counts(now))
     }
 
     pub(super) fn reset(&self) {
@@ -97,8 +90,8 @@ impl Adaptive {
         }
     }
 
-    /// Whether a call is turned away here; then it is counted. No random number is drawn while
-    /// nothing is turned away.
+    /// Whether a call is turned away here; then it is counted, unless its priority is low: others would be turned away for
+    /// it. No random number is drawn while nothing is turned away.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit into an `f64`")]
     pub(super) fn refuses(&self, now: Timestamp, random: impl FnOnce() -> u64) -> bool {
         const PARTS: f64 = (1u64 << 53) as f64;
@@ -106,11 +99,29 @@ impl Adaptive {
         if counts.0 < self.minimum {
             return false;
         }
-        let rejection = self.share(counts).min(self.ceiling);
+        let is_low = around::is_low();
+        let (factor, ceiling) = if is_low {
+            // At least one: the service gets as much as it accepts. Of what passes at the ceiling, half.
+            (
+                (self.factor / 2.0).max(1.0),
+                f64::midpoint(1.0, self.ceiling),
+            )
+        } else {
+            (self.factor, self.ceiling)
+        };
+        let rejection = share(factor, counts).min(ceiling);
         let refused = rejection > 0.0 && ((random() >> 11) as f64) < rejection * PARTS;
-        if refused {
+        if refused && !is_low {
             self.add(now, false);
         }
         refused
     }
+}
+
+/// The share of the calls that are turned away, so that hardly more than `factor` are made for each that is accepted.
+#[expect(clippy::cast_precision_loss, reason = "sums of counts of 22 bits")]
+fn share(factor: f64, (requests, accepts): (u64, u64)) -> f64 {
+    let (requests, accepts) = (requests as f64, accepts as f64);
+    let share = (requests - factor * accepts) / (requests + 1.0);
+    share.max(0.0)
 }

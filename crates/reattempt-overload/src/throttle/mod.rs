@@ -6,7 +6,7 @@ use core::fmt;
 use core::time::Duration;
 
 use reattempt_core::process::ProcessClock;
-use reattempt_core::{Clock, Timestamp};
+use reattempt_core::{Clock, Timestamp, around};
 
 mod adaptive;
 mod bucket;
@@ -94,6 +94,9 @@ impl Throttle {
     /// ([`ceiling`](Self::ceiling)), and 0 below 10 requests
     /// ([`min_requests`](Self::min_requests)).
     ///
+    /// Calls of a low [priority](reattempt_policy::Priority) are refused first: with half of the factor, but at least 1, and
+    /// up to a probability in the middle between the ceiling and 1, so 0.9. Those that are refused do not count.
+    ///
     /// # Source
     ///
     /// [Handling Overload](https://sre.google/sre-book/handling-overload/) in the book on Site
@@ -115,6 +118,8 @@ impl Throttle {
     ///
     /// # Units and ranges
     ///
+    /// A call of a low [priority](reattempt_policy::Priority) waits half as long as others before it is refused.
+    ///
     /// At least one call in two seconds, at most twice the rate that is measured. A permit is one
     /// token; those of one second can be saved up, but always one. Where 100 calls wait because the
     /// first one was throttled, and the service answers at once from then on, they begin after 2 s to 7 s.
@@ -134,7 +139,8 @@ impl Throttle {
 
     /// Lets at most `calls` attempts begin in each period of this length, whatever the service says: for an account with
     /// a quota, or a service that is known to be small. The others wait, first asked, first served; one whose turn is
-    /// further away than a minute ([`max_wait`](Self::max_wait)) is refused at once.
+    /// further away than a minute ([`max_wait`](Self::max_wait)) is refused at once. For a call of a low
+    /// [priority](reattempt_policy::Priority) that is half of it: only others stand in the second half of the line.
     ///
     /// No period, wherever it starts, contains more than `calls` beginnings, as this process makes them: a thread that is
     /// held up, or the network, may bring two of them closer together at the service. So `calls` attempts may begin
@@ -277,6 +283,15 @@ impl fmt::Debug for Throttle {
             Kind::Cubic(_) | Kind::Rate(_) => shown.field("fill_rate", &self.fill_rate()),
         };
         shown.finish_non_exhaustive()
+    }
+}
+
+/// Returns how long a call waits that asks here: one of a low priority for half of it.
+fn longest(max_wait: Duration) -> Duration {
+    if around::is_low() {
+        max_wait.checked_div(2).unwrap_or_default()
+    } else {
+        max_wait
     }
 }
 

@@ -4,7 +4,7 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::time::Duration;
 
-use super::{Kind, Throttle, nanos};
+use super::{Kind, Throttle, longest, nanos};
 use reattempt_core::process::ProcessClock;
 use reattempt_core::{Classify, Clock, Timestamp, Verdict};
 
@@ -132,7 +132,7 @@ impl<'t> Permit<'t> {
                 let now = clock.shared();
                 self.wait = saturated(cubic.wait(place.get(), now));
                 let taken = Timestamp::from_origin(Duration::from_nanos(self.taken));
-                if self.wait > 0 && now.since(taken) >= cubic.max_wait {
+                if self.wait > 0 && now.since(taken) >= longest(cubic.max_wait) {
                     return Err(Refused);
                 }
             }
@@ -142,7 +142,7 @@ impl<'t> Permit<'t> {
                 self.wait = saturated(wait);
                 if self.wait == 0 {
                     self.taken = nanos(now);
-                } else if now.since(taken) >= rate.max_wait {
+                } else if now.since(taken) >= longest(rate.max_wait) {
                     return Err(Refused);
                 }
             }

@@ -5,8 +5,8 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::nanos;
 use super::permit::Refused;
+use super::{longest, nanos};
 use reattempt_core::Timestamp;
 
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Rate {
         let wait = self.turn(&held, held.waiting.len(), nanos(now));
         if wait.is_zero() {
             held.begin(self.calls, nanos(now));
-        } else if wait > self.max_wait {
+        } else if wait > longest(self.max_wait) {
             return Err(Refused);
         } else {
             let looked = nanos(now);

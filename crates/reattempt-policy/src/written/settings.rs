@@ -13,7 +13,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Se
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use super::{CODE_SETTINGS, CodeRow, MEANINGS, no_verdict};
-use super::{JITTERS, LEVELS, NESTED, TELEMETRY, TELEMETRY_SETTINGS, UNLIMITED};
+use super::{JITTERS, LEVELS, NESTED, PRIORITIES, TELEMETRY, TELEMETRY_SETTINGS, UNLIMITED};
 use super::{ParseError, Share, Whole, Written, in_code_alone, telemetry_setting, unknown};
 use crate::{
     Backoff, Codes, DefaultBudget, Jitter, Key, KeyValue, Kind, Level, OnCode, RuleId, Telemetry,
@@ -298,6 +298,7 @@ impl Values {
             Key::Codes => map.serialize_entry(name, &Rows(self.codes)),
             Key::Idempotent => map.serialize_entry(name, &self.idempotent),
             Key::Nested => map.serialize_entry(name, word(&self.nested, NESTED)),
+            Key::Priority => map.serialize_entry(name, word(&self.priority, PRIORITIES)),
             Key::Telemetry => map.serialize_entry(name, &Shown(self.telemetry)),
         }
     }

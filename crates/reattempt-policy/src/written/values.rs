@@ -10,7 +10,7 @@ use core::time::Duration;
 use super::{ParseError, Whole, Word, Written, keys};
 use crate::RuleId;
 use crate::rules::budget_share;
-use crate::{Backoff, Jitter, Key, KeyValue, Kind, Level, Nested, Telemetry};
+use crate::{Backoff, Jitter, Key, KeyValue, Kind, Level, Nested, Priority, Telemetry};
 
 use crate::duration;
 
@@ -307,6 +307,26 @@ impl Word for Nested {
     }
 }
 
+/// The priorities.
+pub const PRIORITIES: &[(&str, Priority)] = &[("low", Priority::Low), ("normal", Priority::Normal)];
+
+impl Word for Priority {
+    const EXAMPLE: &'static str = "a priority; write `priority = \"low\"`";
+
+    fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
+        let is_above = keys::nearest(text, &["high", "critical"]).is_some();
+        let or = "; did you mean `\"normal\"`, which is the highest?";
+        let wrong = || {
+            if is_above {
+                format!("unknown value `\"{text}\"` for `priority`{or}")
+            } else {
+                unknown("priority", text, PRIORITIES, "")
+            }
+        };
+        Some(named(text, PRIORITIES).ok_or_else(|| ParseError::new(RuleId::Word, wrong())))
+    }
+}
+
 /// How loud events are.
 pub const LEVELS: &[(&str, Level)] = &[
     ("off", Level::Off),
@@ -430,6 +450,7 @@ impl KeyValue {
             Kind::Flag => Self::Flag(value.in_file()?),
             Kind::Codes => Self::Codes(value.in_file()?),
             Kind::Nested => Self::Nested(value.in_file()?),
+            Kind::Priority => Self::Priority(value.in_file()?),
             Kind::Budget => Self::Budget,
             Kind::Telemetry => Self::Telemetry(value.in_file()?),
         })

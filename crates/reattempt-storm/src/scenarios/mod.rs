@@ -5,6 +5,7 @@ use crate::figures::Figure;
 pub mod contention;
 pub mod metastable;
 pub mod outage;
+pub mod priorities;
 pub mod throttling;
 pub mod tiers;
 
@@ -20,6 +21,7 @@ pub fn figures() -> Vec<Figure> {
         metastable::figures(),
         throttling::after_an_outage(),
         throttling::after_a_quota(),
+        priorities::figures(),
     ];
     parts.concat()
 }

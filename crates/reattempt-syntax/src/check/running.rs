@@ -14,6 +14,7 @@ const OWN: &[&str] = &[
     "Jitter",
     "Nested",
     "Policy",
+    "Priority",
     "Backoff",
     "Telemetry",
     "Throttle",

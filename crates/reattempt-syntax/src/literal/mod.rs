@@ -8,7 +8,7 @@ use std::time::Duration;
 use proc_macro2::{Ident, Span, TokenStream};
 use reattempt_policy::rules::RuleId;
 use reattempt_policy::written::{ParseError, Whole, Word, Written};
-use reattempt_policy::{Backoff, Codes, Jitter, Nested, Telemetry};
+use reattempt_policy::{Backoff, Codes, Jitter, Nested, Priority, Telemetry};
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, UnOp};
 
 pub use limits::Copies;
@@ -136,6 +136,13 @@ impl Literal for Nested {
     fn tokens(&self, krate: &TokenStream) -> TokenStream {
         let variant = variant(self.variant());
         ours!(#krate::policy::Nested::#variant)
+    }
+}
+
+impl Literal for Priority {
+    fn tokens(&self, krate: &TokenStream) -> TokenStream {
+        let variant = variant(self.variant());
+        ours!(#krate::policy::Priority::#variant)
     }
 }
 

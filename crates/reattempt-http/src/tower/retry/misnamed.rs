@@ -5,7 +5,7 @@ use super::RetryLayer;
 retry_runtime::__misnamed! {
     OfPolicy, "this is a key of the policy, and a layer does not change its policy", "write it in the policy, `Policy::new()...`, in front of the layer";
     [impl<J, C, O, T> RetryLayer<J, C, O, T>] fn<V>(self, _: V) -> Self { self }
-    backoff base cap deadline factor fast_first first idempotent jitter max max_attempts max_retries max_retry_after nested retries throttled_base timeout
+    backoff base cap deadline factor fast_first first idempotent jitter max max_attempts max_retries max_retry_after nested priority retries throttled_base timeout
 }
 
 retry_runtime::__misnamed! {
