@@ -322,6 +322,13 @@ fn the_priority_of_the_call_counts_for_its_own_limits() {
         Ok(true)
     }
     assert_eq!(fails().unwrap_err().attempts(), 5);
+    // Of gRPC's budget the failure itself is the price.
+    static GRPC: Budget = Budget::grpc(8, 0.1);
+    #[retry(priority = "low", max = 9, base = "1ms", budget = &GRPC, on(_))]
+    fn fails_too() -> Answer {
+        Err("down")
+    }
+    assert_eq!(fails_too().unwrap_err().attempts(), 2);
     let first = SLOTS.permit();
     assert!(limited().is_ok());
     let second = SLOTS.permit();

@@ -116,7 +116,7 @@ impl Client {
             ),
             nested: false,
             // Drawn only where it matters: the other runs of a seed stay the same.
-            is_low: self.low > 0.0 && clock.happens(self.low),
+            is_low: self.policy.values().is_low() || self.low > 0.0 && clock.happens(self.low),
         }
     }
 

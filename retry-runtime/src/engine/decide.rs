@@ -109,7 +109,10 @@ impl Progress {
         // Before the machine, which counts the failure and may start the count anew.
         let report = self.attempt_ended(context, &mut failure);
         // Whatever follows: a breaker counts the failure of a call that gives up, too.
+        // What a failure leaves of a budget may be closed to the retry.
+        let priority = context.asking();
         gates.record(result, &context.operation, context.timer);
+        drop(priority);
         let policy = context.operation.policy();
         let mut env = LiveEnv {
             context,

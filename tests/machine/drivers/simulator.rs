@@ -54,10 +54,11 @@ impl CallEnv for Env<'_, '_> {
 }
 
 pub(crate) fn simulator(world: &Arc<World>) -> Ending {
+    let is_low = world.policy.values().is_low();
+    let _priority = is_low.then(|| BoundsScope::new(Bounds::LOW, false));
     let breaker = world.case.breaker.map(|_| &world.breaker);
     let mut account = spec::budget(&world.case.spec).map(|budget| budget.account_with_clock(&Time));
     let until = spec::time(&world.case.spec, "deadline").map(|deadline| Time.now().after(deadline));
-    let is_low = world.case.spec.iter().any(|it| it == "priority = \"low\"");
     let mut call = Call::new();
     loop {
         let permit = breaker.map(|breaker| breaker.permit_with_clock(&Time));
@@ -91,7 +92,6 @@ pub(crate) fn simulator(world: &Arc<World>) -> Ending {
             account: &mut account,
             started,
         };
-        let _priority = is_low.then(|| BoundsScope::new(Bounds::LOW, false));
         match call.failed(&world.policy, verdict, &mut env) {
             Ok(delay) => Time::spend(delay),
             Err(reason) => return Ending::GaveUp(reason, call.failures()),
