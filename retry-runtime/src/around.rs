@@ -9,7 +9,7 @@ use crate::timer::{Clock, Timestamp};
 use reattempt_core::around as thread;
 
 pub(crate) use reattempt_core::around::{
-    Bounds, BoundsScope, is_low, is_quiet, is_unmarked, marks, retries,
+    Bounds, BoundsScope, is_low, is_plain, is_quiet, is_unmarked, marks, retries,
 };
 #[cfg(feature = "std")]
 pub(crate) use reattempt_core::around::{add_mark, begun_at, replace_begun, show_marks};
@@ -55,13 +55,12 @@ pub(crate) fn remaining_unenforced() -> Option<Duration> {
 }
 
 /// Returns these bounds, of which the deadline is a timestamp of `clock`, on the clock of [`now`].
+#[inline(always)]
 pub(crate) fn on_shared_clock(clock: &impl Clock, bounds: Bounds) -> Bounds {
-    match bounds.until() {
-        Some(at) if !clock.carries_deadlines() => {
-            Bounds::new(now().after(at.since(clock.now())), bounds.is_low())
-        }
-        _ => bounds,
+    if clock.carries_deadlines() {
+        return bounds;
     }
+    bounds.moved(|at| now().after(at.since(clock.now())))
 }
 
 /// What runs until this is dropped is inside a call that has failed so often.

@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 #[cfg(feature = "std")]
 pub use thread::{add_mark, begun_at, replace_begun, show_marks};
 pub use thread::{
-    begin_retry, end_retry, inherited, is_low, is_quiet, is_unmarked, marks, retries,
+    begin_retry, end_retry, inherited, is_low, is_plain, is_quiet, is_unmarked, marks, retries,
 };
 
 /// The code that set the deadline cuts off what runs under it.
@@ -44,18 +44,18 @@ impl Inherited {
 }
 
 /// The deadline of a call, and whether its priority is low, in eight bytes: futures keep it.
+///
+/// Without a low priority it is the deadline, and all bits where there is none, so that a call which has only a deadline
+/// pays for no other. A low priority sets the highest bit: no clock comes to 292 years.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds(u64);
 
 impl Bounds {
-    /// No deadline, and no low priority: all bits, which an instruction compares with at once.
+    /// No deadline, and no low priority.
     pub const NONE: Self = Self(u64::MAX);
     /// A low priority alone.
-    pub const LOW: Self = Self(Self::TIME);
-    /// The bit of any other priority.
-    const NORMAL_BIT: u64 = 1 << 63;
-    /// The bits of the deadline, all set where there is none: no clock comes to 292 years.
-    const TIME: u64 = !Self::NORMAL_BIT;
+    pub const LOW: Self = Self(u64::MAX - 1);
+    const LOW_BIT: u64 = 1 << 63;
 
     /// Returns those of a call with this deadline.
     #[inline(always)]
@@ -73,25 +73,65 @@ impl Bounds {
     /// Returns whether the priority is low.
     #[inline(always)]
     pub const fn is_low(self) -> bool {
-        self.0 & Self::NORMAL_BIT == 0
+        self.0.wrapping_add(1) > Self::LOW_BIT
+    }
+
+    /// Returns the deadline alone.
+    #[must_use]
+    pub const fn at_normal_priority(self) -> Self {
+        match self.until() {
+            Some(until) => Self::NONE.within(until),
+            None => Self::NONE,
+        }
+    }
+
+    /// Returns whether there is a deadline.
+    #[inline(always)]
+    pub const fn has_deadline(self) -> bool {
+        self.0 < Self::LOW.0
     }
 
     /// Returns the deadline.
     #[inline(always)]
     pub const fn until(self) -> Option<Timestamp> {
-        let until = self.0 & Self::TIME;
-        if until == Self::TIME {
+        if !self.has_deadline() {
             return None;
         }
-        Some(Timestamp::from_nanos(until))
+        Some(Timestamp::from_nanos(self.0 & !Self::LOW_BIT))
+    }
+
+    /// Returns the same with the deadline that `f` makes of this one.
+    #[inline(always)]
+    #[must_use]
+    pub fn moved(self, f: impl Fn(Timestamp) -> Timestamp) -> Self {
+        if self.0 & Self::LOW_BIT != 0 {
+            return self.low_moved(f);
+        }
+        let until = f(Timestamp::from_nanos(self.0)).as_nanos();
+        if until < Self::LOW_BIT {
+            Self(until)
+        } else {
+            Self::NONE
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn low_moved(self, f: impl Fn(Timestamp) -> Timestamp) -> Self {
+        match self.until() {
+            Some(until) => Self::new(f(until), self.is_low()),
+            None => self,
+        }
     }
 
     /// Returns the same with this deadline, where it comes first.
     #[inline(always)]
     #[must_use]
     pub const fn within(self, end: Timestamp) -> Self {
-        if end.as_nanos() < self.0 & Self::TIME {
-            Self(end.as_nanos() | self.0 & Self::NORMAL_BIT)
+        let end = end.as_nanos();
+        let low = if self.is_low() { Self::LOW_BIT } else { 0 };
+        if end < Self::LOW_BIT && end | low < self.0 {
+            Self(end | low)
         } else {
             self
         }
@@ -110,16 +150,12 @@ impl BoundsScope {
     /// Sets bounds.
     #[inline(always)]
     pub fn new(bounds: Bounds, is_enforced: bool) -> Self {
-        let before = inherited();
         // Bounds only narrow on the way down.
-        if bounds.is_low() {
-            thread::lower();
-        }
-        if let Some(until) = bounds.until()
-            && until < before.until
-        {
-            thread::set_deadline(until, is_enforced);
-        }
+        let before = if bounds.0 & Bounds::LOW_BIT == 0 {
+            within(Timestamp::from_nanos(bounds.0), is_enforced)
+        } else {
+            lower(bounds, is_enforced)
+        };
         Self {
             before,
             this_thread: PhantomData,
@@ -135,6 +171,30 @@ impl BoundsScope {
             this_thread: PhantomData,
         }
     }
+}
+
+/// Sets a deadline, unless an earlier one holds. Returns what held before.
+#[inline(always)]
+fn within(until: Timestamp, is_enforced: bool) -> Inherited {
+    let before = inherited();
+    if until < before.until {
+        thread::set_deadline(until, is_enforced);
+    }
+    before
+}
+
+/// Sets the bounds of a call with a low priority, or without any. Returns what held before.
+#[cold]
+#[inline(never)]
+fn lower(bounds: Bounds, is_enforced: bool) -> Inherited {
+    let before = match bounds.until() {
+        Some(until) => within(until, is_enforced),
+        None => inherited(),
+    };
+    if bounds.is_low() {
+        thread::lower();
+    }
+    before
 }
 
 // Out of line: the address of the thread's variable takes no register from a call that succeeds at once.
@@ -212,6 +272,13 @@ mod thread {
             word >> RETRIES == 0 || word & MARKS == 0 && is_fresh()
         };
         read(is_unmarked, true)
+    }
+
+    /// Returns the same, where the priority is not low either.
+    #[inline(always)]
+    pub fn is_plain() -> bool {
+        let is_normal = |around: &Around| around.word.get() & LOW == 0;
+        read(is_normal, true) && is_unmarked()
     }
 
     /// Begins a retry. Returns what was around before, and how many operations have been marked.
@@ -304,8 +371,6 @@ mod thread {
     }
 
     /// Sets a low priority.
-    #[cold]
-    #[inline(never)]
     pub(super) fn lower() {
         HAS_LOW.store(true, Ordering::Relaxed);
         write(|around| around.word.set(around.word.get() | LOW));
@@ -356,6 +421,10 @@ mod thread {
     }
 
     pub const fn is_unmarked() -> bool {
+        true
+    }
+
+    pub const fn is_plain() -> bool {
         true
     }
 

@@ -136,7 +136,11 @@ impl Values {
             && self.cap.is_whole();
         match self.backoff {
             // A failure asks for more than the count.
-            _ if self.reset_after.is_some() || self.decided || self.has(Key::Codes) => {
+            _ if self.reset_after.is_some()
+                || self.decided
+                || self.has(Key::Codes)
+                || self.is_low() =>
+            {
                 Course::Other
             }
             Backoff::Exp if doubles => Course::Doubled,

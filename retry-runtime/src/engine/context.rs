@@ -281,8 +281,20 @@ impl<T: Clock + ?Sized> CallContext<'_, T> {
     /// Makes the gates see the priority of the call while they are asked.
     #[inline(always)]
     pub(super) fn asking(&self) -> Option<BoundsScope> {
-        let is_low = self.until.0.is_low();
-        is_low.then(|| BoundsScope::new(Bounds::LOW, false))
+        self.is_low()
+            .then(|| BoundsScope::new(Bounds::LOW, false))
+    }
+
+    /// Returns the same without the call's own priority, where the gates see it already.
+    pub(super) const fn at_normal_priority(mut self) -> Self {
+        self.until = Until(self.until.0.at_normal_priority());
+        self
+    }
+
+    /// Returns whether the call's own priority is low.
+    #[inline(always)]
+    pub(super) fn is_low(&self) -> bool {
+        self.until.0.is_low()
     }
 
     /// Returns whether retries are switched off.

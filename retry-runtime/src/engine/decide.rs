@@ -51,9 +51,8 @@ pub(super) fn plain_delay<T: Clock>(
 #[cold]
 #[inline(never)]
 fn is_plain_around<T: Clock>(context: CallContext<'_, T>, delay: Duration) -> bool {
-    // A budget asks for the priority.
-    let is_low = context.until.bounds().is_low() || around::is_low();
-    !is_low && around::is_unmarked() && context.ends_in_time(delay).is_ok()
+    // A budget asks for the priority. A call whose own is low does not come here.
+    around::is_plain() && context.ends_in_time(delay).is_ok()
 }
 
 impl Progress {
@@ -91,6 +90,20 @@ impl Progress {
         }
     }
 
+    /// Decides the same where the gates see the low priority of the call.
+    #[cold]
+    #[inline(never)]
+    fn decide_low(
+        &mut self,
+        context: Context<'_>,
+        gates: &mut dyn Gate,
+        failure: Failure<'_>,
+        strategy: Option<&mut AskStrategy<'_>>,
+    ) -> Result<Duration, GaveUp> {
+        let _priority = context.asking();
+        self.decide(context.at_normal_priority(), gates, failure, strategy)
+    }
+
     /// Decides what follows a failed attempt, and reports it: returns the delay before the next one.
     ///
     /// # Errors
@@ -105,14 +118,15 @@ impl Progress {
         mut failure: Failure<'_>,
         strategy: Option<&mut AskStrategy<'_>>,
     ) -> Result<Duration, GaveUp> {
+        // The gates ask for the priority: what a failure leaves of a budget may be closed to the retry.
+        if context.is_low() {
+            return self.decide_low(context, gates, failure, strategy);
+        }
         let (result, verdict) = (failure.result, failure.verdict);
         // Before the machine, which counts the failure and may start the count anew.
         let report = self.attempt_ended(context, &mut failure);
         // Whatever follows: a breaker counts the failure of a call that gives up, too.
-        // What a failure leaves of a budget may be closed to the retry.
-        let priority = context.asking();
         gates.record(result, &context.operation, context.timer);
-        drop(priority);
         let policy = context.operation.policy();
         let mut env = LiveEnv {
             context,
@@ -381,8 +395,8 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
         strategy(attempt, retry_after, self)
     }
 
+    #[inline(always)]
     fn permit_retry(&mut self) -> Result<(), GiveUpReason> {
-        let _priority = self.context.asking();
         self.gates.permit_retry(self.result, self.context.timer)?;
         // What asks again for a value that is not final retries nothing.
         if self.result != AttemptResult::NotFinal && !self.gates.is_budgeted() {

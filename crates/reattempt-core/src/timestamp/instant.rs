@@ -29,9 +29,9 @@ fn first(instant: Instant) -> Timestamp {
     origin.timestamp(instant)
 }
 
-/// The timestamp of the origin: a paused clock may show an earlier time than the first that was
-/// asked for.
-const BEFORE: u64 = 1 << 62;
+/// The timestamp of the origin, 36 years: a paused clock may show an earlier time than the first that was
+/// asked for. The bounds of a call end at 292.
+const BEFORE: u64 = 1 << 60;
 
 /// The first instant that was asked for.
 struct Origin {
