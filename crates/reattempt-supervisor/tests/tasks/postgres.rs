@@ -473,7 +473,7 @@ async fn tasks_are_locked_in_their_order() {
         transaction.query(LOCK, &[&holds[1].task.0]).await.unwrap();
         let records = holds.iter().rev().map(|lease| kit::done(*lease, 0, None));
         let records: Arc<[Write]> = records.collect();
-        let store = store.clone();
+        let store = Arc::clone(&store);
         let writing = tokio::spawn(async move { store.write(records).await });
         somebody_waits(&transaction).await;
         // It has locked the first, waits for the second, has not locked the third, and has written
