@@ -49,19 +49,14 @@
 //!
 //! # Other services
 //!
-//! With the feature `http`, `to_header` and `headers` write the deadline into the headers of a
-//! request, and `from_header` reads it there. The module `tower` has layers that do both.
+//! With the feature `http`, the module `protocol` writes the deadline into the headers of a request, and reads it there. The
+//! module `tower` has layers that do both.
 //!
 //! # Clock
 //!
 //! The clock is tokio's if the feature `tokio` is on, its paused clock included, and else the
 //! operating system's monotonic clock.
 
-#[cfg(feature = "http")]
-pub use reattempt_http::deadline::{
-    GRPC_TIMEOUT, REQUEST_ATTEMPT, REQUEST_TIMEOUT, attempt_from_header, from_header, headers,
-    to_header,
-};
 pub use retry_runtime::deadline::{
     Deadline, Isolated, Scope, attempt, current, isolate, isolate_blocking, remaining, scope,
     scope_blocking, within, within_blocking,

@@ -46,10 +46,10 @@ pub use retry_runtime::Classify;
 // By name, so that the compiler says which feature is missing.
 #[cfg(feature = "config")]
 pub use reattempt_config as config;
-#[cfg(feature = "http")]
-pub use reattempt_http::http;
 #[cfg(feature = "tower")]
 pub use reattempt_http::tower;
+#[cfg(feature = "http")]
+pub use reattempt_http::{http, protocol};
 
 /// The types that the body and the hooks of a retried operation see.
 pub mod attempt {

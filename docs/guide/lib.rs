@@ -22,6 +22,7 @@ chapters! {
     libraries: "libraries.md",
     idempotency: "idempotency.md",
     nesting: "nesting.md",
+    protocol: "protocol.md",
     overload: "overload.md",
     pictures: "storms/pictures.md",
     priorities: "priorities.md",

@@ -8,11 +8,9 @@ use core::time::Duration;
 use crate::timer::{Clock, Timestamp};
 use reattempt_core::around as thread;
 
-pub(crate) use reattempt_core::around::{
-    Bounds, BoundsScope, is_low, is_plain, is_quiet, is_unmarked, marks, retries,
-};
+pub(crate) use reattempt_core::around::{Bounds, BoundsScope, is_plain, is_quiet, marks, retries};
 #[cfg(feature = "std")]
-pub(crate) use reattempt_core::around::{add_mark, begun_at, replace_begun, show_marks};
+pub(crate) use reattempt_core::around::{add_mark, begun_at, is_low, replace_begun, show_marks};
 #[cfg(feature = "std")]
 pub(crate) use reattempt_core::process::now;
 

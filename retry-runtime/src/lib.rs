@@ -28,6 +28,8 @@ mod engine;
 #[cfg(feature = "std")]
 mod hedge;
 mod history;
+#[cfg(feature = "std")]
+mod inbound;
 mod inside;
 #[cfg(feature = "config")]
 mod named;

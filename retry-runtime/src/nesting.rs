@@ -27,8 +27,8 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::around::{Bounds, BoundsScope, RetryScope, is_low, retries};
-pub use crate::call::OperationId;
 use crate::call::{InheritedMarks, ScopeMarks};
+pub use reattempt_core::name::OperationId;
 
 /// The retries around a piece of code, the operations that have used up their retries there, and
 /// its priority; made by [`current`].

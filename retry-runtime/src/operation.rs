@@ -2,9 +2,11 @@
 
 use core::panic::Location;
 
-use crate::call::{self, OperationId};
+use crate::call;
+#[cfg(feature = "std")]
+use crate::inbound;
 use crate::policy::Policy;
-use reattempt_core::name::Name;
+use reattempt_core::name::{Name, OperationId, hash};
 #[cfg(feature = "std")]
 use reattempt_overload::budget::RefundBudget;
 #[cfg(feature = "std")]
@@ -140,20 +142,43 @@ impl Site {
 
     /// Returns what tells the operation from others.
     pub fn id(&self) -> OperationId {
-        OperationId(match self.identity {
+        OperationId::new(match self.identity {
             Identity::Site => core::ptr::from_ref(self).addr() as u64,
             Identity::Name => hash(self.name.as_str().as_bytes(), 0),
-            Identity::Caller(caller) => {
-                let place = u64::from(caller.line()) << 32 | u64::from(caller.column());
-                hash(caller.file().as_bytes(), place)
-            }
+            Identity::Caller(caller) => of_caller(caller),
             Identity::Instance(number) => !number,
         })
     }
 
     /// Marks the operation in the calls around it: it has used up its retries.
     pub fn mark(&self) {
+        #[cfg(feature = "std")]
+        if inbound::has_served() {
+            return call::mark(self.shared_id());
+        }
         call::mark(self.id());
+    }
+
+    /// Returns whether the operation is marked where this runs.
+    pub(crate) fn is_marked(&self) -> bool {
+        #[cfg(feature = "std")]
+        if inbound::has_served() && call::is_marked(self.shared_id()) {
+            return true;
+        }
+        call::is_marked(self.id())
+    }
+
+    /// Returns the same as `id`, by a name that all instances of this program have in common.
+    #[cfg(feature = "std")]
+    fn shared_id(&self) -> OperationId {
+        let name = match self.identity {
+            Identity::Site | Identity::Name => hash(self.name.as_str().as_bytes(), 0),
+            Identity::Caller(caller) => of_caller(caller),
+            // The number says nothing to another instance.
+            Identity::Instance(number) => inbound::own_name(number),
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "half of a hash")]
+        OperationId::shared((name ^ name >> 32) as u32)
     }
 
     /// Begins a call under the policy that has a name.
@@ -217,13 +242,9 @@ fn brings<R>(budget: &RefundBudget, answer: R) -> R {
     answer
 }
 
-/// FNV-1a, from `seed` on.
-fn hash(bytes: &[u8], seed: u64) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        })
+fn of_caller(caller: &Location<'_>) -> u64 {
+    let place = u64::from(caller.line()) << 32 | u64::from(caller.column());
+    hash(caller.file().as_bytes(), place)
 }
 
 /// The policy of a running call, where there is no configuration.
@@ -305,9 +326,20 @@ impl<'a> Operation<'a> {
     }
 
     /// Returns what tells it from others.
+    #[cfg(feature = "std")]
     #[inline]
-    pub(crate) fn id(&self) -> OperationId {
+    fn id(&self) -> OperationId {
         self.site.id()
+    }
+
+    /// Marks it in the calls around it.
+    pub(crate) fn mark(&self) {
+        self.site.mark();
+    }
+
+    /// Returns whether it is marked where this runs.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.site.is_marked()
     }
 
     /// Returns the name: `module::function` or `module::Type::method` unless the key `name` says otherwise.
@@ -320,7 +352,12 @@ impl<'a> Operation<'a> {
     #[cold]
     #[inline(never)]
     pub(crate) fn report_invalid(&self, violation: &Violation, consequence: Consequence) {
-        reattempt_observe::invalid_policy(self.id().0, || self.name(), violation, consequence);
+        reattempt_observe::invalid_policy(
+            self.id().number(),
+            || self.name(),
+            violation,
+            consequence,
+        );
     }
 
     /// Returns the same, unread.

@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use http::Request;
-use reattempt::deadline::Deadline;
-use reattempt::tower::{ClientDeadline, RetryLayer};
-use reattempt::{Budget, Classify, Policy, Verdict, deadline, retry, testing};
+use http::{Request, Response};
+use reattempt::tower::{ClientProtocol, RetryLayer};
+use reattempt::{Budget, Classify, Policy, Verdict, deadline, protocol, retry, testing};
 use tower::{Layer as _, Service, ServiceBuilder, ServiceExt as _, service_fn};
 
 use crate::support::{Notes, POLICY, SECOND};
@@ -279,17 +278,17 @@ async fn retries_are_observed_and_recorded() {
 async fn a_deadline_is_seen_inside_and_kept() {
     let slow = service_fn(async |request: Request<()>| {
         tokio::time::sleep(2 * SECOND).await;
-        let left = deadline::from_header(request.headers()).map(Deadline::remaining);
-        Err::<(), _>((left, deadline::attempt()))
+        let left = protocol::Request::from_headers(request.headers()).left();
+        Err::<Response<()>, _>((left, deadline::attempt()))
     });
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
     let policy = POLICY.max(4).deadline(10 * SECOND);
-    let layer = RetryLayer::new(policy).on_answer(move |answer: &Result<(), _>| {
-        notes.lock().unwrap().push(answer.unwrap_err());
+    let layer = RetryLayer::new(policy).on_answer(move |answer: &Result<Response<()>, _>| {
+        notes.lock().unwrap().push(*answer.as_ref().unwrap_err());
         true
     });
-    let service = layer.layer(ClientDeadline::new().layer(slow));
+    let service = layer.layer(ClientProtocol::to("slow").layer(slow));
     let start = tokio::time::Instant::now();
     assert!(service.oneshot(Request::new(())).await.is_err());
     // Attempts of 2 s, delays of 1 s and 2 s; the next, of 4 s, would not end in time.

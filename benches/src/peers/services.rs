@@ -1,13 +1,15 @@
 //! Services: tower's own retry layer, with and without its budget, and ours.
 
+use std::convert::Infallible;
 use std::future::{Ready, ready};
 use std::hint::black_box;
 use std::pin::{Pin, pin};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use http::{HeaderValue, Request, Response};
 use reattempt::overload::budget::FailureClass;
-use reattempt::tower::RetryLayer;
+use reattempt::tower::{RetryLayer, ServerProtocol};
 use reattempt::{Backoff, Budget, Policy};
 use tower::retry::backoff::{
     Backoff as TowerBackoff, ExponentialBackoff, ExponentialBackoffMaker, MakeBackoff as _,
@@ -75,7 +77,52 @@ pub(super) const OURS: &[(&str, Run)] = &[
     }),
     ("withdraw", |k, n| withdrawn(k, n, &OUR_PLENTY)),
     ("withdraw-tokens", |k, n| withdrawn(k, n, &TOKENS)),
+    ("protocol-absent", |k, n| {
+        handled(k, n, ("x-request-id", "3380563a9a3e1be7"));
+    }),
+    ("protocol-read", |k, n| {
+        handled(k, n, ("retry-context", CONTEXT));
+    }),
 ];
+
+/// A typical field of a second attempt.
+const CONTEXT: &str =
+    "left=1450.25, attempt=2, priority=low, used=(\"7f3a09c1\" \"5b20aa17.90e1c44d\")";
+
+/// Requests with eight headers, this one among them, to a server: to the handler itself, or behind our layer.
+fn handled(is_behind: u32, requests: u64, (name, value): (&'static str, &'static str)) {
+    const HEADERS: [(&str, &str); 7] = [
+        ("host", "orders.internal"),
+        ("accept", "*/*"),
+        ("accept-encoding", "gzip, br"),
+        ("user-agent", "shop/1.0"),
+        ("content-type", "application/json"),
+        ("authorization", "Bearer 7"),
+        (
+            "traceparent",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        ),
+    ];
+    // In a box, as the handlers of axum and tonic are.
+    let mut handler = tower::service_fn(|request: Request<()>| {
+        let answer = Response::new(request.headers().len());
+        Box::pin(ready(Ok::<_, Infallible>(answer)))
+    });
+    let mut behind = ServerProtocol::new().layer(handler);
+    for _ in 0..requests {
+        let mut request = Request::new(());
+        for (name, value) in HEADERS.into_iter().chain([(name, value)]) {
+            let value = HeaderValue::from_static(black_box(value));
+            request.headers_mut().insert(name, value);
+        }
+        let answer = if is_behind == 0 {
+            block_on(pin!(handler.call(request)))
+        } else {
+            block_on(pin!(behind.call(request)))
+        };
+        assert!(black_box(answer).is_ok());
+    }
+}
 
 pub(super) fn our_size() -> usize {
     let script = Script::default();

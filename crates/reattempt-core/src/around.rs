@@ -8,9 +8,7 @@ use crate::timestamp::Timestamp;
 
 #[cfg(feature = "std")]
 pub use thread::{add_mark, begun_at, replace_begun, show_marks};
-pub use thread::{
-    begin_retry, end_retry, inherited, is_low, is_plain, is_quiet, is_unmarked, marks, retries,
-};
+pub use thread::{begin_retry, end_retry, inherited, is_low, is_plain, is_quiet, marks, retries};
 
 /// The code that set the deadline cuts off what runs under it.
 const ENFORCED: u64 = 2;
@@ -263,22 +261,16 @@ mod thread {
         read(|around| around.word.get() == 0, true)
     }
 
-    /// Returns whether no retry is around in which anything is marked.
-    #[inline(always)]
-    pub fn is_unmarked() -> bool {
-        let is_unmarked = |around: &Around| {
-            let word = around.word.get();
-            let is_fresh = || around.marks.get() == around.begun_at.get();
-            word >> RETRIES == 0 || word & MARKS == 0 && is_fresh()
-        };
-        read(is_unmarked, true)
-    }
-
-    /// Returns the same, where the priority is not low either.
+    /// Returns whether no retry is around in which anything is marked, and no low priority.
     #[inline(always)]
     pub fn is_plain() -> bool {
-        let is_normal = |around: &Around| around.word.get() & LOW == 0;
-        read(is_normal, true) && is_unmarked()
+        let is_plain = |around: &Around| {
+            let word = around.word.get();
+            let is_fresh = || around.marks.get() == around.begun_at.get();
+            let is_unmarked = || word >> RETRIES == 0 || word & MARKS == 0 && is_fresh();
+            word & LOW == 0 && is_unmarked()
+        };
+        read(is_plain, true)
     }
 
     /// Begins a retry. Returns what was around before, and how many operations have been marked.
@@ -417,10 +409,6 @@ mod thread {
     use super::Inherited;
 
     pub const fn is_quiet() -> bool {
-        true
-    }
-
-    pub const fn is_unmarked() -> bool {
         true
     }
 

@@ -7,6 +7,88 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::sync::OnceLock;
 
+/// Returns FNV-1a of a name, from `seed` on. It is the same in every process.
+///
+/// # Source
+///
+/// G. Fowler, L. C. Noll, K.-P. Vo: "The FNV Non-Cryptographic Hash Algorithm", draft-eastlake-fnv.
+pub fn hash(bytes: &[u8], seed: u64) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325 ^ seed, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+}
+
+/// Returns the same in 32 bits.
+pub fn short_hash(bytes: &[u8]) -> u32 {
+    let hash = hash(bytes, 0);
+    #[expect(clippy::cast_possible_truncation, reason = "both halves count")]
+    let folded = (hash ^ hash >> 32) as u32;
+    folded
+}
+
+/// What is retried: a place in the code, a name, or an instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperationId(u64);
+
+impl OperationId {
+    /// Returns that of an operation of this process alone, by a number of 56 bits.
+    #[doc(hidden)]
+    pub const fn new(number: u64) -> Self {
+        Self(number & !Self::NAMED_BY)
+    }
+
+    /// Returns its number.
+    #[doc(hidden)]
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The bits that say who has named it: this process by all others, or another process.
+    const NAMED_BY: u64 = 0xFF << 56;
+    const SHARED: u64 = 0xFE << 56;
+    const REMOTE: u64 = 0xFF << 56;
+
+    /// Returns that of an operation of this process, by the name under which other processes know it.
+    #[doc(hidden)]
+    pub const fn shared(name: u32) -> Self {
+        Self(Self::SHARED | name as u64)
+    }
+
+    /// Returns that of an operation of another process, by eight bits of the edge that it lies behind, and a number for the
+    /// path from there.
+    #[doc(hidden)]
+    pub const fn remote(edge: u8, path: u64) -> Self {
+        Self(Self::REMOTE | (edge as u64) << 48 | path >> 16)
+    }
+
+    /// Returns these bits of the edge, if this is such an operation.
+    #[doc(hidden)]
+    pub const fn edge(self) -> Option<u8> {
+        let [by, edge, ..] = self.0.to_be_bytes();
+        if by == 0xFF { Some(edge) } else { None }
+    }
+
+    /// Returns the name under which other processes know it, if this is such a name.
+    #[doc(hidden)]
+    pub const fn shared_name(self) -> Option<u32> {
+        #[expect(clippy::cast_possible_truncation, reason = "it was made of one")]
+        let name = self.0 as u32;
+        if self.0 & Self::NAMED_BY == Self::SHARED {
+            Some(name)
+        } else {
+            None
+        }
+    }
+
+    /// Returns whether other processes can know it.
+    #[doc(hidden)]
+    pub const fn is_known_elsewhere(self) -> bool {
+        self.0 & Self::NAMED_BY >= Self::SHARED
+    }
+}
+
 /// The name of an operation.
 #[derive(Clone, Copy)]
 pub enum Name {

@@ -19,7 +19,7 @@
 //! ```
 
 #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
-pub use crate::middleware::RetryMiddleware;
+pub use crate::middleware::{ProtocolMiddleware, RetryMiddleware};
 pub use reattempt_core::http::{
     BadStatus, CheckStatus, FollowsRedirects, HasMethod, HasStatus, IDEMPOTENCY_KEY, RequestError,
     Statuses, retry_after,

@@ -15,7 +15,6 @@
     )
 )]
 
-pub mod deadline;
 pub mod http;
 #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
 mod middleware;
@@ -25,5 +24,6 @@ mod middleware;
     feature = "reqwest-middleware05"
 ))]
 mod operation;
+pub mod protocol;
 #[cfg(feature = "tower")]
 pub mod tower;

@@ -16,6 +16,7 @@ use retry_runtime::{
 };
 
 use crate::operation::ClientOperation;
+use crate::protocol::Edge;
 
 /// Runs a [`Policy`] over the requests of a client, as middleware.
 ///
@@ -201,8 +202,79 @@ fn has_code<R: HasStatus, E: Classify>(answer: &Result<R, E>, code: &str) -> boo
     }
 }
 
+/// A middleware of reqwest-middleware that keeps the [protocol](crate::protocol): each request says how long its caller
+/// waits, which attempt it is and what has used up its retries, and the calls around it learn from the answer.
+///
+/// A request to a host that is not known to belong to the own system says nothing: see [`Edge::of`]. reqwest takes the
+/// header along where a host of the own system redirects to a foreign one.
+///
+/// Give it to the client after the [`RetryMiddleware`], which needs a [`name`](RetryMiddleware::name) by which other
+/// processes know it.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "reqwest-middleware05")] {
+/// use reattempt::Policy;
+/// use reattempt::http::{ProtocolMiddleware, RetryMiddleware};
+/// # use reqwest013 as reqwest;
+/// # use reqwest_middleware05 as reqwest_middleware;
+/// use reqwest_middleware::ClientBuilder;
+///
+/// let client = ClientBuilder::new(reqwest::Client::new())
+///     .with(RetryMiddleware::new(Policy::new()).name("web"))
+///     .with(ProtocolMiddleware::new())
+///     .build();
+/// # let _ = client; }
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+#[must_use = "middleware does nothing until it is given to a client"]
+pub struct ProtocolMiddleware {
+    edge: Option<Edge>,
+}
+
+impl ProtocolMiddleware {
+    /// Returns a middleware whose callees are the hosts of its requests.
+    pub const fn new() -> Self {
+        Self { edge: None }
+    }
+
+    /// Returns a middleware of a client with one callee, which belongs to the own system. All instances of this program
+    /// should give it the same name.
+    pub fn to(name: &str) -> Self {
+        Self {
+            edge: Some(Edge::new(name)),
+        }
+    }
+}
+
 macro_rules! reqwest_middleware {
     ($middleware:ident, $reqwest:ident) => {
+        #[cfg_attr(not(target_os = "unknown"), async_trait)]
+        #[cfg_attr(target_os = "unknown", async_trait(?Send))]
+        impl $middleware::Middleware for ProtocolMiddleware {
+            async fn handle(
+                &self,
+                mut request: $reqwest::Request,
+                extensions: &mut http::Extensions,
+                next: $middleware::Next<'_>,
+            ) -> $middleware::Result<$reqwest::Response> {
+                let url = request.url();
+                let host = || Edge::of_host(url.host_str()?, url.port());
+                let Some(edge) = self.edge.or_else(host) else {
+                    return next.run(request, extensions).await;
+                };
+                let asked = url.clone();
+                edge.to_request(request.headers_mut());
+                let response = next.run(request, extensions).await?;
+                // Behind a redirect another service has answered.
+                if response.url().authority() == asked.authority() {
+                    edge.from_answer(response.headers());
+                }
+                Ok(response)
+            }
+        }
+
         // In a browser nothing that waits can be sent to another thread.
         #[cfg_attr(not(target_os = "unknown"), async_trait)]
         #[cfg_attr(target_os = "unknown", async_trait(?Send))]

@@ -13,6 +13,8 @@ use std::mem;
 use std::time::Duration;
 use std::vec::Vec;
 
+use reattempt_core::name::OperationId;
+
 use super::Call;
 use crate::around;
 use crate::timer::Timestamp;
@@ -23,12 +25,11 @@ const LIFE: Duration = Duration::from_secs(60);
 /// The most marks of a call; the oldest goes.
 const MOST: usize = 8;
 
+/// The most marks of a request that is served.
+const MOST_SERVED: usize = 16;
+
 /// The most marks that a thread keeps for the calls around.
 const MOST_PUBLISHED: usize = 32;
-
-/// What is retried: a place in the code, a name, or an instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OperationId(pub(crate) u64);
 
 #[derive(Debug, Clone, Copy)]
 struct Mark {
@@ -36,27 +37,53 @@ struct Mark {
     at: Timestamp,
 }
 
+impl Mark {
+    fn is_over(&self) -> bool {
+        around::now().since(self.at) >= LIFE
+    }
+}
+
 /// The operations that have used up their retries during a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Marks([Option<Mark>; MOST]);
+pub(super) struct Marks<const N: usize = MOST>([Option<Mark>; N]);
 
-impl Marks {
-    pub(super) const NONE: Self = Self([None; MOST]);
+impl<const N: usize> Marks<N> {
+    pub(super) const NONE: Self = Self([None; N]);
 
     fn iter(&self) -> impl Iterator<Item = &Mark> {
         self.0.iter().flatten()
     }
 
-    /// Adds a mark in the place of the one of the same operation, of nothing, or of the oldest one.
+    /// Adds a mark in the place of the one of the same operation, of nothing, or of the oldest one: the oldest of its own
+    /// edge, where half of all came from there, so that one callee displaces no name of another.
     fn add(&mut self, mark: Mark) {
+        let edge = mark.operation.edge();
+        let is_beside = |other: &Mark| edge.is_some() && other.operation.edge() == edge;
+        let is_crowd = self.iter().filter(|other| is_beside(other)).count() >= N / 2;
         let age = |place: &&mut Option<Mark>| match place {
             Some(other) if other.operation == mark.operation => (0, 0),
             None => (1, 0),
-            Some(other) => (2, other.at.as_nanos()),
+            Some(other) if is_crowd && is_beside(other) => (2, other.at.as_nanos()),
+            Some(other) => (3, other.at.as_nanos()),
         };
         if let Some(place) = self.0.iter_mut().min_by_key(age) {
             *place = Some(mark);
         }
+    }
+
+    /// Adds those that this thread has marked since it had marked so many, and that `is_wanted` accepts. Returns whether
+    /// there are any.
+    fn take(&mut self, since: u32, is_wanted: impl Fn(OperationId) -> bool) -> bool {
+        let task = task();
+        let taken = with(|thread| {
+            let published = thread.published.iter();
+            published
+                .filter(|published| published.is_since(since, task))
+                .filter(|published| is_wanted(published.mark.operation))
+                .map(|published| self.add(published.mark))
+                .count()
+        });
+        taken.is_some_and(|taken| taken > 0)
     }
 }
 
@@ -148,10 +175,8 @@ impl Thread {
 /// Returns whether an operation may make a single attempt only. Asked in a retry.
 #[cold]
 pub(crate) fn is_marked(operation: OperationId) -> bool {
-    let now = around::now();
-    let is_marked = with(|thread| {
-        (thread.marks()).any(|mark| mark.operation == operation && now.since(mark.at) < LIFE)
-    });
+    let is_marked =
+        with(|thread| (thread.marks()).any(|mark| mark.operation == operation && !mark.is_over()));
     is_marked.unwrap_or(false)
 }
 
@@ -167,16 +192,8 @@ impl Call {
     #[cold]
     #[inline(never)]
     fn take_published(&mut self, since: u32) {
-        let task = task();
         let mut rest = self.rest.get();
-        let taken = with(|thread| {
-            let published = thread.published.iter();
-            published
-                .filter(|published| published.is_since(since, task))
-                .map(|published| rest.marks.add(published.mark))
-                .count()
-        });
-        if taken.is_some_and(|taken| taken > 0) {
+        if rest.marks.take(since, |_| true) {
             self.rest.set(rest);
         }
     }
@@ -255,6 +272,18 @@ impl InheritedMarks {
         });
         Self(visible.unwrap_or_default())
     }
+
+    /// Returns those that other processes can know, the newest first.
+    pub(crate) fn known_elsewhere(&self) -> Vec<OperationId> {
+        newest_first(self.0.iter().copied())
+    }
+
+    /// Makes them of what another process says.
+    fn received(operations: impl IntoIterator<Item = OperationId>) -> Self {
+        let at = around::now();
+        let mark = |operation| Mark { operation, at };
+        Self(operations.into_iter().map(mark).collect())
+    }
 }
 
 /// What is marked on this thread, replaced until this is dropped. What is marked meanwhile is forgotten.
@@ -295,18 +324,60 @@ impl Drop for ScopeMarks {
     }
 }
 
+/// Returns the operations that other processes can know and that are still marked.
+fn newest_first(marks: impl Iterator<Item = Mark>) -> Vec<OperationId> {
+    let is_known = |mark: &Mark| mark.operation.is_known_elsewhere() && !mark.is_over();
+    let mut marks: Vec<_> = marks.filter(is_known).collect();
+    // Of one moment those are the newest that were added last.
+    marks.reverse();
+    marks.sort_by_key(|mark| core::cmp::Reverse(mark.at));
+    marks.into_iter().map(|mark| mark.operation).collect()
+}
+
+/// What is marked where a request of another process is served: what it brought, and what has been marked since.
+#[derive(Debug)]
+pub(crate) struct ReceivedMarks {
+    received: InheritedMarks,
+    since: Marks<MOST_SERVED>,
+}
+
+impl ReceivedMarks {
+    pub(crate) fn new(operations: impl IntoIterator<Item = OperationId>) -> Self {
+        Self {
+            received: InheritedMarks::received(operations),
+            since: Marks::NONE,
+        }
+    }
+
+    /// Runs `f` where these are marked and nothing else is.
+    pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        let _scope = ScopeMarks::new(&self.received);
+        let before = around::marks();
+        let result = f();
+        if around::marks() != before {
+            self.since.take(before, OperationId::is_known_elsewhere);
+        }
+        result
+    }
+
+    /// Returns the operations that have used up their retries since, the newest first.
+    pub(crate) fn since(&self) -> Vec<OperationId> {
+        newest_first(self.since.iter().copied())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn kept(marks: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64> {
-        let mut kept = Marks::NONE;
+        let mut kept = Marks::<MOST>::NONE;
         for (operation, seconds) in marks {
-            let operation = OperationId(operation);
+            let operation = OperationId::new(operation);
             let at = Timestamp::from_origin(Duration::from_secs(seconds));
             kept.add(Mark { operation, at });
         }
-        let mut kept: Vec<u64> = kept.iter().map(|mark| mark.operation.0).collect();
+        let mut kept: Vec<u64> = kept.iter().map(|mark| mark.operation.number()).collect();
         kept.sort_unstable();
         kept
     }
@@ -324,7 +395,23 @@ mod tests {
         assert_eq!(kept(new.chain([(1, 1), (9, 9)])), [2, 3, 4, 5, 6, 7, 8, 9]);
     }
 
-    const OURS: OperationId = OperationId(1);
+    #[test]
+    fn an_edge_takes_no_place_of_another_beyond_half() {
+        let mut kept = Marks::<MOST>::NONE;
+        let mut add = |operation, at| {
+            let at = Timestamp::from_nanos(at);
+            kept.add(Mark { operation, at });
+        };
+        let other = OperationId::remote(1, 0);
+        add(other, 0);
+        add(OURS, 1);
+        (2..30).for_each(|at| add(OperationId::remote(2, at << 16), at));
+        let numbers: Vec<u64> = kept.iter().map(|mark| mark.at.as_nanos()).collect();
+        assert_eq!(numbers.len(), MOST);
+        assert!(numbers.contains(&0) && numbers.contains(&1) && numbers.contains(&29));
+    }
+
+    const OURS: OperationId = OperationId::new(1);
 
     fn seconds_ago(seconds: u64) -> Mark {
         let now = Duration::from_nanos(around::now().as_nanos());
@@ -342,7 +429,7 @@ mod tests {
     #[test]
     fn a_mark_lasts_for_a_minute_and_for_its_operation() {
         show(seconds_ago(55));
-        assert!(is_marked(OURS) && !is_marked(OperationId(2)));
+        assert!(is_marked(OURS) && !is_marked(OperationId::new(2)));
         show(seconds_ago(61));
         assert!(!is_marked(OURS));
     }
@@ -358,9 +445,9 @@ mod tests {
                 let _isolated = ScopeMarks::new(&InheritedMarks::NONE);
                 assert!(!is_marked(OURS));
                 around::replace_begun(9);
-                mark(OperationId(2));
+                mark(OperationId::new(2));
             }
-            assert!(is_marked(OURS) && !is_marked(OperationId(2)));
+            assert!(is_marked(OURS) && !is_marked(OperationId::new(2)));
         }
         assert_eq!(around::begun_at(), 7);
         assert!(!is_marked(OURS));
@@ -373,9 +460,9 @@ mod tests {
         {
             let _marked = ScopeMarks::new(&InheritedMarks(vec![seconds_ago(0)]));
             drop(ScopeMarks::new(&InheritedMarks::NONE));
-            assert!(!around::is_unmarked());
+            assert!(!around::is_plain());
         }
-        assert!(around::is_unmarked());
+        assert!(around::is_plain());
     }
 
     /// Runs a retry of `call` in which `f` runs.
@@ -390,9 +477,10 @@ mod tests {
     fn a_call_shows_what_was_marked_in_it_and_nothing_else() {
         let (mut call, mut neighbour) = (Call::new(), Call::new());
         assert!(!retry(&mut call, || is_marked(OURS)));
-        retry(&mut neighbour, || mark(OperationId(2)));
+        retry(&mut neighbour, || mark(OperationId::new(2)));
         retry(&mut call, || mark(OURS));
-        assert!(retry(&mut call, || is_marked(OURS) && !is_marked(OperationId(2))));
+        assert!(retry(&mut call, || is_marked(OURS)
+            && !is_marked(OperationId::new(2))));
         assert!(retry(&mut neighbour, || !is_marked(OURS)));
         assert!(!is_marked(OURS));
     }
@@ -414,7 +502,7 @@ mod tests {
     #[test]
     fn a_thread_keeps_a_bounded_number() {
         for operation in 0..1000 {
-            mark(OperationId(operation));
+            mark(OperationId::new(operation));
         }
         assert_eq!(with(|thread| thread.published.len()), Some(MOST_PUBLISHED));
     }
@@ -447,9 +535,10 @@ mod tests {
             runtime.block_on(async {
                 let other = tokio::spawn(async { mark(OURS) });
                 other.await.expect("no panic");
-                mark(OperationId(2));
+                mark(OperationId::new(2));
             });
         });
-        assert!(retry(&mut call, || !is_marked(OURS) && is_marked(OperationId(2))));
+        assert!(retry(&mut call, || !is_marked(OURS)
+            && is_marked(OperationId::new(2))));
     }
 }

@@ -11,14 +11,9 @@ mod marks;
 mod marks;
 mod rest;
 
-#[cfg_attr(
-    not(feature = "std"),
-    expect(unreachable_pub, reason = "`nesting` exports it")
-)]
-pub use marks::OperationId;
 pub(crate) use marks::{AttemptMarks, is_marked, mark};
 #[cfg(feature = "std")]
-pub(crate) use marks::{InheritedMarks, ScopeMarks};
+pub(crate) use marks::{InheritedMarks, ReceivedMarks, ScopeMarks};
 pub(crate) use reattempt_core::GiveUpReason;
 
 use crate::policy::Policy;

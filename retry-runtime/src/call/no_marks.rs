@@ -2,11 +2,9 @@
 
 use core::marker::PhantomData;
 
-use super::Call;
+use reattempt_core::name::OperationId;
 
-/// What is retried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OperationId(pub(crate) u64);
+use super::Call;
 
 pub(crate) const fn mark(_: OperationId) {}
 

@@ -281,8 +281,7 @@ impl<T: Clock + ?Sized> CallContext<'_, T> {
     /// Makes the gates see the priority of the call while they are asked.
     #[inline(always)]
     pub(super) fn asking(&self) -> Option<BoundsScope> {
-        self.is_low()
-            .then(|| BoundsScope::new(Bounds::LOW, false))
+        self.is_low().then(|| BoundsScope::new(Bounds::LOW, false))
     }
 
     /// Returns the same without the call's own priority, where the gates see it already.

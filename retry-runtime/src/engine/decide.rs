@@ -7,7 +7,6 @@ use super::result::{AttemptResult, Ending};
 use super::watch::{Context, Failure, Progress, Report, Times, is_watched, recovered};
 use super::{CallContext, Gate, default_budget};
 use crate::around;
-use crate::call;
 use crate::call::{Call, CallEnv, GiveUpReason};
 use crate::failure::GaveUp;
 use crate::strategy::Decision;
@@ -188,7 +187,7 @@ impl Progress {
                 | GiveUpReason::Strategy
                 | GiveUpReason::Budget
         ) {
-            call::mark(context.operation.id());
+            context.operation.mark();
         }
         self.over();
         GaveUp::new(reason, attempts)
@@ -377,7 +376,7 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
     fn is_nested(&self) -> bool {
         self.result != AttemptResult::NotFinal
             && around::retries() > 0
-            && call::is_marked(self.context.operation.id())
+            && self.context.operation.is_marked()
     }
 
     fn invalid_policy(&mut self, violation: &Violation, consequence: Consequence) {

@@ -11,11 +11,12 @@ use core::time::Duration;
 
 use super::{CallContext, LiveCall, TimedOut, Until};
 use crate::around;
-use crate::call::{OperationId, is_marked, mark};
+use crate::call::{is_marked, mark};
 use crate::operation::Site;
 use crate::throttle::Throttle;
 use crate::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use crate::{GiveUpReason, Jitter, Policy, Verdict};
+use reattempt_core::name::OperationId;
 
 const LATE: Duration = Duration::from_millis(255);
 
@@ -121,7 +122,7 @@ fn a_time_out_that_passes_before_the_first_poll_is_no_deadline() {
 /// A body that is one call: what makes its future is part of the attempt, though nothing is polled yet.
 #[test]
 fn what_makes_a_future_belongs_to_the_attempt() {
-    const INNER: OperationId = OperationId(u64::MAX - 7);
+    const INNER: OperationId = OperationId::new(u64::MAX - 7);
 
     let mut call = LiveCall::new(());
     call.begin_first(|| mark(INNER));

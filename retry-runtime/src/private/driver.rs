@@ -7,4 +7,8 @@ pub use crate::engine::{
     AttemptStart, CallContext, Describe, Described, ErrorText, Gate, LiveCall, Spanned, TimedOut,
     Until, attempt_span, by_code_alone, limited, spanned,
 };
+#[cfg(feature = "std")]
+pub use crate::inbound::{Inbound, is_low, learn, used_here};
 pub use crate::operation::{Operation, Site};
+#[cfg(feature = "std")]
+pub use reattempt_core::name::OperationId;

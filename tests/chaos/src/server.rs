@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use reattempt::deadline;
 use reattempt::http::IDEMPOTENCY_KEY;
-use reattempt::tower::ServerDeadline;
+use reattempt::tower::ServerProtocol;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
 use tower::{Layer as _, Service as _};
@@ -79,7 +79,7 @@ impl Server {
         let own = Arc::clone(&state);
         tokio::spawn(async move {
             // Whoever comes too late is always refused.
-            let deadlines = ServerDeadline::new().refuse_at_most(1.0);
+            let deadlines = ServerProtocol::new();
             loop {
                 let Ok((socket, _)) = listener.accept().await else {
                     continue;

@@ -274,6 +274,16 @@ const ROWS: &[Bounded] = &[
         AtMost(0.0),
     ),
     row(
+        "protocol, a request without the header",
+        Retry("protocol-absent", 0, 1),
+        AtMost(200.0),
+    ),
+    row(
+        "protocol, a request with the header",
+        Retry("protocol-read", 0, 1),
+        AtMost(10_000.0),
+    ),
+    row(
         "withdrawal from a budget of deposits",
         Retry("withdraw", 0, 1),
         AtMost(165.0),

@@ -4,6 +4,8 @@
 //! that keeps the response, headers and body included, and knows its verdict.
 
 mod bad_status;
+#[doc(hidden)]
+pub mod context;
 mod idempotency;
 mod quota;
 mod redirects;

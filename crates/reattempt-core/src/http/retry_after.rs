@@ -6,6 +6,7 @@ use http::HeaderMap;
 use http::header::{AGE, DATE, RETRY_AFTER};
 use httpdate::parse_http_date;
 
+use super::context::AnswerField;
 use super::quota::{decimal, refilled};
 use crate::platform::system_time;
 use crate::verdict::Verdict;
@@ -85,11 +86,18 @@ pub(super) fn judged(verdict: Verdict, status: u16, headers: &HeaderMap) -> Verd
 enum Asked {
     Nothing,
     Wait(Duration),
-    /// A negative time.
+    /// A negative time, or `final`.
     Never,
 }
 
 fn asked(headers: &HeaderMap) -> Asked {
+    let context = AnswerField::read(headers);
+    if context.is_final {
+        return Asked::Never;
+    }
+    if let Some(delay) = context.after.filter(|delay| !delay.is_zero()) {
+        return Asked::Wait(delay);
+    }
     let mut in_millis = MILLIS.iter().filter_map(|name| {
         let millis = decimal(word(headers, name)?)?;
         Duration::try_from_secs_f64(millis / 1e3).ok()

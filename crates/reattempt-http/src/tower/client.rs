@@ -1,33 +1,38 @@
-//! The layer that sends the deadline on with each request.
+//! The layer that keeps the protocol on the side of a client.
 
-use std::task::{Context, Poll};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
-use http::Request;
+use http::{Request, Response};
+use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::deadline::to_header;
+use crate::protocol::{Edge, RETRY_CONTEXT};
 
-/// A layer that writes the current deadline, and inside a retry the attempt number, into the
-/// headers of each request that goes out, as [`deadline::to_header`](crate::deadline::to_header)
-/// does.
+/// A layer of a client that keeps the [protocol](crate::protocol): each request says how long its caller waits, which
+/// attempt it is and what has used up its retries, and the calls around it learn from the answer.
 ///
-/// A request whose deadline is over is sent all the same, with `0n`: the layer has no error of its
-/// own to return, and [`ServerDeadline`](super::ServerDeadline) refuses the request.
+/// A request to a host that is not known to belong to the own system says nothing, and teaches nothing: see [`Edge::of`].
+/// [`to`](Self::to) names the callee of a client that has one, and is a choice for any host. A client of tonic names no host
+/// in its requests, and always needs it.
+///
+/// A request whose deadline is over is sent all the same: the layer has no error of its own to return, and
+/// [`ServerProtocol`](super::ServerProtocol) refuses the request.
 ///
 /// The layer reads the deadline where the service is called. So it belongs around layers that hand
 /// requests to another task, such as `tower::buffer`, and inside layers that retry, so that each
 /// attempt sends the time that is left for it.
 ///
-/// It is for services that take an [`http::Request`]. For the client of reqwest, which takes
-/// requests of its own, there is [`deadline::headers`](crate::deadline::headers).
+/// It is for services that take an [`http::Request`], those of tonic included. For other clients there are
+/// [`Edge::headers`] and [`Edge::from_answer`].
 ///
 /// # Examples
 ///
 /// ```
 /// use http::{Request, Response};
-/// use reattempt::deadline;
-/// use reattempt::tower::ClientDeadline;
+/// use reattempt::{deadline, protocol, tower::ClientProtocol};
 /// use std::convert::Infallible;
 /// use std::time::Duration;
 /// use tower::{Layer, Service, service_fn};
@@ -35,58 +40,105 @@ use crate::deadline::to_header;
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Infallible> {
 /// let network = service_fn(async |request: Request<()>| {
-///     let left = deadline::from_header(request.headers()).map(|deadline| deadline.remaining());
+///     let left = protocol::Request::from_headers(request.headers()).left();
 ///     Ok::<_, Infallible>(Response::new(left))
 /// });
-/// let mut client = ClientDeadline::new().layer(network);
+/// let mut client = ClientProtocol::to("orders").layer(network);
 ///
-/// let limit = Duration::from_secs(30);
-/// // `call` comes below `within` only in an `async` block of its own.
-/// let response = deadline::within(limit, async { client.call(Request::new(())).await }).await?;
-/// assert_eq!(response.into_body(), Some(limit));
+/// let call = async { client.call(Request::new(())).await };
+/// let response = deadline::within(Duration::from_secs(30), call).await?;
+/// assert_eq!(response.into_body(), Some(Duration::from_secs(30)));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
-pub struct ClientDeadline;
+#[must_use = "a layer does nothing until it is put around a service"]
+pub struct ClientProtocol {
+    edge: Option<Edge>,
+}
 
-impl ClientDeadline {
-    /// Returns the layer.
-    #[must_use = "a layer does nothing until it is put around a service"]
+impl ClientProtocol {
+    /// Returns a layer whose callees are the hosts of its requests.
     pub const fn new() -> Self {
-        Self
+        Self { edge: None }
+    }
+
+    /// Returns a layer of a client with one callee, which belongs to the own system. All instances of this program should
+    /// give it the same name.
+    pub fn to(name: &str) -> Self {
+        Self {
+            edge: Some(Edge::new(name)),
+        }
     }
 }
 
-impl<S> Layer<S> for ClientDeadline {
+impl<S> Layer<S> for ClientProtocol {
     type Service = ClientService<S>;
 
     fn layer(&self, inner: S) -> ClientService<S> {
-        ClientService { inner }
+        ClientService {
+            inner,
+            edge: self.edge,
+        }
     }
 }
 
-/// A service whose requests carry their deadline. [`ClientDeadline`] makes it.
+/// The service of [`ClientProtocol`].
 #[derive(Debug, Clone)]
 pub struct ClientService<S> {
     inner: S,
+    edge: Option<Edge>,
 }
 
-impl<S, B> Service<Request<B>> for ClientService<S>
+impl<S, B, R> Service<Request<B>> for ClientService<S>
 where
-    S: Service<Request<B>>,
+    S: Service<Request<B>, Response = Response<R>>,
 {
-    type Response = S::Response;
+    type Response = Response<R>;
     type Error = S::Error;
-    type Future = S::Future;
+    type Future = ClientFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
     }
 
-    fn call(&mut self, mut request: Request<B>) -> S::Future {
-        to_header(request.headers_mut());
-        self.inner.call(request)
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let edge = self.edge.or_else(|| Edge::of(request.uri()));
+        match edge {
+            Some(edge) => edge.to_request(request.headers_mut()),
+            // It may be that of a request which is passed on.
+            None => drop(request.headers_mut().remove(RETRY_CONTEXT)),
+        }
+        ClientFuture {
+            answer: self.inner.call(request),
+            edge,
+        }
+    }
+}
+
+pin_project! {
+    /// The future of [`ClientService`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct ClientFuture<F> {
+        #[pin]
+        answer: F,
+        edge: Option<Edge>,
+    }
+}
+
+impl<F, R, E> Future for ClientFuture<F>
+where
+    F: Future<Output = Result<Response<R>, E>>,
+{
+    type Output = Result<Response<R>, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let answer = ready!(this.answer.poll(cx));
+        if let (Some(edge), Ok(response)) = (*this.edge, &answer) {
+            edge.from_answer(response.headers());
+        }
+        Poll::Ready(answer)
     }
 }

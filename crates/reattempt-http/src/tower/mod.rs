@@ -1,16 +1,12 @@
-//! Layers of tower services: [`RetryLayer`] retries calls, [`ServerDeadline`] sets the deadline of
-//! a request for the service that handles it, and [`ClientDeadline`] sends the current deadline on
-//! to the next service.
-//!
-//! [`deadline::REQUEST_TIMEOUT`](crate::deadline::REQUEST_TIMEOUT) describes the header that they
-//! read and write.
+//! Layers of tower services: [`RetryLayer`] retries calls, and [`ClientProtocol`] and [`ServerProtocol`] keep the
+//! [protocol](crate::protocol) between services on either side.
 
 mod client;
 mod refusals;
 mod retry;
 mod server;
 
-pub use client::{ClientDeadline, ClientService};
+pub use client::{ClientFuture, ClientProtocol, ClientService};
 #[cfg(feature = "tonic014")]
 pub use retry::GrpcClassifier;
 pub use retry::{
@@ -18,4 +14,4 @@ pub use retry::{
     HasIdempotency, JudgeAnswer, MethodIdempotency, RequestCloner, RequestIdempotency, RetryFuture,
     RetryLayer, RetryService, StatusClassifier,
 };
-pub use server::{ServerDeadline, ServerFuture, ServerService};
+pub use server::{ServerFuture, ServerProtocol, ServerService};

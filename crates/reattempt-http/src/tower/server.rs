@@ -1,30 +1,30 @@
-//! The layer that sets the deadline of a request for the service that handles it, and refuses
-//! requests that come too late.
+//! The layer that keeps the protocol on the side of a server, and refuses requests that come too late.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use http::{Request, Response, StatusCode};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use pin_project_lite::pin_project;
-use retry_runtime::deadline::{self, Deadline, Scope};
 use retry_runtime::timer::{Clock as _, ProcessClock};
 use tower_layer::Layer;
 use tower_service::Service;
 
 use super::refusals::Refusals;
-use crate::deadline::from_header;
+use crate::protocol::{self, Served};
 
-/// A layer that sets the deadline in the headers of a request for the service that handles it, and
-/// refuses requests whose deadline is over.
+/// A layer of a server that keeps the [protocol](crate::protocol): what a request says about the call that it belongs to
+/// holds in the service that handles it, and the answer names what has used up its retries there. The layer refuses
+/// requests whose deadline is over.
 ///
-/// The deadline holds in the `call` of the inner service and in its future, as with
-/// [`deadline::scope`]. A deadline that passes meanwhile cancels nothing. The layer answers a
-/// refused request with status 504 and an empty body, and does not call the inner service.
+/// Deadline, priority and attempt hold in the `call` of the inner service and in its future. A deadline that passes
+/// meanwhile cancels nothing. The layer answers a refused request with status 504, or `DEADLINE_EXCEEDED` of gRPC, and an
+/// empty body, and does not call the inner service.
 ///
-/// A service whose clients are wrong about the time must not refuse everything. So the layer
-/// refuses a request only while the refused requests, with this one, are at most a share of all
+/// With [`refuse_at_most`](Self::refuse_at_most) a service whose clients may be wrong about the time does not refuse
+/// everything: the layer refuses a request only while the refused requests, with this one, are at most a share of all
 /// requests of the last ten seconds, with this one. A request whose deadline is over and that is
 /// not refused is handled as if it had no deadline. Clones of the layer, and the services that it
 /// makes, count together.
@@ -44,7 +44,7 @@ use crate::deadline::from_header;
 /// ```
 /// use http::{Request, Response, StatusCode};
 /// use reattempt::deadline;
-/// use reattempt::tower::ServerDeadline;
+/// use reattempt::tower::ServerProtocol;
 /// use std::convert::Infallible;
 /// use std::time::Duration;
 /// use tower::{Layer, Service, service_fn};
@@ -54,28 +54,31 @@ use crate::deadline::from_header;
 /// let handler = service_fn(async |_: Request<()>| {
 ///     Ok::<_, Infallible>(Response::new(deadline::remaining()))
 /// });
-/// let mut service = ServerDeadline::new().refuse_at_most(0.5).layer(handler);
+/// let mut service = ServerProtocol::new().layer(handler);
 ///
-/// let request = Request::builder().header("request-timeout", "30S").body(())?;
+/// let request = Request::builder().header("retry-context", "left=30000").body(())?;
 /// let response = service.call(request).await?;
 /// assert!(response.into_body() <= Some(Duration::from_secs(30)));
 ///
-/// let request = Request::builder().header("request-timeout", "0n").body(())?;
+/// let request = Request::builder().header("retry-context", "left=0").body(())?;
 /// let response = service.call(request).await?;
 /// assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[must_use = "a layer does nothing until it is put around a service"]
-pub struct ServerDeadline {
-    refusals: Arc<Mutex<Refusals>>,
+pub struct ServerProtocol {
+    share: Option<Share>,
 }
 
-impl ServerDeadline {
-    /// Returns a layer that refuses at most 20 % of the requests.
-    pub fn new() -> Self {
-        Self::at_most(0.2)
+/// What may be refused of all requests.
+type Share = Arc<Mutex<Refusals>>;
+
+impl ServerProtocol {
+    /// Returns a layer that refuses every request whose deadline is over.
+    pub const fn new() -> Self {
+        Self { share: None }
     }
 
     /// Refuses at most `share` of the requests, and starts counting again.
@@ -87,7 +90,7 @@ impl ServerDeadline {
     ///
     /// # Default
     ///
-    /// 0.2
+    /// 1.0
     ///
     /// # Panics
     ///
@@ -98,43 +101,36 @@ impl ServerDeadline {
             (0.0..=1.0).contains(&share),
             "`refuse_at_most` takes a share from 0.0 to 1.0, not {share:?}; 0.2 is 20 %"
         );
-        Self::at_most(share)
-    }
-
-    fn at_most(share: f64) -> Self {
         Self {
-            refusals: Arc::new(Mutex::new(Refusals::at_most(share))),
+            share: Some(Arc::new(Mutex::new(Refusals::at_most(share)))),
         }
     }
 }
 
-impl Default for ServerDeadline {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<S> Layer<S> for ServerDeadline {
+impl<S> Layer<S> for ServerProtocol {
     type Service = ServerService<S>;
 
     fn layer(&self, inner: S) -> ServerService<S> {
         ServerService {
             inner,
-            refusals: Arc::clone(&self.refusals),
+            share: self.share.clone(),
         }
     }
 }
 
-/// A service whose requests have deadlines. [`ServerDeadline`] makes it.
+/// A service whose requests have deadlines. [`ServerProtocol`] makes it.
 #[derive(Debug, Clone)]
 pub struct ServerService<S> {
     inner: S,
-    refusals: Arc<Mutex<Refusals>>,
+    share: Option<Share>,
 }
 
 impl<S> ServerService<S> {
     fn refuses(&self, expired: bool) -> bool {
-        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(share) = &self.share else {
+            return expired;
+        };
+        let mut refusals = share.lock().unwrap_or_else(PoisonError::into_inner);
         refusals.refuses(expired, ProcessClock.now())
     }
 }
@@ -152,18 +148,27 @@ where
         self.inner.poll_ready(cx)
     }
 
+    #[inline]
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let deadline = from_header(request.headers());
-        let expired = deadline.is_some_and(Deadline::is_over);
-        if self.refuses(expired) {
-            return ServerFuture { served: None };
+        let mut incoming = protocol::Request::of(&request);
+        if self.refuses(incoming.is_expired()) {
+            let refusal = Box::new(refusal(&incoming, request.headers()));
+            return ServerFuture {
+                state: State::Expired {
+                    refusal: Some(refusal),
+                },
+            };
         }
-        // Under a deadline that is over every call would end at once, which is not better than a
-        // refusal.
-        let deadline = deadline.filter(|_| !expired);
-        let future = deadline::scope_blocking(deadline, || self.inner.call(request));
+        if incoming.says_nothing() {
+            let future = self.inner.call(request);
+            return ServerFuture {
+                state: State::Plain { future },
+            };
+        }
+        let future = incoming.run(|| self.inner.call(request));
+        let served = incoming.scope(future);
         ServerFuture {
-            served: Some(deadline::scope(deadline, future)),
+            state: State::Served { served },
         }
     }
 }
@@ -173,9 +178,20 @@ pin_project! {
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct ServerFuture<F> {
-        // `None` is a refused request.
         #[pin]
-        served: Option<Scope<F>>,
+        state: State<F>,
+    }
+}
+
+pin_project! {
+    #[derive(Debug)]
+    #[project = Projected]
+    enum State<F> {
+        // The request says nothing.
+        Plain { #[pin] future: F },
+        Served { #[pin] served: Served<F> },
+        // It came after its time.
+        Expired { refusal: Option<Box<Response<()>>> },
     }
 }
 
@@ -186,16 +202,41 @@ where
 {
     type Output = Result<Response<R>, E>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.project().served.as_pin_mut() {
-            Some(served) => served.poll(cx),
-            None => Poll::Ready(Ok(refusal())),
+        match self.project().state.project() {
+            Projected::Plain { future } => future.poll(cx),
+            Projected::Served { served } => {
+                let (mut answer, incoming) = ready!(served.poll(cx));
+                if let Ok(response) = &mut answer {
+                    incoming.to_answer(response.headers_mut());
+                }
+                Poll::Ready(answer)
+            }
+            Projected::Expired { refusal } => {
+                let refusal = refusal.take().unwrap_or_default();
+                Poll::Ready(Ok(refusal.map(|()| R::default())))
+            }
         }
     }
 }
 
-fn refusal<R: Default>() -> Response<R> {
-    let mut response = Response::default();
-    *response.status_mut() = StatusCode::GATEWAY_TIMEOUT;
+#[cold]
+fn refusal(incoming: &protocol::Request, request: &HeaderMap) -> Response<()> {
+    const GRPC: &[u8] = b"application/grpc";
+    let mut response = Response::new(());
+    incoming.to_refusal(response.headers_mut());
+    let content = request.get(CONTENT_TYPE);
+    match content.filter(|content| content.as_bytes().starts_with(GRPC)) {
+        // gRPC has its status in a header, and 200 says that it has one.
+        Some(content) => {
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_TYPE, content.clone());
+            headers.insert("grpc-status", DEADLINE_EXCEEDED);
+        }
+        None => *response.status_mut() = StatusCode::GATEWAY_TIMEOUT,
+    }
     response
 }
+
+const DEADLINE_EXCEEDED: HeaderValue = HeaderValue::from_static("4");

@@ -150,6 +150,31 @@ mod tests {
         assert_eq!(recovery(&scene, &record), Some(0.0));
     }
 
+    /// At twice its load, after an outage of 5 s: a server that serves what nobody waits for any more does nothing else.
+    #[test]
+    fn a_server_that_refuses_what_has_expired_answers_calls() {
+        for arrivals in [Arrivals::Regular, Arrivals::Poisson] {
+            for seed in 1..=5 {
+                let answered = |stale| {
+                    let scene = Scene {
+                        calls: 600.0,
+                        trigger: Trigger::outage(60..65),
+                        end: Duration::from_secs(125),
+                        seed,
+                        ..scene(stale, arrivals)
+                    };
+                    let clients = [const { Client::new(Policy::new().max(5)) }; 10];
+                    let record = run(&scene, &clients);
+                    let after = record.seconds.iter().skip(65);
+                    after.map(|second| second.succeeded).sum::<u32>()
+                };
+                let (served, refused) = (answered(Stale::Served), answered(Stale::Dropped));
+                println!("{arrivals:?}, seed {seed}: {served} calls are answered, or {refused}");
+                assert!(refused >= 3 * served.max(1000), "{served} {refused}");
+            }
+        }
+    }
+
     #[test]
     fn what_never_recovers_gets_worse() {
         let scene = scene(Stale::Served, Arrivals::Regular);

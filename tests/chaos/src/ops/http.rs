@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use reattempt::http::{CheckStatus as _, IDEMPOTENCY_KEY};
-use reattempt::{Attempt, Retry, RetryError, Verified, deadline, observe, retry, retry_block};
+use reattempt::protocol::{self, Edge};
+use reattempt::{Attempt, Retry, RetryError, Verified, observe, retry, retry_block};
 use reqwest::{Method, RequestBuilder, Response};
 use tokio::time::timeout;
 
@@ -24,7 +25,9 @@ pub(super) async fn request(
     let world = World::get();
     let client = world.client.lock().await.clone().unwrap();
     let url = format!("http://127.0.0.1:{}/{path}/{}", world.port, call.id);
-    let request = client.request(method, url).headers(deadline::headers());
+    let request = client
+        .request(method, url)
+        .headers(Edge::new("chaos").headers());
     request
         .header("x-attempt", attempt)
         .header("x-key", call.spec.key)
@@ -165,7 +168,7 @@ pub(super) async fn late(call: &Call) -> Result<(), RetryError<Wrong>> {
     let body = call.attempt(number.number());
     let mut request = request(Method::POST, "late", call, number.number()).await;
     request = request.headers(
-        [(deadline::REQUEST_TIMEOUT, "0n".parse().unwrap())]
+        [(protocol::RETRY_CONTEXT, "left=0".parse().unwrap())]
             .into_iter()
             .collect(),
     );

@@ -9,6 +9,7 @@ use hyper_util::client::legacy::{self, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
 use reattempt::deadline;
 use reattempt::http::Statuses;
+use reattempt::protocol::Edge;
 use reattempt::tower::RetryLayer;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
@@ -51,7 +52,7 @@ async fn attempt(
     let number = deadline::attempt();
     let body = call.attempt(number);
     let headers = request.headers_mut();
-    deadline::to_header(headers);
+    Edge::new("chaos").to_request(headers);
     headers.insert("x-attempt", HeaderValue::from(number));
     let answer = client.request(request).await;
     // The layer judges the answer; here it is only recorded.

@@ -29,7 +29,7 @@ use crate::operation::ClientOperation;
 ///
 /// Each attempt is a call of the inner service, after a `poll_ready` of its own. It sees the
 /// deadline of the policy and that it is inside a retry, as with `#[retry]`; so
-/// [`ClientDeadline`](crate::tower::ClientDeadline) belongs inside. The layer tests the deadline
+/// [`ClientProtocol`](crate::tower::ClientProtocol) belongs inside. The layer tests the deadline
 /// between attempts, also while the service has no room for an attempt. An attempt that runs goes on
 /// beyond the deadline, because the error of a service need not be able to report its end: where it
 /// is, [`cut_off`](Self::cut_off) lets the deadline cancel the attempt.

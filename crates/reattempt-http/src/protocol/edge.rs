@@ -1,0 +1,125 @@
+//! The side of the caller: what a request says, and what an answer teaches.
+
+use http::{HeaderMap, Uri};
+use reattempt_core::name;
+use retry_runtime::deadline::{attempt, remaining};
+use retry_runtime::private::driver::{is_low, learn, used_here};
+
+use super::names::{self, ANSWERED, EdgeName};
+use super::own::is_own;
+use reattempt_core::http::context::{AnswerField, MAX_NAMES, RequestField};
+
+/// A callee, as this process calls it.
+///
+/// # Examples
+///
+/// ```
+/// use reattempt::{deadline, protocol::Edge};
+/// use std::time::Duration;
+///
+/// let orders = Edge::new("orders");
+/// let headers = deadline::within_blocking(Duration::ZERO, || orders.headers());
+/// assert_eq!(headers["retry-context"], "left=0");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge(EdgeName);
+
+impl Edge {
+    /// Returns the callee that all instances of this program call by this name. It belongs to the own system.
+    pub fn new(name: &str) -> Self {
+        Self(EdgeName(name::short_hash(name.as_bytes())))
+    }
+
+    /// Returns the callee at the host and the port of `uri`; `None` where the host is not known to belong to the own system.
+    ///
+    /// Those are known: names without a dot that begin with a letter, names that end in `.internal`, `.local`, `.localhost`,
+    /// `.svc` or `.test`, and loopback, private, shared, unique local and link-local addresses.
+    ///
+    /// Two addresses are two callees. Where the instances of a service have addresses of their own, [`new`](Self::new) gives
+    /// them one name.
+    pub fn of(uri: &Uri) -> Option<Self> {
+        let authority = uri.authority()?;
+        let by_default = match uri.scheme_str() {
+            Some("http") => Some(80),
+            Some("https") => Some(443),
+            _ => None,
+        };
+        let port = authority.port_u16();
+        Self::of_host(authority.host(), port.filter(|_| port != by_default))
+    }
+
+    /// Returns the same for a host, a name or an address as in a URL, and a port if that is not the default of its scheme.
+    pub fn of_host(host: &str, port: Option<u16>) -> Option<Self> {
+        if !is_own(host) {
+            return None;
+        }
+        let host = host.strip_suffix('.').unwrap_or(host);
+        let host = host.to_ascii_lowercase();
+        Some(match port {
+            Some(port) => Self::new(&format!("{host}:{port}")),
+            None => Self::new(&host),
+        })
+    }
+
+    /// Writes into the headers of a request to this callee the time that is left, the number of the attempt, a low priority,
+    /// and the operations that used up their retries below it during the calls around.
+    ///
+    /// A shorter time that `headers` already has stays.
+    pub fn to_request(self, headers: &mut HeaderMap) {
+        let attempt = attempt();
+        let used = if attempt > 1 { self.used() } else { Vec::new() };
+        let field = RequestField {
+            left: remaining(),
+            attempt,
+            is_low: is_low(),
+            used,
+        };
+        field.write(headers);
+    }
+
+    fn used(self) -> Vec<Box<str>> {
+        let used = used_here().into_iter();
+        let names = used.filter_map(|operation| names::along(operation, self.0));
+        names.take(MAX_NAMES).collect()
+    }
+
+    /// Returns the headers that [`to_request`](Self::to_request) writes, for builders that take headers as a whole.
+    #[must_use = "it only makes the headers"]
+    pub fn headers(self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        self.to_request(&mut headers);
+        headers
+    }
+
+    /// Reads from the headers of an answer of this callee which operations used up their retries below it. The calls that
+    /// run here remember them for a minute.
+    pub fn from_answer(self, headers: &HeaderMap) {
+        // The newest comes first in the field, and last to the calls.
+        for name in AnswerField::read(headers).used.into_iter().rev() {
+            learn(ANSWERED.add(self.0, &name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_callee_has_one_name() {
+        let orders = Edge::of(&Uri::from_static("http://orders/a"));
+        assert!(orders.is_some());
+        for same in ["http://orders:80/", "http://ORDERS/b", "http://orders./"] {
+            assert_eq!(Edge::of(&Uri::from_static(same)), orders, "{same}");
+        }
+        assert_eq!(Edge::of_host("Orders.", None), orders);
+        for other in [
+            "http://orders:81/",
+            "https://orders:80/",
+            "http://order/",
+            "/",
+        ] {
+            assert_ne!(Edge::of(&Uri::from_static(other)), orders, "{other}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The side of the receiver: what a request says holds where it is served, and the answer says what was retried.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::{HeaderMap, Method, Version};
+use pin_project_lite::pin_project;
+use retry_runtime::private::driver::Inbound;
+
+use super::{grpc, names};
+use reattempt_core::http::context::{AnswerField, MAX_NAMES, RequestField};
+
+/// What a request says about the call that it belongs to.
+#[derive(Debug)]
+pub struct Request {
+    left: Option<Duration>,
+    attempt: u32,
+    /// Its caller reads the field in an answer.
+    has_field: bool,
+    /// `None` where it says nothing. In a box: most requests have none, and it moves with each poll.
+    inbound: Option<Box<Inbound>>,
+}
+
+impl Request {
+    /// Reads a request. The time that is left counts from now.
+    ///
+    /// Of the time in `Retry-Context` and the `grpc-timeout` of a request of gRPC the shorter one holds.
+    #[inline]
+    pub fn of<B>(request: &http::Request<B>) -> Self {
+        let may_be_grpc = request.version() == Version::HTTP_2 && request.method() == Method::POST;
+        let headers = request.headers();
+        Self::new(RequestField::find(headers), || {
+            may_be_grpc.then(|| grpc::timeout(headers))?
+        })
+    }
+
+    /// Reads the `Retry-Context` in the headers of a request, and nothing else.
+    pub fn from_headers(headers: &HeaderMap) -> Self {
+        Self::new(RequestField::find(headers), || None)
+    }
+
+    #[inline]
+    fn new(field: Option<RequestField>, left: impl FnOnce() -> Option<Duration>) -> Self {
+        let own = field.as_ref().and_then(|field| field.left);
+        let left = own.into_iter().chain(left()).min();
+        if field.is_none() && left.is_none() {
+            return Self {
+                left,
+                attempt: 1,
+                has_field: false,
+                inbound: None,
+            };
+        }
+        Self::that_says(field, left)
+    }
+
+    #[inline(never)]
+    fn that_says(field: Option<RequestField>, left: Option<Duration>) -> Self {
+        let has_field = field.is_some();
+        let field = field.unwrap_or_default();
+        // Under a deadline that is over every call would end at once, which is not better than a refusal.
+        let holds = left.filter(|left| !left.is_zero());
+        let is_retry = field.attempt > 1;
+        let used = field.used.iter().filter(|_| is_retry);
+        let used = used.filter_map(|name| names::operation_of(name));
+        let inbound = Inbound::new(field.attempt, holds, field.is_low, used);
+        Self {
+            left,
+            attempt: field.attempt,
+            has_field,
+            inbound: Some(Box::new(inbound)),
+        }
+    }
+
+    /// Returns the time that its caller waits, counted from when the headers were read; `None` where it says none.
+    pub const fn left(&self) -> Option<Duration> {
+        self.left
+    }
+
+    /// Returns the number of the attempt that it belongs to, from 1; 1 where it says none.
+    pub const fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Returns whether its caller does not wait any more. Such a request is better refused than served.
+    pub fn is_expired(&self) -> bool {
+        self.left.is_some_and(|left| left.is_zero())
+    }
+
+    /// Returns whether nothing holds where it is served, and its answer says nothing.
+    #[cfg(feature = "tower")]
+    pub(crate) const fn says_nothing(&self) -> bool {
+        self.inbound.is_none()
+    }
+
+    /// Runs `f`, which serves the request: the deadline, the priority and the attempt hold there. The deadline of a request
+    /// that has expired does not.
+    pub fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        match &mut self.inbound {
+            Some(inbound) => inbound.run(f),
+            None => f(),
+        }
+    }
+
+    /// Does the same for a future. The request comes back with its output.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops `future`; nothing else is kept.
+    pub const fn scope<F: Future>(self, future: F) -> Served<F> {
+        Served {
+            future,
+            request: Some(self),
+        }
+    }
+
+    /// Writes into the headers of its answer what has used up its retries while it was served.
+    pub fn to_answer(&self, headers: &mut HeaderMap) {
+        if !self.has_field {
+            return;
+        }
+        let mut field = AnswerField::read(headers);
+        if let Some(inbound) = &self.inbound {
+            let names = inbound.used().into_iter().filter_map(names::name_of);
+            field.used = names.take(MAX_NAMES).collect();
+        }
+        field.write(headers);
+    }
+
+    /// Writes into the headers of its answer that it came after its time, and that nothing was done for it.
+    pub fn to_refusal(&self, headers: &mut HeaderMap) {
+        if self.has_field {
+            let field = AnswerField {
+                is_expired: true,
+                ..AnswerField::default()
+            };
+            field.write(headers);
+        }
+    }
+}
+
+pin_project! {
+    /// A future that serves a request: made by [`Request::scope`].
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Served<F> {
+        #[pin]
+        future: F,
+        // `None` after the last poll.
+        request: Option<Request>,
+    }
+}
+
+impl<F: Future> Future for Served<F> {
+    type Output = (F::Output, Request);
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let Some(mut request) = this.request.take() else {
+            return Poll::Pending;
+        };
+        let polled = request.run(|| this.future.poll(cx));
+        match polled {
+            Poll::Ready(output) => Poll::Ready((output, request)),
+            Poll::Pending => {
+                *this.request = Some(request);
+                Poll::Pending
+            }
+        }
+    }
+}
