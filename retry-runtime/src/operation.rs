@@ -6,6 +6,8 @@ use crate::call;
 #[cfg(feature = "std")]
 use crate::inbound;
 use crate::policy::Policy;
+#[cfg(feature = "std")]
+use reattempt_core::name::short;
 use reattempt_core::name::{Name, OperationId, hash};
 #[cfg(feature = "std")]
 use reattempt_overload::budget::RefundBudget;
@@ -152,17 +154,17 @@ impl Site {
 
     /// Marks the operation in the calls around it: it has used up its retries.
     pub fn mark(&self) {
+        call::mark(self.id());
         #[cfg(feature = "std")]
         if inbound::has_served() {
-            return call::mark(self.shared_id());
+            call::mark(self.shared_id());
         }
-        call::mark(self.id());
     }
 
     /// Returns whether the operation is marked where this runs.
     pub(crate) fn is_marked(&self) -> bool {
         #[cfg(feature = "std")]
-        if inbound::has_served() && call::is_marked(self.shared_id()) {
+        if inbound::has_served() && call::is_received(self.shared_id()) {
             return true;
         }
         call::is_marked(self.id())
@@ -177,8 +179,7 @@ impl Site {
             // The number says nothing to another instance.
             Identity::Instance(number) => inbound::own_name(number),
         };
-        #[expect(clippy::cast_possible_truncation, reason = "half of a hash")]
-        OperationId::shared((name ^ name >> 32) as u32)
+        OperationId::shared(short(name))
     }
 
     /// Begins a call under the policy that has a name.

@@ -373,7 +373,7 @@ async fn a_copy_of_a_hedge_has_the_priority_of_its_call() {
     assert_eq!(copies.get(), 2);
 }
 
-/// A clock that is set by hand, and draws what it is told.
+/// A clock and a random number that a test sets by hand.
 #[derive(Default)]
 struct Hand(Cell<Duration>, Cell<u64>);
 

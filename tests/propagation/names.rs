@@ -100,6 +100,36 @@ async fn nobody_is_answered_who_does_not_ask() {
     assert!(answer.headers().is_empty(), "{:?}", answer.headers());
 }
 
+/// Inside of a process that serves requests, too, an operation is a place in the code, and not its name.
+#[tokio::test(start_paused = true)]
+async fn a_name_is_shared_with_other_processes_alone() {
+    #[retry(name = "twin", max = 3, backoff = "none", on(_))]
+    fn one(calls: &Cell<u32>) -> Result<(), &'static str> {
+        calls.set(calls.get() + 1);
+        Err("down")
+    }
+
+    #[retry(name = "twin", max = 3, backoff = "none", on(_))]
+    fn other(calls: &Cell<u32>) -> Result<(), &'static str> {
+        calls.set(calls.get() + 1);
+        Err("down")
+    }
+
+    let (_, answer) = served(Some("attempt=1")).await;
+    assert!(answer.is_some(), "this process has served a request");
+    let (first, second) = (Cell::new(0), Cell::new(0));
+    let mut attempts = 0;
+    let _: Result<(), &str> = retry_block!(max = 2, backoff = "none", on(_), {
+        attempts += 1;
+        if attempts == 1 {
+            one(&first)
+        } else {
+            other(&second)
+        }
+    });
+    assert_eq!((first.get(), second.get()), (3, 3));
+}
+
 /// What a handler itself says of a retry stays.
 #[tokio::test(start_paused = true)]
 async fn what_the_handler_says_stays() {

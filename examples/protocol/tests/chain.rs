@@ -39,9 +39,10 @@ impl Service {
         Self::of(Command::new(env!("CARGO_BIN_EXE_chain")).args(words))
     }
 
-    /// Starts a service in another language: `p` is Python, and `j` is JavaScript. `None` where that is not installed.
-    fn foreign(language: char, next: &str, attempts: &str) -> Option<Self> {
+    /// Starts a service in a language: `r` is Rust, `p` is Python, and `j` is JavaScript. `None` where that is not installed.
+    fn written_in(language: char, next: &str, attempts: &str) -> Option<Self> {
         let (program, file) = match language {
+            'r' => return Some(Self::start(&["http", next, attempts])),
             'p' => ("python3", "python/chain.py"),
             _ => ("node", "javascript/chain.mjs"),
         };
@@ -81,11 +82,10 @@ impl Service {
 
 /// Returns how often a last service had been called before this, by what it says when it is called again.
 fn calls(last: &Service, scheme: &str) -> u32 {
-    let front = Service::start(&["http", &last.url(scheme), "1"]);
-    let (_, body) = if scheme == "grpc" {
-        front.ask()
-    } else {
-        last.ask()
+    // A service of HTTP passes on what one of gRPC answers.
+    let (_, body) = match scheme {
+        "grpc" => Service::start(&["http", &last.url(scheme), "1"]).ask(),
+        _ => last.ask(),
     };
     let digits = body.split("call ").nth(1).expect("it counts its calls");
     let digits = digits.trim_end_matches(|end: char| !end.is_ascii_digit());
@@ -177,11 +177,9 @@ fn services_in_other_languages_keep_it() {
         let mut services: Vec<Service> = Vec::new();
         for language in languages.chars().rev() {
             let next = services.last().unwrap_or(&dead).url("http");
-            let service = match language {
-                'r' => Some(Service::start(&["http", &next, "5"])),
-                language => Service::foreign(language, &next, "5"),
+            let Some(service) = Service::written_in(language, &next, "5") else {
+                return;
             };
-            let Some(service) = service else { return };
             services.push(service);
         }
         for call in 1..=2 {
@@ -195,20 +193,16 @@ fn services_in_other_languages_keep_it() {
 #[test]
 fn siblings_in_other_languages() {
     for (outer, inner) in [('p', 'j'), ('j', 'p'), ('r', 'p'), ('p', 'r')] {
-        let start = |language: char, next: &str, attempts: &str| match language {
-            'r' => Some(Service::start(&["http", next, attempts])),
-            language => Service::foreign(language, next, attempts),
-        };
         let flaky = Service::start(&["http", "flaky", "1"]);
         let dead = Service::start(&["http", "dead", FOR_EVER]);
-        let Some(healthy) = start(inner, &flaky.url("http"), "5") else {
+        let Some(healthy) = Service::written_in(inner, &flaky.url("http"), "5") else {
             return;
         };
-        let Some(broken) = start(inner, &dead.url("http"), "5") else {
+        let Some(broken) = Service::written_in(inner, &dead.url("http"), "5") else {
             return;
         };
         let both = format!("{},{}", healthy.url("http"), broken.url("http"));
-        let Some(middle) = start(outer, &both, "3") else {
+        let Some(middle) = Service::written_in(outer, &both, "3") else {
             return;
         };
         let top = Service::start(&["http", &middle.url("http"), "2"]);

@@ -180,6 +180,13 @@ pub(crate) fn is_marked(operation: OperationId) -> bool {
     is_marked.unwrap_or(false)
 }
 
+/// Returns whether a request that is served here has named the operation. Asked in a retry.
+#[cold]
+pub(crate) fn is_received(operation: OperationId) -> bool {
+    let is_it = |mark: &Mark| mark.operation == operation && !mark.is_over();
+    with(|thread| thread.visible.iter().any(is_it)).unwrap_or(false)
+}
+
 impl Call {
     /// Takes over what has been marked while its attempt ran or was polled, since the thread had marked so many.
     #[inline(always)]
@@ -193,7 +200,11 @@ impl Call {
     #[inline(never)]
     fn take_published(&mut self, since: u32) {
         let mut rest = self.rest.get();
-        if rest.marks.take(since, |_| true) {
+        // A name for other processes goes up to them alone: inside of this one an operation has its own mark.
+        if rest
+            .marks
+            .take(since, |operation| operation.shared_name().is_none())
+        {
             self.rest.set(rest);
         }
     }

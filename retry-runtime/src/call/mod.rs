@@ -13,7 +13,7 @@ mod rest;
 
 pub(crate) use marks::{AttemptMarks, is_marked, mark};
 #[cfg(feature = "std")]
-pub(crate) use marks::{InheritedMarks, ReceivedMarks, ScopeMarks};
+pub(crate) use marks::{InheritedMarks, ReceivedMarks, ScopeMarks, is_received};
 pub(crate) use reattempt_core::GiveUpReason;
 
 use crate::policy::Policy;

@@ -27,7 +27,7 @@ pub struct Edge(EdgeName);
 impl Edge {
     /// Returns the callee that all instances of this program call by this name. It belongs to the own system.
     pub fn new(name: &str) -> Self {
-        Self(EdgeName(name::short_hash(name.as_bytes())))
+        Self(EdgeName(name::short(name::hash(name.as_bytes(), 0))))
     }
 
     /// Returns the callee at the host and the port of `uri`; `None` where the host is not known to belong to the own system.

@@ -3,14 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Ends of names that no public resolver knows: RFC 6761, RFC 6762, the reserved `internal`, and names of Kubernetes.
-const OWN: [&str; 6] = [
-    ".internal",
-    ".local",
-    ".localhost",
-    ".svc",
-    ".svc.cluster.local",
-    ".test",
-];
+const OWN: [&str; 5] = [".internal", ".local", ".localhost", ".svc", ".test"];
 
 /// Returns whether `host`, a name or an address as in a URL, is one of the own system.
 pub(super) fn is_own(host: &str) -> bool {

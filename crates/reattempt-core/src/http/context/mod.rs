@@ -57,7 +57,7 @@ pub struct RequestField {
 /// As those of a [`RequestField`].
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct AnswerField {
-    /// The time for which a retry should wait at least, in the form of `left` in a request.
+    /// The delay before a retry, in the form of `left` in a request.
     pub after: Option<Duration>,
     /// Whether a retry cannot help.
     pub is_final: bool,
@@ -146,7 +146,7 @@ impl AnswerField {
 
     /// Writes the field, in place of one that `headers` already has.
     ///
-    /// A field with nothing to say is not written. Names that are not paths, or that a receiver
+    /// A field with nothing to say is not written, and the one that is there stays. Names that are not paths, or that a receiver
     /// would not read any more, are left out.
     pub fn write(&self, headers: &mut HeaderMap) {
         if *self == Self::default() {
