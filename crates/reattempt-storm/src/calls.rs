@@ -1,6 +1,7 @@
 //! The calls of a run that are not over, by their number: those that are over make room.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use crate::client::Request;
 
@@ -10,6 +11,72 @@ pub(crate) struct Open<'c> {
     pub(crate) request: Request<'c>,
     /// The number of the attempt that is under way, or of the one before the delay.
     pub(crate) attempt: u32,
+    /// The number of its service, from the top.
+    pub(crate) service: usize,
+    /// The call of the service above, and which attempt of it waits for this one.
+    pub(crate) caller: Option<Attempt>,
+    /// When the call at the top began.
+    pub(crate) began: Duration,
+    /// What the retry protocol says around it.
+    pub(crate) heard: Heard,
+}
+
+impl<'c> Open<'c> {
+    /// A call at the top.
+    pub(crate) fn new(request: Request<'c>) -> Self {
+        Self {
+            began: request.began(),
+            request,
+            attempt: 0,
+            service: 0,
+            caller: None,
+            heard: Heard::default(),
+        }
+    }
+}
+
+/// One attempt of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    pub(crate) call: usize,
+    /// From 1.
+    pub(crate) number: u32,
+}
+
+/// What a call has learned by the retry protocol.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Heard {
+    /// A call above is in a retry.
+    pub(crate) in_a_retry: bool,
+    /// The services that used up their retries: a bit for each.
+    pub(crate) used: u64,
+}
+
+impl Heard {
+    /// What the request of this attempt says: of a first attempt, nothing.
+    pub(crate) fn told(self, attempt: Attempt) -> Self {
+        if self.in_a_retry || attempt.number > 1 {
+            let in_a_retry = true;
+            Self { in_a_retry, ..self }
+        } else {
+            Self::default()
+        }
+    }
+
+    /// Whether this service has used up its retries.
+    pub(crate) const fn has_used(self, service: usize) -> bool {
+        self.used & bit(service) != 0
+    }
+
+    /// This service has used up its retries, and so have those that the call of it has learned of.
+    pub(crate) const fn learn(&mut self, service: usize, below: Self) {
+        self.used |= below.used | bit(service);
+    }
+}
+
+/// The last of the bits is that of all services after it.
+const fn bit(service: usize) -> u64 {
+    1 << if service < 63 { service } else { 63 }
 }
 
 /// All of them.
@@ -29,10 +96,9 @@ impl<'c> Calls<'c> {
     }
 
     /// The number of the call that begins.
-    pub(crate) fn begin(&mut self, request: Request<'c>) -> usize {
+    pub(crate) fn begin(&mut self, open: Open<'c>) -> usize {
         let call = self.first.saturating_add(self.slots.len());
-        let attempt = 0;
-        self.slots.push_back(Some(Open { request, attempt }));
+        self.slots.push_back(Some(open));
         call
     }
 
@@ -47,8 +113,21 @@ impl<'c> Calls<'c> {
     }
 
     /// The call, if it waits for this attempt.
-    pub(crate) fn waiting(&mut self, call: usize, attempt: u32) -> Option<&mut Open<'c>> {
-        self.open(call).filter(|open| open.attempt == attempt)
+    pub(crate) fn waiting(&mut self, attempt: Attempt) -> Option<&mut Open<'c>> {
+        self.open(attempt.call)
+            .filter(|open| open.attempt == attempt.number)
+    }
+
+    /// Whether the call waits for this attempt, and so do all calls above it.
+    pub(crate) fn is_awaited(&mut self, attempt: Attempt) -> bool {
+        let mut awaited = Some(attempt);
+        while let Some(attempt) = awaited {
+            let Some(open) = self.waiting(attempt) else {
+                return false;
+            };
+            awaited = open.caller;
+        }
+        true
     }
 
     /// The call is over.
@@ -72,17 +151,26 @@ mod tests {
     #[test]
     fn those_that_are_over_make_room() {
         let (client, clock) = (Client::new(Policy::new().without_budget()), Virtual::new(0));
+        let begin = || Open::new(client.call(&clock));
+        let attempt = |call, number| Attempt { call, number };
         let mut calls = Calls::new();
         for number in 0..4 {
-            assert_eq!(calls.begin(client.call(&clock)), number);
+            assert_eq!(calls.begin(begin()), number);
         }
         assert!(calls.end(1).is_some() && calls.end(1).is_none());
         assert_eq!(calls.slots.len(), 4);
         assert!(calls.end(0).is_some() && calls.open(0).is_none());
         assert_eq!(calls.slots.len(), 2);
-        assert!(calls.waiting(2, 0).is_some() && calls.waiting(2, 1).is_none());
-        assert_eq!(calls.begin(client.call(&clock)), 4);
+        assert!(calls.waiting(attempt(2, 0)).is_some() && calls.waiting(attempt(2, 1)).is_none());
+        assert_eq!(calls.begin(begin()), 4);
         assert_eq!(calls.all().count(), 3);
         assert!(calls.open(9).is_none() && calls.end(9).is_none());
+        calls.begin(Open {
+            caller: Some(attempt(3, 0)),
+            ..begin()
+        });
+        assert!(calls.is_awaited(attempt(5, 0)) && !calls.is_awaited(attempt(5, 1)));
+        calls.end(3);
+        assert!(!calls.is_awaited(attempt(5, 0)));
     }
 }

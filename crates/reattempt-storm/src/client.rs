@@ -153,7 +153,7 @@ pub struct Request<'c> {
     client: &'c Client,
     call: Call,
     started: Timestamp,
-    /// The deadline of its policy.
+    /// The deadline of its policy, or an earlier one of its caller.
     until: Option<Timestamp>,
     gates: CallGates<'c>,
     nested: bool,
@@ -168,8 +168,15 @@ impl Request<'_> {
         self
     }
 
+    /// This call, until then and no longer.
+    #[must_use]
+    pub fn until(mut self, end: Timestamp) -> Self {
+        self.until = Some(self.until.map_or(end, |until| until.min(end)));
+        self
+    }
+
     /// The limit of an attempt that begins now: that of the policy, or else `timeout`, and never more than is left of
-    /// the policy's deadline.
+    /// the deadline.
     pub fn limit(&self, timeout: Duration, clock: &Virtual) -> Duration {
         let limit = self.client.policy.values().timeout;
         let limit = limit.unwrap_or(timeout);

@@ -1,20 +1,21 @@
-//! The load of many calls on one server: calls arrive whether the server answers or not, each attempt
-//! has a limit, and something happens to the server.
+//! The load of many calls on one server, below one service or a chain of them: calls arrive whether the server answers or
+//! not, each attempt has a limit, and something happens to the server.
 
+use std::iter::Cycle;
 use std::ops::ControlFlow;
+use std::slice;
 use std::time::Duration;
 
-#[cfg(test)]
 use retry_runtime::Verdict;
 use retry_runtime::private::AttemptResult;
-use retry_runtime::timer::Clock as _;
+use retry_runtime::timer::{Clock as _, Timestamp};
 
-use crate::calls::Calls;
+use crate::calls::{Attempt, Calls, Open};
 use crate::client::Client;
 use crate::clock::{Virtual, seconds};
 use crate::engine::Agenda;
 use crate::record::Record;
-use crate::scene::{Arrivals, Kind, Scene};
+use crate::scene::{Arrivals, Kind, Scene, Service};
 use crate::server::{Job, Server};
 
 /// How far a run has come.
@@ -30,7 +31,7 @@ pub struct Course {
 enum Event {
     Arrival,
     Attempt { call: usize },
-    TimeOut { call: usize, attempt: u32 },
+    TimeOut(Attempt),
     Served(Job),
     Trigger,
     TriggerEnds,
@@ -39,7 +40,13 @@ enum Event {
 
 /// Runs the scene; the calls go to the clients in turn.
 pub fn run(scene: &Scene, clients: &[Client]) -> Record {
-    run_watched(scene, clients, |_| ControlFlow::Continue(()))
+    run_chain(scene, &[Service::new(clients)])
+}
+
+/// Runs the scene below a chain of services: each calls the one after it, the last calls the server. Calls arrive at the
+/// first.
+pub fn run_chain(scene: &Scene, chain: &[Service<'_>]) -> Record {
+    run_watched(scene, chain, |_| ControlFlow::Continue(()))
 }
 
 /// Events between two looks of who watches.
@@ -48,20 +55,20 @@ const UNWATCHED: u32 = 4096;
 /// The same for somebody who `watch`es, after every so many events, and may break it off.
 pub fn run_watched(
     scene: &Scene,
-    clients: &[Client],
+    chain: &[Service<'_>],
     mut watch: impl FnMut(Course) -> ControlFlow<()>,
 ) -> Record {
-    let mut run = Run::new(scene);
-    let mut turn = clients.iter().cycle();
+    let mut run = Run::new(scene, chain);
     let mut events = 0_u32;
+    let is_empty = |service: &Service<'_>| service.clients.is_empty();
+    if chain.is_empty() || chain.iter().any(is_empty) {
+        return run.end();
+    }
     while let Some(event) = run.agenda.next(&run.clock) {
         match event {
-            Event::Arrival => {
-                let Some(client) = turn.next() else { break };
-                run.arrival(client);
-            }
+            Event::Arrival => run.arrival(),
             Event::Attempt { call } => run.attempt(call),
-            Event::TimeOut { call, attempt } => run.time_out(call, attempt),
+            Event::TimeOut(attempt) => run.time_out(attempt),
             Event::Served(job) => run.served(job),
             Event::Trigger => run.trigger(true),
             Event::TriggerEnds => run.trigger(false),
@@ -76,6 +83,12 @@ pub fn run_watched(
     run.end()
 }
 
+/// A service, and whose turn it is.
+struct Turn<'c> {
+    clients: Cycle<slice::Iter<'c, Client>>,
+    keeps_protocol: bool,
+}
+
 struct Run<'s, 'c> {
     scene: &'s Scene,
     clock: Virtual,
@@ -83,16 +96,16 @@ struct Run<'s, 'c> {
     server: Server,
     /// From one arrival to the next, in the mean.
     gap: Duration,
+    chain: Vec<Turn<'c>>,
     calls: Calls<'c>,
     attempts: u64,
     /// The server returns errors.
-    #[cfg(test)]
     refusing: bool,
     record: Record,
 }
 
 impl<'s, 'c> Run<'s, 'c> {
-    fn new(scene: &'s Scene) -> Self {
+    fn new(scene: &'s Scene, chain: &[Service<'c>]) -> Self {
         let clock = Virtual::new(scene.seed);
         let mut agenda = Agenda::new();
         for (delay, event) in [
@@ -109,9 +122,9 @@ impl<'s, 'c> Run<'s, 'c> {
             agenda,
             server: Server::new(each(scene.capacity), scene.stale),
             gap: each(scene.calls),
+            chain: chain.iter().map(Turn::new).collect(),
             calls: Calls::new(),
             attempts: 0,
-            #[cfg(test)]
             refusing: false,
             record: Record::new(),
         }
@@ -121,6 +134,7 @@ impl<'s, 'c> Run<'s, 'c> {
         let open = self
             .calls
             .all()
+            .filter(|open| open.caller.is_none())
             .map(|open| open.request.elapsed(&self.clock));
         self.record.open = open.collect();
         self.record.end(self.clock.elapsed());
@@ -143,16 +157,17 @@ impl<'s, 'c> Run<'s, 'c> {
             Kind::Slowdown(_) => self.server.takes(each(self.scene.capacity)),
             Kind::Burst(_) if on => self.gap = each(self.scene.calls_meanwhile()),
             Kind::Burst(_) => self.gap = each(self.scene.calls),
-            #[cfg(test)]
             Kind::Errors => self.refusing = on,
         }
     }
 
-    fn arrival(&mut self, client: &'c Client) {
+    fn arrival(&mut self) {
         let now = self.clock.elapsed();
         self.record.count(now, |second| &mut second.calls);
-        let call = self.calls.begin(client.call(&self.clock));
-        self.attempt(call);
+        if let Some(client) = self.turn(0) {
+            let call = self.calls.begin(Open::new(client.call(&self.clock)));
+            self.attempt(call);
+        }
 
         let gap = match self.scene.arrivals {
             Arrivals::Regular => self.gap,
@@ -161,47 +176,89 @@ impl<'s, 'c> Run<'s, 'c> {
         self.agenda.plan(&self.clock, gap, Event::Arrival);
     }
 
+    /// The process of the service whose turn it is.
+    fn turn(&mut self, service: usize) -> Option<&'c Client> {
+        self.chain.get_mut(service)?.clients.next()
+    }
+
+    /// Whether the protocol is kept between this service and the one above.
+    fn is_told(&self, service: usize) -> bool {
+        let both = service.checked_sub(1).map(|above| above..=service);
+        let both = both.and_then(|both| self.chain.get(both));
+        both.is_some_and(|both| both.iter().all(|service| service.keeps_protocol))
+    }
+
     fn attempt(&mut self, call: usize) {
         let Some(open) = self.calls.open(call) else {
             return;
         };
         if !open.request.attempt(&self.clock) {
-            self.failed(call);
+            self.end_call(call, false);
             return;
         }
         open.attempt = open.attempt.saturating_add(1);
-        let attempt = open.attempt;
+        let attempt = Attempt {
+            call,
+            number: open.attempt,
+        };
+        let limit = open.request.limit(self.scene.timeout, &self.clock);
+        let expires = self.clock.now().after(limit);
+        let below = open.service.saturating_add(1);
+        if below < self.chain.len() {
+            self.agenda
+                .plan(&self.clock, limit, Event::TimeOut(attempt));
+            self.call_below(attempt, expires);
+            return;
+        }
 
-        let began = open.request.began();
+        let began = open.began;
         let now = self.clock.elapsed();
         self.record.count(now, |second| &mut second.attempts);
         self.record.count(began, |second| &mut second.made);
         self.attempts = self.attempts.saturating_add(1);
-        #[cfg(test)]
         if self.refusing {
             self.not_done(call, AttemptResult::Failed(Verdict::Transient));
             return;
         }
-
-        let limit = open.request.limit(self.scene.timeout, &self.clock);
-        let expires = self.clock.now().after(limit);
-        self.server.accept(Job {
-            call,
-            attempt,
-            expires,
-        });
-        let event = Event::TimeOut { call, attempt };
-        self.agenda.plan(&self.clock, limit, event);
+        self.server.accept(Job { attempt, expires });
+        self.agenda
+            .plan(&self.clock, limit, Event::TimeOut(attempt));
     }
 
-    fn time_out(&mut self, call: usize, attempt: u32) {
-        if self.calls.waiting(call, attempt).is_none() {
+    /// The service below serves this attempt, and begins a call of its own.
+    fn call_below(&mut self, attempt: Attempt, expires: Timestamp) {
+        let Some(caller) = self.calls.open(attempt.call) else {
             return;
+        };
+        let service = caller.service.saturating_add(1);
+        let (began, told) = (caller.began, caller.heard.told(attempt));
+        let Some(client) = self.turn(service) else {
+            return;
+        };
+        let mut open = Open::new(client.call(&self.clock));
+        if self.is_told(service) {
+            open.request = open.request.until(expires).nested(told.has_used(service));
+            open.heard = told;
         }
+        let call = self.calls.begin(Open {
+            service,
+            caller: Some(attempt),
+            began,
+            ..open
+        });
+        self.attempt(call);
+    }
+
+    fn time_out(&mut self, attempt: Attempt) {
+        let Some(open) = self.calls.waiting(attempt) else {
+            return;
+        };
         let now = self.clock.elapsed();
-        self.record.last_timeout = Some(now);
-        self.record.count(now, |second| &mut second.timed_out);
-        self.not_done(call, AttemptResult::TimedOut);
+        if open.caller.is_none() {
+            self.record.last_timeout = Some(now);
+            self.record.count(now, |second| &mut second.timed_out);
+        }
+        self.not_done(attempt.call, AttemptResult::TimedOut);
     }
 
     /// The attempt has failed: a delay follows, or the call ends.
@@ -214,36 +271,69 @@ impl<'s, 'c> Run<'s, 'c> {
                 let event = Event::Attempt { call };
                 self.agenda.plan(&self.clock, delay, event);
             }
-            None => self.failed(call),
-        }
-    }
-
-    fn failed(&mut self, call: usize) {
-        let now = self.clock.elapsed();
-        if let Some(open) = self.calls.end(call) {
-            self.record.times.push(open.request.elapsed(&self.clock));
-            self.record.ended(open.request.is_low(), false);
-            self.record.count(now, |second| &mut second.failed);
+            None => self.end_call(call, false),
         }
     }
 
     fn served(&mut self, job: Job) {
         self.server.end();
-        let now = self.clock.elapsed();
-        if self.calls.waiting(job.call, job.attempt).is_none() {
+        if !self.calls.is_awaited(job.attempt) {
+            let now = self.clock.elapsed();
             self.record.count(now, |second| &mut second.wasted);
-        } else if let Some(open) = self.calls.end(job.call) {
-            self.record.times.push(open.request.elapsed(&self.clock));
-            self.record.ended(open.request.is_low(), true);
-            open.request.succeeded(&self.clock);
-            self.record.count(now, |second| &mut second.succeeded);
         }
+        if self.calls.waiting(job.attempt).is_some() {
+            self.end_call(job.attempt.call, true);
+        }
+    }
+
+    /// The call is over; the attempt above that waits for it is, too.
+    fn end_call(&mut self, call: usize, well: bool) {
+        let Some(open) = self.calls.end(call) else {
+            return;
+        };
+        let now = self.clock.elapsed();
+        if open.caller.is_none() {
+            self.record.times.push(open.request.elapsed(&self.clock));
+            self.record.ended(open.request.is_low(), well);
+            self.record.count(now, |second| {
+                if well {
+                    &mut second.succeeded
+                } else {
+                    &mut second.failed
+                }
+            });
+        }
+        if well {
+            open.request.succeeded(&self.clock);
+        }
+        let is_told = self.is_told(open.service);
+        let Some(caller) = open.caller else { return };
+        let Some(above) = self.calls.waiting(caller) else {
+            return;
+        };
+        if well {
+            self.end_call(caller.call, true);
+            return;
+        }
+        if is_told {
+            above.heard.learn(open.service, open.heard);
+        }
+        self.not_done(caller.call, AttemptResult::Failed(Verdict::Transient));
     }
 
     fn serve(&mut self) {
         if let Some(job) = self.server.begin(self.clock.now()) {
             let event = Event::Served(job);
             self.agenda.plan(&self.clock, self.server.service(), event);
+        }
+    }
+}
+
+impl<'c> Turn<'c> {
+    fn new(service: &Service<'c>) -> Self {
+        Self {
+            clients: service.clients.iter().cycle(),
+            keeps_protocol: service.keeps_protocol,
         }
     }
 }

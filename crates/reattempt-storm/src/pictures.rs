@@ -7,10 +7,10 @@ use retry_runtime::{Breaker, Budget, Jitter, Nested, Policy};
 
 use crate::client::Client;
 use crate::draw::{Chart, Line};
-use crate::load::run;
+use crate::load::{run, run_chain};
 use crate::record::{Record, Second, amplification};
 use crate::scenarios::{contention, metastable, tiers};
-use crate::scene::{Arrivals, Scene, Trigger};
+use crate::scene::{Arrivals, Kind, Scene, Service, Trigger};
 use crate::server::Stale;
 
 /// A picture and the name of its file.
@@ -24,6 +24,7 @@ pub fn all(measured: &str) -> Vec<Picture> {
     pictures.push(("recovery.svg", recovery()));
     pictures.push(("contention.svg", contention()));
     pictures.push(("tiers.svg", tiers()));
+    pictures.push(("chain.svg", chain()));
     pictures.push(("measured.svg", real(measured)));
     pictures
 }
@@ -199,11 +200,13 @@ fn contention() -> Chart {
 /// Q5 as a picture.
 fn tiers() -> Chart {
     let line = |name, nested| {
-        let attempts = |tiers| tiers::attempts_below(tiers, 3, nested);
-        let point = |tiers: u32| (tiers.into(), attempts(tiers).into());
+        let all = [true; 5];
+        let tiers = (1..=all.len()).filter_map(|tiers| all.get(..tiers));
+        let attempts = tiers.map(|tiers| tiers::attempts_below(tiers, 3, nested));
+        let numbers = (1_u32..).map(f64::from);
         Line {
             name: Cow::Borrowed(name),
-            points: (1..=5).map(point).collect(),
+            points: numbers.zip(attempts.map(f64::from)).collect(),
         }
     };
     Chart {
@@ -230,4 +233,49 @@ fn lines(records: &[(&'static str, Record)], value: fn(&Second) -> f64) -> Vec<L
         points: record.means(2, value),
     };
     records.iter().map(line).collect()
+}
+
+/// Five services of three attempts each, ten processes of each service, above a server that returns errors for 10 s.
+fn chain() -> Chart {
+    let scene = Scene {
+        calls: 20.0,
+        capacity: 60.0,
+        trigger: Trigger::between(Kind::Errors, 30..40),
+        end: Duration::from_secs(120),
+        ..metastable::scene(Stale::Served, Arrivals::Poisson)
+    };
+    let budgeted = Policy::new();
+    let cases = [
+        ("no retry", Policy::new().max(1), false),
+        (
+            "each by itself, budget = \"none\"",
+            budgeted.without_budget(),
+            false,
+        ),
+        (
+            "with the protocol, budget = \"none\"",
+            budgeted.without_budget(),
+            true,
+        ),
+        ("each by itself", budgeted, false),
+        ("with the protocol", budgeted, true),
+    ];
+    let records = cases.map(|(name, policy, keeps_protocol)| {
+        let processes = || (0..PROCESSES).map(|_| Client::new(policy)).collect();
+        let services: [Vec<Client>; 5] = std::array::from_fn(|_| processes());
+        let chain = services.each_ref().map(|clients| Service {
+            clients,
+            keeps_protocol,
+        });
+        (name, run_chain(&scene, &chain))
+    });
+    Chart {
+        title: "A chain of five services: load at its bottom".into(),
+        across: TIME.into(),
+        upwards: "attempts/s".into(),
+        outage: Some(outage(&scene)),
+        trigger: "errors".into(),
+        lines: lines(&records, |it| it.attempts.into()),
+        ..Chart::default()
+    }
 }

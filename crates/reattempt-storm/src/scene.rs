@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::client::Client;
 use crate::server::Stale;
 
 /// When calls arrive.
@@ -54,15 +55,19 @@ pub enum Kind {
     /// So many times as many calls arrive.
     Burst(f64),
     /// The server returns an error at once.
-    #[cfg(test)]
     Errors,
 }
 
 impl Trigger {
     /// The server stands still between these seconds.
     pub const fn outage(seconds: Range<u64>) -> Self {
+        Self::between(Kind::Outage, seconds)
+    }
+
+    /// This happens between these seconds.
+    pub const fn between(kind: Kind, seconds: Range<u64>) -> Self {
         Self {
-            kind: Kind::Outage,
+            kind,
             time: Duration::from_secs(seconds.start)..Duration::from_secs(seconds.end),
         }
     }
@@ -73,20 +78,43 @@ impl Scene {
     pub fn calls_meanwhile(&self) -> f64 {
         match self.trigger.kind {
             Kind::Burst(times) => self.calls * times,
-            Kind::Outage | Kind::Slowdown(_) => self.calls,
-            #[cfg(test)]
-            Kind::Errors => self.calls,
+            Kind::Outage | Kind::Slowdown(_) | Kind::Errors => self.calls,
         }
     }
 
     /// What the server can serve in a second while the trigger lasts.
     pub fn capacity_meanwhile(&self) -> f64 {
         match self.trigger.kind {
-            Kind::Outage => 0.0,
+            Kind::Outage | Kind::Errors => 0.0,
             Kind::Slowdown(part) => self.capacity * part,
             Kind::Burst(_) => self.capacity,
-            #[cfg(test)]
-            Kind::Errors => self.capacity,
+        }
+    }
+}
+
+/// A service of a chain, whose processes retry what they call: the service below, or the server.
+#[derive(Debug, Clone, Copy)]
+pub struct Service<'c> {
+    /// Its processes. The calls go to them in turn.
+    pub clients: &'c [Client],
+    /// Whether it keeps the retry protocol: with its callers, and with what it calls.
+    pub keeps_protocol: bool,
+}
+
+impl<'c> Service<'c> {
+    /// A service that retries by itself.
+    pub const fn new(clients: &'c [Client]) -> Self {
+        Self {
+            clients,
+            keeps_protocol: false,
+        }
+    }
+
+    /// A service that keeps the retry protocol.
+    pub const fn with_protocol(clients: &'c [Client]) -> Self {
+        Self {
+            clients,
+            keeps_protocol: true,
         }
     }
 }

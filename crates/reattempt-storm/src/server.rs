@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use retry_runtime::timer::Timestamp;
 
+use crate::calls::Attempt;
+
 /// What a server does with a request that nobody waits for any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
@@ -14,15 +16,13 @@ pub enum Stale {
     Dropped,
 }
 
-/// A request in the queue: one attempt of one call.
+/// A request in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Job {
-    /// The number of the call.
-    pub call: usize,
-    /// The number of the attempt, from 1.
-    pub attempt: u32,
+pub(crate) struct Job {
+    /// The attempt that waits for it.
+    pub(crate) attempt: Attempt,
     /// When the client turns away.
-    pub expires: Timestamp,
+    pub(crate) expires: Timestamp,
 }
 
 /// A server with its queue.
@@ -63,7 +63,7 @@ impl Server {
     }
 
     /// A request arrives. Also in an outage: what stands still is behind the queue.
-    pub fn accept(&mut self, job: Job) {
+    pub(crate) fn accept(&mut self, job: Job) {
         self.queue.push_back(job);
     }
 
@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// The request whose turn it is, if the server is free: it is done one [`service`](Self::service) from now.
-    pub fn begin(&mut self, now: Timestamp) -> Option<Job> {
+    pub(crate) fn begin(&mut self, now: Timestamp) -> Option<Job> {
         if self.busy || self.down {
             return None;
         }
@@ -106,11 +106,8 @@ mod tests {
 
     fn job(call: usize, expires: u64) -> Job {
         let expires = START.after(Duration::from_secs(expires));
-        Job {
-            call,
-            attempt: 1,
-            expires,
-        }
+        let attempt = Attempt { call, number: 1 };
+        Job { attempt, expires }
     }
 
     fn calls_begun(stale: Stale) -> Vec<usize> {
@@ -123,7 +120,7 @@ mod tests {
         while let Some(job) = server.begin(now) {
             assert_eq!(server.begin(now), None, "one at a time");
             server.end();
-            begun.push(job.call);
+            begun.push(job.attempt.call);
         }
         begun
     }

@@ -70,6 +70,10 @@ pub(crate) struct Arguments {
         allow_negative_numbers = true, value_parser = factor)]
     pub(super) times: Option<f64>,
 
+    /// The server answers with an error at once for so long
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, group = "trigger")]
+    pub(super) failure: Option<Duration>,
+
     /// When that begins
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "30s")]
     pub(super) at: Duration,
@@ -86,9 +90,14 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) drop_stale: bool,
 
-    /// Processes that call the server, each with a budget and a breaker of its own
+    /// Processes of each service that calls, each with a budget and a breaker of its own
     #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = processes)]
     pub(super) clients: u32,
+
+    /// Services one above the other, each of which has the policy; the last calls the server. From 2 on they are played
+    /// each by itself, and with the retry protocol
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = services)]
+    pub(super) chain: u32,
 
     /// The policy has this budget, whatever else it says: retries for each success
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
@@ -162,6 +171,10 @@ fn processes(text: &str) -> Result<u32, String> {
     )
 }
 
+fn services(text: &str) -> Result<u32, String> {
+    number(text, "a number of services, from 1 to 8; write `--chain 5`")
+}
+
 /// Not a file, and not standard output: three pictures are written.
 fn folder(path: PathBuf) -> Result<PathBuf, &'static str> {
     let is_picture = path
@@ -177,4 +190,5 @@ const EXAMPLES: &str = "Examples:
   cargo retry storm
   cargo retry storm 'max = 4, budget = 0.1'
   cargo retry storm 'max = 4' --slowdown 20s --to 0.3 --breaker
+  cargo retry storm 'max = 3' --chain 5 --failure 10s
   cargo retry storm --config retry.toml storage --load 280 --capacity 300 --svg storms";

@@ -54,7 +54,7 @@ fn chart(
         trigger: match play.scene.trigger.kind {
             Kind::Slowdown(part) => format!("slowdown to {part}").into(),
             Kind::Burst(times) => format!("burst, {times} times").into(),
-            kind @ Kind::Outage => noun(kind).into(),
+            kind @ (Kind::Outage | Kind::Errors) => noun(kind).into(),
         },
         lines: play.all().map(line).into(),
         colours: vec![Colour::Grey, Colour::Vermilion, Colour::Blue],

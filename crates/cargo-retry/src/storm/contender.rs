@@ -4,6 +4,7 @@ use reattempt_policy::Values;
 use std::time::Duration;
 
 use reattempt_storm::client::Client;
+use reattempt_storm::scene::Service;
 use retry_runtime::budget::RefundBudget;
 use retry_runtime::{Backoff, Breaker, Budget, Policy};
 
@@ -20,6 +21,8 @@ pub(crate) struct Contender {
     /// With the budget that an operation has by default, although the policy turns it off.
     pub(crate) is_refunded: bool,
     pub(crate) breaker: bool,
+    /// In a chain of services that keep the retry protocol.
+    pub(crate) keeps_protocol: bool,
 }
 
 /// Of a policy without a limit to its attempts.
@@ -33,6 +36,7 @@ impl Contender {
             budget: None,
             is_refunded: false,
             breaker: false,
+            keeps_protocol: false,
         }
     }
 
@@ -78,6 +82,28 @@ impl Contender {
             client = client.breaker(Breaker::count_window(20));
         }
         client
+    }
+
+    /// The same in each service of a chain: by itself, and with the retry protocol.
+    pub(crate) fn in_a_chain(self) -> (Self, Self) {
+        let alone = Self {
+            name: "each by itself",
+            ..self.clone()
+        };
+        let together = Self {
+            name: "with the protocol",
+            keeps_protocol: true,
+            ..self
+        };
+        (alone, together)
+    }
+
+    /// A service of these processes.
+    pub(crate) const fn service<'c>(&self, clients: &'c [Client]) -> Service<'c> {
+        Service {
+            clients,
+            keeps_protocol: self.keeps_protocol,
+        }
     }
 
     /// How many tokens that budget has.

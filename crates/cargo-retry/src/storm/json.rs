@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reattempt_storm::record::Second;
-use reattempt_storm::scene::{Kind, Scene};
+use reattempt_storm::scene::Kind;
 use reattempt_storm::server::Stale;
 use reattempt_storm::summary::Summary;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::policy::{Broken, Given};
 pub(super) fn value(play: &Play, notes: &[String]) -> Value {
     let asked = &play.asked.contender;
     json!({
-        "scene": scene(&play.scene, play.clients),
+        "scene": scene(play),
         "policy": {
             "explanation": asked.policy.explain().to_string(),
             "has_budget": asked.is_budgeted(),
@@ -43,17 +43,19 @@ pub(super) fn faults(given: &Given) -> Value {
     json!({ "faults": given.broken.iter().map(fault).collect::<Vec<_>>() })
 }
 
-fn scene(scene: &Scene, clients: u32) -> Value {
+fn scene(play: &Play) -> Value {
+    let Play { scene, callers, .. } = play;
     let time = &scene.trigger.time;
     let (part, times) = match scene.trigger.kind {
-        Kind::Outage => (None, None),
+        Kind::Outage | Kind::Errors => (None, None),
         Kind::Slowdown(part) => (Some(part), None),
         Kind::Burst(times) => (None, Some(times)),
     };
     json!({
         "load": scene.calls,
         "capacity": scene.capacity,
-        "clients": clients,
+        "chain": callers.services,
+        "clients": callers.clients,
         "timeout": scene.timeout.as_secs_f64(),
         "drops_stale": scene.stale == Stale::Dropped,
         "trigger": {

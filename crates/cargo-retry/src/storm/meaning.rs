@@ -24,7 +24,7 @@ pub(super) fn sentences(play: &Play) -> Vec<String> {
     if let Some(overloaded) = overloaded(play) {
         said.push(overloaded);
     } else {
-        said.push(immediate(play));
+        said.push(rival(play));
     }
     said.push(asked(play));
     said.extend(floor(play));
@@ -44,6 +44,7 @@ fn unnoticed(play: &Play) -> String {
     let noun = noun(play.scene.trigger.kind);
     let harder = match play.scene.trigger.kind {
         Kind::Outage => "a longer one (`--outage 10s`)",
+        Kind::Errors => "a longer one (`--failure 10s`)",
         Kind::Slowdown(_) => "a harder one (`--to 0.2`)",
         Kind::Burst(_) => "a larger one (`--times 3`)",
     };
@@ -73,11 +74,16 @@ fn overloaded(play: &Play) -> Option<String> {
     })
 }
 
-fn immediate(play: &Play) -> String {
-    let summary = &play.immediate.summary;
+fn rival(play: &Play) -> String {
+    let summary = &play.rival.summary;
     let noun = noun(play.scene.trigger.kind);
+    let who = if play.callers.is_chain() {
+        format!("Each by itself, the {} services", play.callers.services)
+    } else {
+        "Three immediate retries".to_owned()
+    };
     let load = format!(
-        "Three immediate retries come to {:.0} attempts a second at a server for {}",
+        "{who} come to {:.0} attempts a second at a server for {}",
         summary.peak_load,
         rounded(play.scene.capacity)
     );
@@ -102,10 +108,11 @@ fn asked(play: &Play) -> String {
         return "This policy retries nothing that times out, so it does what no retry does."
             .to_owned();
     }
+    let with = with(play);
     match (asked.recovered, never.recovered) {
         (None, Some(_)) => lost(play),
-        (None, None) => "With this policy it is not back either.".to_owned(),
-        (Some(time), None) => format!("With this policy it is, {} after the {noun}.", after(time)),
+        (None, None) => format!("{with} it is not back either."),
+        (Some(time), None) => format!("{with} it is, {} after the {noun}.", after(time)),
         (Some(time), Some(without)) => {
             let apart = after(time.abs_diff(without));
             let compared = match time.cmp(&without) {
@@ -114,7 +121,7 @@ fn asked(play: &Play) -> String {
                 Ordering::Equal => "no later than without retries".to_owned(),
             };
             format!(
-                "With this policy the goodput is back {} after the {noun}, {compared}; {} of the calls succeed, without retries {}.",
+                "{with} the goodput is back {} after the {noun}, {compared}; {} of the calls succeed, without retries {}.",
                 after(time),
                 percent(asked.succeeded),
                 percent(never.succeeded)
@@ -123,23 +130,31 @@ fn asked(play: &Play) -> String {
     }
 }
 
+const fn with(play: &Play) -> &'static str {
+    if play.callers.is_chain() {
+        "With the protocol"
+    } else {
+        "With this policy"
+    }
+}
+
 /// What it is like at the end of a run that comes to no good end.
 fn lost(play: &Play) -> String {
-    let noun = noun(play.scene.trigger.kind);
+    let (noun, with) = (noun(play.scene.trigger.kind), with(play));
     let (arriving, succeeding) = last(play);
     let (capacity, wasted) = (play.scene.capacity, percent(play.asked.summary.wasted));
     if arriving < capacity {
         return format!(
-            "With this policy it is not: in the last {LAST} seconds {arriving:.0} attempts a second arrive, so that the queue of the {noun} shrinks by {:.0} a second only, and {wasted} of all that was served was for clients that had gone.",
+            "{with} it is not: in the last {LAST} seconds {arriving:.0} attempts a second arrive, so that the queue of the {noun} shrinks by {:.0} a second only, and {wasted} of all that was served was for clients that had gone.",
             capacity - arriving
         );
     }
-    let too = match play.immediate.summary.recovered {
+    let too = match play.rival.summary.recovered {
         None => ", too,",
         Some(_) => "",
     };
     format!(
-        "With this policy{too} the server is still overloaded at the end: in the last {LAST} seconds {arriving:.0} attempts a second arrive and {succeeding:.0} calls succeed, and {wasted} of all that was served was for clients that had gone."
+        "{with}{too} the server is still overloaded at the end: in the last {LAST} seconds {arriving:.0} attempts a second arrive and {succeeding:.0} calls succeed, and {wasted} of all that was served was for clients that had gone."
     )
 }
 
@@ -170,7 +185,7 @@ fn floor(play: &Play) -> Option<String> {
     });
     let spare = play.scene.capacity - play.scene.calls;
     let own = play.asked.contender.budget?;
-    let floors = f64::from(play.clients) * own.floor;
+    let floors = f64::from(play.callers.clients) * own.floor;
     (is_late && spare > 0.0 && floors * 2.0 >= spare && own.share < GOOD).then(|| {
         let retries = if own.floor > 1.0 {
             format!("{} retries", rounded(own.floor))
@@ -179,7 +194,7 @@ fn floor(play: &Play) -> Option<String> {
         } else {
             "a retry".to_owned()
         };
-        let processes = match play.clients {
+        let processes = match play.callers.clients {
             1 => "1 process".to_owned(),
             many => format!("{many} processes"),
         };

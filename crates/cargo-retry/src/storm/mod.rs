@@ -27,7 +27,7 @@ use crate::output;
 use crate::plot::Look;
 use crate::policy::{Given, Refused};
 use asked::Asked;
-use play::Play;
+use play::{Callers, Play};
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     arguments::one_policy(arguments)?;
@@ -72,7 +72,11 @@ fn played(arguments: &Arguments, given: &Given) -> Result<(Play, Vec<String>), S
     let mut scene = setting::scene(arguments)?;
     // Of all of them, so that they differ by their retries alone.
     scene.timeout = contender.limit(scene.timeout);
-    let mut play = play::play(scene, arguments.clients, contender)?;
+    let callers = Callers {
+        services: arguments.chain,
+        clients: arguments.clients,
+    };
+    let mut play = play::play(scene, callers, contender)?;
     play.is_default = arguments.policy.is_none();
     Ok((play, notes))
 }

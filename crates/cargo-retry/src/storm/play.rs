@@ -6,6 +6,7 @@ use reattempt_storm::client::Client;
 use reattempt_storm::load::{Course, run_watched};
 use reattempt_storm::record::Record;
 use reattempt_storm::scene::Scene;
+use reattempt_storm::server::Stale;
 use reattempt_storm::summary::Summary;
 use retry_runtime::duration::Human;
 
@@ -31,15 +32,31 @@ pub(super) struct Fix {
     pub(super) summary: Summary,
 }
 
+/// Who calls.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Callers {
+    /// Services one above the other.
+    pub(super) services: u32,
+    /// Processes of each of them.
+    pub(super) clients: u32,
+}
+
+impl Callers {
+    pub(super) const fn is_chain(self) -> bool {
+        self.services > 1
+    }
+}
+
 /// All runs of a command.
 #[derive(Debug, Clone)]
 pub(super) struct Play {
     pub(super) scene: Scene,
-    pub(super) clients: u32,
+    pub(super) callers: Callers,
     /// Whether nobody asked for any policy.
     pub(super) is_default: bool,
     pub(super) never: Played,
-    pub(super) immediate: Played,
+    /// What many do: 3 immediate retries, or in a chain the policy in each service by itself.
+    pub(super) rival: Played,
     pub(super) asked: Played,
     /// What was tried because the policy did worse than no retry.
     pub(super) fixes: Vec<Fix>,
@@ -48,30 +65,35 @@ pub(super) struct Play {
 impl Play {
     /// From left to right.
     pub(super) fn all(&self) -> [&Played; 3] {
-        [&self.never, &self.immediate, &self.asked]
+        [&self.never, &self.rival, &self.asked]
     }
 }
 
-pub(super) fn play(scene: Scene, clients: u32, asked: Contender) -> Result<Play, String> {
-    play_within(ATTEMPTS, scene, clients, asked)
+pub(super) fn play(scene: Scene, callers: Callers, asked: Contender) -> Result<Play, String> {
+    play_within(ATTEMPTS, scene, callers, asked)
 }
 
 /// The same with so many attempts at most.
 pub(super) fn play_within(
     most: u64,
     scene: Scene,
-    clients: u32,
+    callers: Callers,
     asked: Contender,
 ) -> Result<Play, String> {
     let mut stage = Stage {
         most,
         scene,
-        clients,
+        callers,
         progress: Progress::begin(),
         done: 0.0,
     };
     let never = stage.play(Contender::no_retry())?;
-    let immediate = stage.play(Contender::immediate())?;
+    let (rival, asked) = if callers.is_chain() {
+        asked.in_a_chain()
+    } else {
+        (Contender::immediate(), asked)
+    };
+    let rival = stage.play(rival)?;
     let asked = stage.play(asked)?;
     let fixes = if is_worse(&asked.summary, &never.summary) {
         stage.fixes(&asked.contender)?
@@ -80,10 +102,10 @@ pub(super) fn play_within(
     };
     Ok(Play {
         scene: stage.scene,
-        clients,
+        callers,
         is_default: false,
         never,
-        immediate,
+        rival,
         asked,
         fixes,
     })
@@ -107,7 +129,7 @@ const RUNS: f64 = 5.0;
 struct Stage {
     most: u64,
     scene: Scene,
-    clients: u32,
+    callers: Callers,
     progress: Progress,
     /// Runs that are over.
     done: f64,
@@ -115,12 +137,21 @@ struct Stage {
 
 impl Stage {
     fn play(&mut self, contender: Contender) -> Result<Played, String> {
-        let clients: Vec<Client> = (0..self.clients).map(|_| contender.client()).collect();
+        let service = |_| -> Vec<Client> {
+            let clients = 0..self.callers.clients;
+            clients.map(|_| contender.client()).collect()
+        };
+        let services: Vec<_> = (0..self.callers.services).map(service).collect();
+        let chain: Vec<_> = services.iter().map(|it| contender.service(it)).collect();
+        let mut scene = self.scene.clone();
+        if contender.keeps_protocol {
+            scene.stale = Stale::Dropped;
+        }
         let length = self.scene.end.as_secs_f64();
         let (name, done, most) = (contender.name, self.done, self.most);
         let mut too_many = None;
         let progress = &mut self.progress;
-        let record = run_watched(&self.scene, &clients, |course| {
+        let record = run_watched(&scene, &chain, |course| {
             let part = course.elapsed.as_secs_f64() / length;
             progress.report(name, (done + part) / RUNS);
             if course.attempts > most {

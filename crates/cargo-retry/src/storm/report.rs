@@ -7,7 +7,7 @@ use reattempt_storm::server::Stale;
 use retry_runtime::duration::Human;
 
 use super::meaning::{self, rounded};
-use super::play::Play;
+use super::play::{Callers, Play};
 use super::{charts, table};
 use crate::plot::{self, Look};
 use crate::wrap::wrapped;
@@ -34,7 +34,7 @@ pub(super) fn text(play: &Play, notes: &[String], files: &[PathBuf], look: Look)
 /// What is played.
 fn opening(play: &Play, notes: &[String]) -> Vec<String> {
     let scene = &play.scene;
-    let (calls, capacity, clients) = (scene.calls, scene.capacity, play.clients);
+    let (calls, capacity) = (scene.calls, scene.capacity);
     let time = &scene.trigger.time;
     let (at, length) = (
         Human(time.start),
@@ -42,6 +42,7 @@ fn opening(play: &Play, notes: &[String]) -> Vec<String> {
     );
     let event = match scene.trigger.kind {
         Kind::Outage => format!("the server stands still for {length}"),
+        Kind::Errors => format!("the server answers with errors for {length}"),
         Kind::Slowdown(_) => {
             format!(
                 "it can serve only {} a second for {length}",
@@ -57,15 +58,23 @@ fn opening(play: &Play, notes: &[String]) -> Vec<String> {
         Stale::Served => "serves what is stale, because it does not know",
         Stale::Dropped => "throws away what is stale",
     };
-    let processes = if clients == 1 {
-        "1 process".to_owned()
+    let Callers { services, clients } = play.callers;
+    let processes = match clients {
+        1 => "1 process".to_owned(),
+        many => format!("{many} processes"),
+    };
+    let (arrive, below) = if play.callers.is_chain() {
+        (
+            format!("arrive at the first of {services} services of {processes} each"),
+            " below the last",
+        )
     } else {
-        format!("{clients} processes")
+        (format!("from {processes}"), "")
     };
     let timeout = Human(scene.timeout);
     let mut lines = vec![
         format!(
-            "{calls} calls a second from {processes}, a server for {capacity} a second; after {at} {event}. An attempt times out after {timeout}; the server {stale}."
+            "{calls} calls a second {arrive}, a server for {capacity} a second{below}; after {at} {event}. An attempt times out after {timeout}; the server {stale}."
         ),
         format!(
             "{}: {}{}",

@@ -13,6 +13,9 @@ const CALLS: f64 = 1_000_000.0;
 
 const CLIENTS: u32 = 10_000;
 
+/// The most services one above the other: those that a name of the retry protocol leads through.
+const SERVICES: u32 = 8;
+
 /// The scene; the limit of an attempt is that of the arguments.
 pub(super) fn scene(asked: &Arguments) -> Result<Scene, String> {
     let trigger = trigger(asked)?;
@@ -32,6 +35,12 @@ pub(super) fn scene(asked: &Arguments) -> Result<Scene, String> {
         let clients = asked.clients;
         return Err(format!(
             "{clients} clients are more than this plays; give `--clients {CLIENTS}` or fewer"
+        ));
+    }
+    if !(1..=SERVICES).contains(&asked.chain) {
+        let chain = asked.chain;
+        return Err(format!(
+            "a chain has 1 to {SERVICES} services, and {chain} are not; give `--chain 5`"
         ));
     }
     let end = trigger.time.end;
@@ -74,9 +83,10 @@ pub(super) fn scene(asked: &Arguments) -> Result<Scene, String> {
 }
 
 fn trigger(asked: &Arguments) -> Result<Trigger, String> {
-    let (kind, length) = match (asked.slowdown, asked.burst) {
-        (Some(length), _) => (Kind::Slowdown(part(asked.to.unwrap_or(0.2))?), length),
-        (_, Some(length)) => (Kind::Burst(times(asked.times.unwrap_or(3.0))?), length),
+    let (kind, length) = match (asked.slowdown, asked.burst, asked.failure) {
+        (Some(length), ..) => (Kind::Slowdown(part(asked.to.unwrap_or(0.2))?), length),
+        (_, Some(length), _) => (Kind::Burst(times(asked.times.unwrap_or(3.0))?), length),
+        (.., Some(length)) => (Kind::Errors, length),
         _ => (
             Kind::Outage,
             asked.outage.unwrap_or(Duration::from_secs(10)),
@@ -144,6 +154,7 @@ pub(super) const fn noun(kind: Kind) -> &'static str {
         Kind::Outage => "outage",
         Kind::Slowdown(_) => "slowdown",
         Kind::Burst(_) => "burst",
+        Kind::Errors => "failure",
     }
 }
 

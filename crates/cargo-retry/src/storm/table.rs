@@ -20,8 +20,8 @@ pub(super) fn table(play: &Play, look: Look) -> String {
     let names = play
         .all()
         .map(|it| it.contender.name.replace("immediate ", "immediate\n"));
-    let [never, immediate, asked] = &names;
-    let mut table = table::new(&["", never, immediate, asked], look.width, look.ascii);
+    let [never, rival, asked] = &names;
+    let mut table = table::new(&["", never, rival, asked], look.width, look.ascii);
     let back = format!("back after the {}", noun(play.scene.trigger.kind));
     let rows: [Row<'_>; 9] = [
         ("attempts in all", |it| it.attempts.to_string()),

@@ -6,6 +6,7 @@ pub mod contention;
 pub mod metastable;
 pub mod outage;
 pub mod priorities;
+pub mod refusals;
 pub mod throttling;
 pub mod tiers;
 
@@ -17,11 +18,13 @@ pub fn figures() -> Vec<Figure> {
         outage::saturated(),
         outage::independent(),
         tiers::figures(),
+        tiers::processes(),
         contention::figures(),
         metastable::figures(),
         throttling::after_an_outage(),
         throttling::after_a_quota(),
         priorities::figures(),
+        refusals::figures(),
     ];
     parts.concat()
 }

@@ -80,6 +80,9 @@ fn what_is_too_large() {
     );
     refused("--burst 100s --times 1000", &["calls", "at most 1000000"]);
     refused("--clients 0", &["at least 1 process", "--clients 1"]);
+    refused("--chain 0", &["1 to 8 services", "--chain 5"]);
+    refused("--chain 9", &["1 to 8 services, and 9 are not"]);
+    refused("--chain all", &["`--chain 5`"]);
     refused("--clients 10001", &["10001 clients", "--clients 10000"]);
 }
 
@@ -94,7 +97,11 @@ fn what_becomes_too_large() {
         let arguments = typed("'max = 4'").expect("it can be typed");
         let asked = contended(&arguments);
         let scene = setting::scene(&arguments).expect("it can be played");
-        play::play_within(most, scene, 1, asked.contender)
+        let callers = play::Callers {
+            services: 1,
+            clients: 1,
+        };
+        play::play_within(most, scene, callers, asked.contender)
     };
     let fault = play(50_000).expect_err("three immediate retries are more");
     for word in [

@@ -48,7 +48,7 @@ fn a_storm_goes_on_and_has_a_fix() {
         );
         assert_eq!(said.contains(&claim), back.is_some(), "{said}");
     }
-    let load = format!("come to {:.0} attempts", play.immediate.summary.peak_load);
+    let load = format!("come to {:.0} attempts", play.rival.summary.peak_load);
     assert!(said.contains(&load));
 }
 

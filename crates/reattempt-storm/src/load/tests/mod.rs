@@ -86,18 +86,15 @@ fn a_call_makes_the_attempts_of_its_policy() {
 #[test]
 fn who_watches_can_break_it_off() {
     let mut seen = Vec::new();
-    let record = run_watched(
-        &scene(),
-        &[Client::new(IMMEDIATE.without_budget())],
-        |course| {
-            seen.push(course);
-            if course.attempts < 5_000 {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        },
-    );
+    let clients = [Client::new(IMMEDIATE.without_budget())];
+    let record = run_watched(&scene(), &[Service::new(&clients)], |course| {
+        seen.push(course);
+        if course.attempts < 5_000 {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    });
     let last = seen.last().expect("somebody watched");
     assert!((5_000..5_000 + u64::from(UNWATCHED)).contains(&last.attempts));
     assert!(seen.is_sorted_by_key(|it| (it.elapsed, it.attempts)));
