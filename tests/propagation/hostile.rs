@@ -46,7 +46,8 @@ impl Draw {
 
     fn member(&mut self) -> String {
         let key = self.of(&[
-            "left", "attempt", "used", "priority", "after", "final", "expired", "x",
+            "left", "attempt", "used", "priority", "from", "after", "final", "expired", "callers",
+            "x",
         ]);
         let number = self.next() >> (self.next() % 64);
         let value = match self.next() % 6 {

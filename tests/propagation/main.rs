@@ -5,6 +5,7 @@
     reason = "a test that panics has failed"
 )]
 
+mod fleet;
 mod hostile;
 mod layers;
 mod names;

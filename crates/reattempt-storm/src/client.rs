@@ -63,6 +63,11 @@ impl Client {
         self
     }
 
+    /// The budget of all its calls.
+    pub(crate) const fn shared_budget(&self) -> Option<&Budget> {
+        self.budget.as_ref()
+    }
+
     /// With this breaker in front of all its attempts.
     #[must_use]
     pub fn breaker(mut self, breaker: Breaker) -> Self {

@@ -9,6 +9,8 @@ mod refund;
 mod reserve;
 #[path = "../../../crates/reattempt-overload/src/budget/samples.rs"]
 mod samples;
+#[path = "../../../crates/reattempt-overload/src/budget/share.rs"]
+mod share;
 #[path = "../../../crates/reattempt-overload/src/budget/token_count.rs"]
 mod token_count;
 
@@ -21,6 +23,7 @@ use reattempt_core::Timestamp;
 use refund::{Payment, RefundBudget};
 use reserve::Reserve;
 use samples::{LIFE, Samples};
+use share::Share;
 use token_count::TokenCount;
 
 /// Every order with at most so many preemptions.
@@ -181,11 +184,11 @@ fn the_reserve_is_neither_overdrawn_nor_lost() {
             let spent = together(
                 &reserve,
                 [
-                    |reserve| count(reserve.withdraw(9)),
-                    |reserve| count(reserve.withdraw(9)),
+                    |reserve| count(reserve.withdraw(9, Share::WHOLE)),
+                    |reserve| count(reserve.withdraw(9, Share::WHOLE)),
                     |reserve| {
-                        if reserve.withdraw(9) {
-                            reserve.give_back();
+                        if reserve.withdraw(9, Share::WHOLE) {
+                            reserve.give_back(Share::WHOLE);
                         }
                         0
                     },
@@ -193,7 +196,7 @@ fn the_reserve_is_neither_overdrawn_nor_lost() {
             );
             let mut spent: u64 = spent.iter().sum();
             assert!(spent <= 2);
-            while reserve.withdraw(9) {
+            while reserve.withdraw(9, Share::WHOLE) {
                 spent += 1;
             }
             assert_eq!(spent, 2);

@@ -2,9 +2,11 @@
 
 use http::{HeaderMap, Uri};
 use reattempt_core::name;
+use retry_runtime::Budget;
 use retry_runtime::deadline::{attempt, remaining};
 use retry_runtime::private::driver::{is_low, learn, used_here};
 
+use super::callers;
 use super::names::{self, ANSWERED, EdgeName};
 use super::own::is_own;
 use reattempt_core::http::context::{AnswerField, MAX_NAMES, RequestField};
@@ -21,13 +23,58 @@ use reattempt_core::http::context::{AnswerField, MAX_NAMES, RequestField};
 /// let headers = deadline::within_blocking(Duration::ZERO, || orders.headers());
 /// assert_eq!(headers["retry-context"], "left=0");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Edge(EdgeName);
+#[derive(Debug, Clone, Copy)]
+pub struct Edge {
+    name: EdgeName,
+    /// Shared with the other callers of this callee.
+    budget: Option<&'static Budget>,
+}
+
+/// Two of one name are one, whatever budget they divide.
+impl PartialEq for Edge {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Edge {}
 
 impl Edge {
     /// Returns the callee that all instances of this program call by this name. It belongs to the own system.
     pub fn new(name: &str) -> Self {
-        Self(EdgeName(name::short(name::hash(name.as_bytes(), 0))))
+        Self {
+            name: EdgeName(name::short(name::hash(name.as_bytes(), 0))),
+            budget: None,
+        }
+    }
+
+    /// Returns the same callee, whose callers share `budget`: it is divided among the processes that call the callee.
+    ///
+    /// Each request along this edge says by which process it is made, and asks the callee how many there are. The answer
+    /// counts until the next one, so also while the callee is down. A process that has had no answer yet has the whole
+    /// budget. The number is that of the last one or two minutes. [`Budget::divide_among`] says what is divided.
+    ///
+    /// # Examples
+    ///
+    /// A hundred processes that call the shop make 70 retries of it in an outage, not 7,000:
+    ///
+    /// ```
+    /// use reattempt::{Budget, protocol::Edge, retry, tower::ClientProtocol};
+    ///
+    /// static SHOP: Budget = Budget::tokens(70).cost(1);
+    ///
+    /// let layer = ClientProtocol::from(Edge::new("shop").divide(&SHOP));
+    ///
+    /// #[retry(on(_), budget = &SHOP)]
+    /// async fn order() -> Result<(), &'static str> {
+    ///     # Ok(()) // Calls the shop through the layer.
+    /// }
+    /// # let _ = (layer, order());
+    /// ```
+    #[must_use = "the edge is not changed in place"]
+    pub const fn divide(mut self, budget: &'static Budget) -> Self {
+        self.budget = Some(budget);
+        self
     }
 
     /// Returns the callee at the host and the port of `uri`; `None` where the host is not known to belong to the own system.
@@ -72,6 +119,7 @@ impl Edge {
             left: remaining(),
             attempt,
             is_low: is_low(),
+            from: self.budget.map(|_| callers::own_name()),
             used,
         };
         field.write(headers);
@@ -79,7 +127,7 @@ impl Edge {
 
     fn used(self) -> Vec<Box<str>> {
         let used = used_here().into_iter();
-        let names = used.filter_map(|operation| names::along(operation, self.0));
+        let names = used.filter_map(|operation| names::along(operation, self.name));
         names.take(MAX_NAMES).collect()
     }
 
@@ -94,9 +142,13 @@ impl Edge {
     /// Reads from the headers of an answer of this callee which operations used up their retries below it. The calls that
     /// run here remember them for a minute.
     pub fn from_answer(self, headers: &HeaderMap) {
+        let field = AnswerField::read(headers);
+        if let (Some(budget), Some(callers)) = (self.budget, field.callers) {
+            budget.divide_among(callers);
+        }
         // The newest comes first in the field, and last to the calls.
-        for name in AnswerField::read(headers).used.into_iter().rev() {
-            learn(ANSWERED.add(self.0, &name));
+        for name in field.used.into_iter().rev() {
+            learn(ANSWERED.add(self.name, &name));
         }
     }
 }

@@ -34,6 +34,7 @@
 //! assert!(answer.is_empty());
 //! ```
 
+mod callers;
 mod edge;
 mod grpc;
 mod names;

@@ -9,7 +9,7 @@ use http::{HeaderMap, Method, Version};
 use pin_project_lite::pin_project;
 use retry_runtime::private::driver::Inbound;
 
-use super::{grpc, names};
+use super::{callers, grpc, names};
 use reattempt_core::http::context::{AnswerField, MAX_NAMES, RequestField};
 
 /// What a request says about the call that it belongs to.
@@ -19,6 +19,8 @@ pub struct Request {
     attempt: u32,
     /// Its caller reads the field in an answer.
     has_field: bool,
+    /// How many processes call, where its caller has asked.
+    callers: Option<u32>,
     /// `None` where it says nothing. In a box: most requests have none, and it moves with each poll.
     inbound: Option<Box<Inbound>>,
 }
@@ -50,6 +52,7 @@ impl Request {
                 left,
                 attempt: 1,
                 has_field: false,
+                callers: None,
                 inbound: None,
             };
         }
@@ -70,6 +73,7 @@ impl Request {
             left,
             attempt: field.attempt,
             has_field,
+            callers: field.from.as_deref().map(callers::count),
             inbound: Some(Box::new(inbound)),
         }
     }
@@ -116,12 +120,14 @@ impl Request {
         }
     }
 
-    /// Writes into the headers of its answer what has used up its retries while it was served.
+    /// Writes into the headers of its answer what has used up its retries while it was served, and how many processes call,
+    /// if its caller has asked.
     pub fn to_answer(&self, headers: &mut HeaderMap) {
         if !self.has_field {
             return;
         }
         let mut field = AnswerField::read(headers);
+        field.callers = self.callers;
         if let Some(inbound) = &self.inbound {
             let names = inbound.used().into_iter().filter_map(names::name_of);
             field.used = names.take(MAX_NAMES).collect();
@@ -134,6 +140,7 @@ impl Request {
         if self.has_field {
             let field = AnswerField {
                 is_expired: true,
+                callers: self.callers,
                 ..AnswerField::default()
             };
             field.write(headers);

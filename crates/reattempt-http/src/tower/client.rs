@@ -66,9 +66,14 @@ impl ClientProtocol {
     /// Returns a layer of a client with one callee, which belongs to the own system. All instances of this program should
     /// give it the same name.
     pub fn to(name: &str) -> Self {
-        Self {
-            edge: Some(Edge::new(name)),
-        }
+        Self::from(Edge::new(name))
+    }
+}
+
+/// Of a client with this callee.
+impl From<Edge> for ClientProtocol {
+    fn from(edge: Edge) -> Self {
+        Self { edge: Some(edge) }
     }
 }
 

@@ -101,12 +101,12 @@ impl Budget {
     fn give_back(&self, held: Held) {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => match held {
-                Held::CREDIT => deposits.give_back(Source::Credit),
-                Held::RESERVE => deposits.give_back(Source::Reserve),
+                Held::CREDIT => deposits.give_back(Source::Credit, self.known_share()),
+                Held::RESERVE => deposits.give_back(Source::Reserve, self.known_share()),
                 _ => {}
             },
-            Kind::Tokens(tokens) => tokens.count.put(held.cost()),
-            Kind::Refunding(refunding) => refunding.budget.put(held.cost()),
+            Kind::Tokens(tokens) => tokens.count.put(self.scaled(held.cost())),
+            Kind::Refunding(refunding) => refunding.budget.put(self.scaled(held.cost())),
             Kind::Grpc(_) => {}
         }
     }
@@ -182,11 +182,16 @@ impl Budget {
         }
         let held = match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
-                Held::deposit(deposits.withdraw(clock.shared().as_nanos())?)
+                Held::deposit(deposits.withdraw(clock.shared().as_nanos(), || self.share(clock))?)
             }
             Kind::Tokens(tokens) => {
-                let cost = tokens.cost_of(class);
-                if !tokens.count.take(cost) {
+                let (cost, share) = (tokens.cost_of(class), self.share(clock));
+                let is_taken = if share.is_whole() {
+                    tokens.count.take(cost)
+                } else {
+                    tokens.count.take_share(cost, share)
+                };
+                if !is_taken {
                     return None;
                 }
                 Held::tokens(cost)
@@ -195,7 +200,8 @@ impl Budget {
             Kind::Grpc(_) => Held::NOTHING,
             Kind::Refunding(Refunding { budget, capacity }) => {
                 let open = capacity.saturating_sub(closed(*capacity));
-                match budget.pay(open, paid == Paid::NOTHING, clock.shared()) {
+                let share = self.share(clock);
+                match budget.pay_share(open, paid == Paid::NOTHING, clock.shared(), share) {
                     Payment::Paid => Held::tokens(refund::PRICE),
                     Payment::Free => Held::NOTHING,
                     Payment::Refused => return None,
@@ -203,6 +209,12 @@ impl Budget {
             }
         };
         Some(Reservation { budget: self, held })
+    }
+
+    /// What tokens are worth in the part that this process has.
+    fn scaled(&self, tokens: u32) -> u32 {
+        let all = self.known_share().price(tokens.into());
+        u32::try_from(all).unwrap_or(u32::MAX)
     }
 
     /// Returns whether a retry of a low priority would take from the half that is closed to it. Budgets whose failures are
@@ -218,7 +230,9 @@ impl Budget {
             }
             Kind::Tokens(tokens) => {
                 let (left, all) = (tokens.count.balance(), tokens.count.capacity());
-                left < all.div_ceil(2).saturating_add(tokens.cost_of(class))
+                left < all
+                    .div_ceil(2)
+                    .saturating_add(self.scaled(tokens.cost_of(class)))
             }
             Kind::Grpc(_) | Kind::Refunding(_) => false,
         }
@@ -292,9 +306,12 @@ impl Budget {
     pub(super) fn settle(&self, paid: Paid, clock: &impl Clock) {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.look(clock),
-            Kind::Tokens(tokens) => tokens.count.put(paid.0.max(1)),
+            Kind::Tokens(tokens) => tokens.count.put(self.scaled(paid.0.max(1))),
             Kind::Grpc(grpc) => grpc.count.put(grpc.gain),
-            Kind::Refunding(refunding) => refunding.budget.put(paid.0.saturating_add(refund::GAIN)),
+            Kind::Refunding(refunding) => {
+                let gain = paid.0.saturating_add(refund::GAIN);
+                refunding.budget.put(self.scaled(gain));
+            }
         }
     }
 }

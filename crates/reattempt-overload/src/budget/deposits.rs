@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::credit::{Credit, TOKEN};
 use super::reserve::Reserve;
 use super::samples::{LIFE, Samples};
+use super::share::Share;
 use reattempt_core::Clock;
 
 #[derive(Debug)]
@@ -103,38 +104,39 @@ impl Deposits {
 
     /// Takes a token: what was deposited first, so that the reserve is there when nothing else is.
     // What is rare is out of line, and at the end: no register is saved for it.
-    pub(super) fn withdraw(&self, now: u64) -> Option<Source> {
+    pub(super) fn withdraw(&self, now: u64, share: impl FnOnce() -> Share) -> Option<Source> {
         let tick = self.tick_at(now);
         match self.samples.known_expired(tick, || self.credit.deposits()) {
-            Some(expired) => self.take(expired, now),
-            None => self.look_and_take(tick, now),
+            Some(expired) => self.take(expired, now, share),
+            None => self.look_and_take(tick, now, share),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn look_and_take(&self, tick: u32, now: u64) -> Option<Source> {
+    fn look_and_take(&self, tick: u32, now: u64, share: impl FnOnce() -> Share) -> Option<Source> {
         self.samples.note(tick, self.credit.deposits());
-        self.take(self.expired(tick), now)
+        self.take(self.expired(tick), now, share)
     }
 
     #[inline(always)]
-    fn take(&self, expired: u64, now: u64) -> Option<Source> {
+    fn take(&self, expired: u64, now: u64, share: impl FnOnce() -> Share) -> Option<Source> {
         if self.credit.withdraw(expired) {
             return Some(Source::Credit);
         }
-        self.take_from_reserve(now)
+        self.take_from_reserve(now, share)
     }
 
     #[inline(never)]
-    fn take_from_reserve(&self, now: u64) -> Option<Source> {
-        self.reserve.withdraw(now).then_some(Source::Reserve)
+    fn take_from_reserve(&self, now: u64, share: impl FnOnce() -> Share) -> Option<Source> {
+        let is_taken = self.reserve.withdraw(now, share());
+        is_taken.then_some(Source::Reserve)
     }
 
-    pub(super) fn give_back(&self, source: Source) {
+    pub(super) fn give_back(&self, source: Source, share: Share) {
         match source {
             Source::Credit => self.credit.give_back(),
-            Source::Reserve => self.reserve.give_back(),
+            Source::Reserve => self.reserve.give_back(share),
         }
     }
 
@@ -152,14 +154,14 @@ impl Deposits {
         let expired = self.expired(self.tick_at(clock.shared().as_nanos()));
         let earned = self.credit.earned(expired) as f64 / TOKEN as f64;
         let all = earned + self.reserve.all() as f64;
-        self.balance(clock) < all / 2.0 + 1.0
+        self.balance(clock, 1.0) < all / 2.0 + 1.0
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a number to look at")]
-    pub(super) fn balance(&self, clock: &impl Clock) -> f64 {
+    pub(super) fn balance(&self, clock: &impl Clock, processes: f64) -> f64 {
         let now = clock.shared().as_nanos();
         let credit = self.credit.left(self.expired(self.tick_at(now)));
-        credit as f64 / TOKEN as f64 + self.reserve.left(now)
+        credit as f64 / TOKEN as f64 + self.reserve.left(now) / processes
     }
 
     fn expired(&self, tick: u32) -> u64 {

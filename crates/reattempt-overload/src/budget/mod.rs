@@ -11,6 +11,7 @@ mod refund;
 mod reserve;
 mod samples;
 mod settings;
+mod share;
 #[cfg(test)]
 mod tests;
 mod token_count;
@@ -21,11 +22,13 @@ pub use refund::use_default_budgets;
 #[doc(hidden)]
 pub use refund::{Payment, RefundBudget};
 use settings::obey;
+use share::Share;
 use token_count::TokenCount;
 
 use core::fmt;
 
 use crate::priority::closed;
+use crate::sync::{AtomicU32, Ordering};
 use reattempt_policy::rules::{RuleId, Violation, budget as rules};
 
 use reattempt_core::Clock;
@@ -62,6 +65,8 @@ use reattempt_core::process::ProcessClock;
 /// ```
 pub struct Budget {
     kind: Kind,
+    /// Those that share it; 0 is 1, too.
+    processes: AtomicU32,
 }
 
 #[derive(Debug)]
@@ -135,9 +140,7 @@ impl Budget {
     #[track_caller]
     pub const fn per_success(ratio: f64) -> Self {
         obey(rules::ratio(ratio).as_ref());
-        Self {
-            kind: Kind::PerSuccess(Deposits::new(ratio)),
-        }
+        Self::of(Kind::PerSuccess(Deposits::new(ratio)))
     }
 
     /// Returns each call allows `ratio` retries of any call when it begins, for `ttl`.
@@ -155,9 +158,7 @@ impl Budget {
     #[track_caller]
     pub const fn per_request(ratio: f64) -> Self {
         obey(rules::ratio(ratio).as_ref());
-        Self {
-            kind: Kind::PerRequest(Deposits::new(ratio)),
-        }
+        Self::of(Kind::PerRequest(Deposits::new(ratio)))
     }
 
     /// As the SDKs of AWS count: full at the start; a retry costs [`cost`](Self::cost), and a success brings
@@ -183,14 +184,12 @@ impl Budget {
         if capacity == 0 {
             RuleId::R11.refuse("`tokens` of 0 would never allow a retry; the SDKs of AWS have 500");
         }
-        Self {
-            kind: Kind::Tokens(Tokens {
-                count: TokenCount::new(capacity),
-                cost: 5,
-                timeout_cost: 10,
-                throttled_cost: None,
-            }),
-        }
+        Self::of(Kind::Tokens(Tokens {
+            count: TokenCount::new(capacity),
+            cost: 5,
+            timeout_cost: 10,
+            throttled_cost: None,
+        }))
     }
 
     /// As gRPC counts: full at the start, a failure costs a token, a success brings `token_ratio` of
@@ -239,12 +238,10 @@ impl Budget {
                 "`token_ratio` is a finite number from 0.001; 0.1 allows one retry for ten successes",
             );
         }
-        Self {
-            kind: Kind::Grpc(Grpc {
-                count: TokenCount::new(max_tokens.saturating_mul(THOUSANDTHS)),
-                gain: thousandths(token_ratio),
-            }),
-        }
+        Self::of(Kind::Grpc(Grpc {
+            count: TokenCount::new(max_tokens.saturating_mul(THOUSANDTHS)),
+            gain: thousandths(token_ratio),
+        }))
     }
 
     /// As the budget that an operation has by default, for several operations of one service: full at the start, a retry
@@ -285,12 +282,59 @@ impl Budget {
                 "`refunding` of 0 would never allow a retry; an operation has 4 by default",
             );
         }
-        Self {
-            kind: Kind::Refunding(Refunding {
-                budget: RefundBudget::new(),
-                capacity,
-            }),
+        Self::of(Kind::Refunding(Refunding {
+            budget: RefundBudget::new(),
+            capacity,
+        }))
+    }
+
+    const fn of(kind: Kind) -> Self {
+        let processes = AtomicU32::new(0);
+        Self { kind, processes }
+    }
+
+    /// Divides what is there without deposits among so many processes: the tokens at the start, the reserve and its floor.
+    /// All of them together then make as many retries in an outage as one budget allows.
+    ///
+    /// [`Edge::divide`] does it with the number of callers that a callee counts. Deposits of successes and requests are not
+    /// divided: they follow the traffic of each process. Where the part of this process does not pay for a whole retry, a
+    /// draw decides about it, and what is left is spent either way. So some retries are made in healthy times, too, however
+    /// many processes there are. A budget of [`refunding`](Self::refunding) has no free first second then. One of
+    /// [`grpc`](Self::grpc) stays whole, because its price is paid by failures.
+    ///
+    /// [`Edge::divide`]: https://docs.rs/reattempt/latest/reattempt/protocol/struct.Edge.html#method.divide
+    ///
+    /// # Units and ranges
+    ///
+    /// 0 and 1 divide nothing. No number makes a budget larger than it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::Budget;
+    ///
+    /// static SHOP: Budget = Budget::tokens(500);
+    ///
+    /// SHOP.divide_among(20);
+    /// assert_eq!(SHOP.balance(), 25.0);
+    /// ```
+    // Relaxed: a withdrawal that comes meanwhile may know the number before.
+    pub fn divide_among(&self, processes: u32) {
+        self.processes.store(processes, Ordering::Relaxed);
+    }
+
+    /// The part of this process.
+    #[inline]
+    fn share(&self, clock: &impl Clock) -> Share {
+        match self.processes.load(Ordering::Relaxed) {
+            0 | 1 => Share::WHOLE,
+            processes => Share::of(processes, clock.random()),
         }
+    }
+
+    /// The same where nothing is drawn.
+    fn known_share(&self) -> Share {
+        Share::of(self.processes.load(Ordering::Relaxed).max(1), 0)
     }
 
     /// Returns the violation of R11 by a budget that never pays for a retry: it has fewer tokens than one costs.
@@ -318,15 +362,18 @@ impl Budget {
 
     /// Returns the same by the clock that the accounts have.
     pub fn balance_with_clock(&self, clock: &impl Clock) -> f64 {
+        let processes = f64::from(self.processes.load(Ordering::Relaxed).max(1));
         match &self.kind {
-            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.balance(clock),
-            Kind::Tokens(tokens) => f64::from(tokens.count.balance()),
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
+                deposits.balance(clock, processes)
+            }
+            Kind::Tokens(tokens) => f64::from(tokens.count.balance()) / processes,
             Kind::Grpc(grpc) => f64::from(grpc.count.balance()) / f64::from(THOUSANDTHS),
-            Kind::Refunding(refunding) => refunding.budget.balance(refunding.capacity),
+            Kind::Refunding(refunding) => refunding.budget.balance(refunding.capacity) / processes,
         }
     }
 
-    /// As new: without deposits, with the reserve or the tokens that it had at the start. For tests that share a
+    /// As new: without deposits, whole, with the reserve or the tokens that it had at the start. For tests that share a
     /// `static`, and for people.
     ///
     /// What calls under way have paid is forgotten; what they give back is not more than there was at the start,
@@ -345,6 +392,7 @@ impl Budget {
     /// assert!(SHOP.try_withdraw_hedge());
     /// ```
     pub fn reset(&self) {
+        self.divide_among(1);
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.reset(),
             Kind::Tokens(Tokens { count, .. }) | Kind::Grpc(Grpc { count, .. }) => {
@@ -376,7 +424,7 @@ impl Budget {
                 capacity: refunding.capacity,
             }),
         };
-        Self { kind }
+        Self::of(kind)
     }
 }
 

@@ -8,6 +8,7 @@ use core::fmt;
 
 use reattempt_core::{Timestamp, watch};
 
+use super::share::Share;
 use crate::sync::{AtomicU32, Ordering, constant};
 
 /// What a retry takes, in hundredths of a token.
@@ -105,7 +106,19 @@ impl RefundBudget {
 
     /// Asks for a retry at `now`, the time of a clock that all calls share. `is_first` says that the call has not
     /// failed before.
+    #[inline]
     pub fn pay(&self, capacity: u32, is_first: bool, now: Timestamp) -> Payment {
+        self.pay_share(capacity, is_first, now, Share::WHOLE)
+    }
+
+    /// The same in a share. Its first second is not free: no process knows how many retries the others make in theirs.
+    pub(super) fn pay_share(
+        &self,
+        capacity: u32,
+        is_first: bool,
+        now: Timestamp,
+        share: Share,
+    ) -> Payment {
         let now = millis(now);
         // Acquire: a thread that sees that something is missing sees when the first was taken.
         if self.missing.load(Ordering::Acquire) == 0 {
@@ -120,9 +133,9 @@ impl RefundBudget {
                 self.put(gain);
             }
         }
-        if self.take(capacity, 0) {
+        if self.take(capacity, 0, share) {
             Payment::Paid
-        } else if passed(self.full_at.load(Ordering::Relaxed), now) < FREE {
+        } else if share.is_whole() && passed(self.full_at.load(Ordering::Relaxed), now) < FREE {
             Payment::Free
         } else {
             Payment::Refused
@@ -133,22 +146,27 @@ impl RefundBudget {
     /// [`pay`](Self::pay) knows more.
     #[inline]
     pub fn pays_again(&self, capacity: u32) -> bool {
-        self.take(capacity, 1)
+        self.take(capacity, 1, Share::WHOLE)
     }
 
     /// Takes a token, if one is there and `least` are missing: the first comes with the time.
     #[inline]
-    fn take(&self, capacity: u32, least: u32) -> bool {
+    fn take(&self, capacity: u32, least: u32, share: Share) -> bool {
         let most = capacity.saturating_mul(PRICE);
+        let mut is_taken = false;
         let take = |missing: u32| {
-            let after = missing.saturating_add(PRICE);
-            (missing >= least && after <= most).then_some(after)
+            let left = most.saturating_sub(missing);
+            let after;
+            (after, is_taken) = share.pay(left.into(), PRICE.into());
+            let after = most.saturating_sub(u32::try_from(after).unwrap_or(left));
+            (missing >= least && after > missing).then_some(after)
         };
         // Release: a thread that sees it sees when the first was taken. All changes of one word
         // have one order, so that none is lost.
-        self.missing
-            .fetch_update(Ordering::Release, Ordering::Acquire, take)
-            .is_ok()
+        let taken = self
+            .missing
+            .fetch_update(Ordering::Release, Ordering::Acquire, take);
+        taken.is_ok() && is_taken
     }
 
     /// Returns how many whole seconds have passed that have brought nothing yet.

@@ -1,6 +1,7 @@
 //! The retries that are there without any success: one word, the moment at which they are all back.
 #![warn(clippy::arithmetic_side_effects)]
 
+use super::share::Share;
 use crate::sync::{AtomicU64, Ordering, constant};
 
 /// A number of tokens, each of which comes back after a period: the generic cell rate algorithm.
@@ -35,13 +36,13 @@ impl Reserve {
         }
     }
 
-    /// Takes a token at the time `now`, if there is one.
+    /// Takes a token at the time `now`, if there is one in this share.
     // Relaxed: all changes of one word have one order, and nothing else is published through it. The
     // exchange fails when another came between, so no token is taken twice.
-    pub(crate) fn withdraw(&self, now: u64) -> bool {
+    pub(crate) fn withdraw(&self, now: u64, share: Share) -> bool {
         let mut seen = self.full_at.load(Ordering::Relaxed);
         loop {
-            let (next, is_taken) = self.next(seen, now);
+            let (next, is_taken) = self.next(seen, now, share);
             if next == seen {
                 return is_taken;
             }
@@ -59,31 +60,31 @@ impl Reserve {
     }
 
     /// The word after a withdrawal, and whether it gets a token.
-    fn next(&self, seen: u64, now: u64) -> (u64, bool) {
+    fn next(&self, seen: u64, now: u64, share: Share) -> (u64, bool) {
         if self.period == 0 {
-            let is_taken = seen < self.initial;
-            return (seen.wrapping_add(u64::from(is_taken)), is_taken);
+            let left = self.initial.saturating_sub(seen);
+            let (after, is_taken) = share.pay(left, 1);
+            return (seen.wrapping_add(left.wrapping_sub(after)), is_taken);
         }
         let known = self.known(seen, now);
-        let debt = self.debt(known, now);
-        let after = debt.saturating_add(self.period);
-        let is_taken = after <= self.span();
-        if !is_taken && known != 0 {
+        let left = self.span().saturating_sub(self.debt(known, now));
+        let (after, is_taken) = share.pay(left, self.period);
+        if after == left && known != 0 {
             return (seen, false);
         }
         // A reserve that starts empty begins to fill when it is first asked.
-        let debt = if is_taken { after } else { debt };
+        let debt = self.span().saturating_sub(after);
         (now.wrapping_add(debt).max(1), is_taken)
     }
 
     /// Gives a token back that was taken; after a reset nothing is missing.
-    pub(crate) fn give_back(&self) {
-        let step = self.period.max(1);
+    pub(crate) fn give_back(&self, share: Share) {
+        let step = share.price(self.period.max(1));
         let mut seen = self.full_at.load(Ordering::Relaxed);
         while seen != 0 {
             let exchanged = self.full_at.compare_exchange_weak(
                 seen,
-                seen.wrapping_sub(step),
+                seen.saturating_sub(step),
                 Ordering::Relaxed,
                 Ordering::Relaxed,
             );

@@ -1,6 +1,7 @@
 //! A balance between nothing and a capacity, in one word.
 #![warn(clippy::arithmetic_side_effects)]
 
+use super::share::Share;
 use crate::sync::{AtomicU32, Ordering, constant};
 
 /// Tokens, all there at the start.
@@ -40,6 +41,19 @@ impl TokenCount {
         self.change(|balance| balance.checked_sub(cost)).is_some()
     }
 
+    /// The same in a share.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn take_share(&self, cost: u32, share: Share) -> bool {
+        let mut is_taken = false;
+        self.change(|balance| {
+            let after;
+            (after, is_taken) = share.pay(balance.into(), cost.into());
+            u32::try_from(after).ok()
+        });
+        is_taken
+    }
+
     /// Takes `cost`, or what there is, and answers with what is left.
     pub(crate) fn lose(&self, cost: u32) -> u32 {
         let left = self.change(|balance| Some(balance.saturating_sub(cost)));
@@ -57,7 +71,7 @@ impl TokenCount {
     // and nothing else is published through it. The loop loses no change, because an exchange
     // fails when another came between; one that changes nothing is not written at all.
     #[inline]
-    fn change(&self, next: impl Fn(u32) -> Option<u32>) -> Option<u32> {
+    fn change(&self, mut next: impl FnMut(u32) -> Option<u32>) -> Option<u32> {
         let mut seen = self.balance();
         loop {
             let after = next(seen)?;

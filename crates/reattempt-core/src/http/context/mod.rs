@@ -46,6 +46,9 @@ pub struct RequestField {
     pub attempt: u32,
     /// Whether the work may wait or fail before other work.
     pub is_low: bool,
+    /// A name of the calling process, of 1 to 16 characters of `a-z`, `A-Z`, `0-9`, `-` and `_`: it asks how many callers
+    /// there are.
+    pub from: Option<Box<str>>,
     /// The paths of the operations below the receiver that have used up their retries: the first 16.
     pub used: Vec<Box<str>>,
 }
@@ -63,6 +66,8 @@ pub struct AnswerField {
     pub is_final: bool,
     /// Whether the request came after its time, and nothing was done for it.
     pub is_expired: bool,
+    /// How many processes have asked lately, from 1. It saturates at [`u32::MAX`].
+    pub callers: Option<u32>,
     /// The paths of the operations that used up their retries while the request was handled: the
     /// first 16.
     pub used: Vec<Box<str>>,
@@ -75,6 +80,7 @@ impl Default for RequestField {
             left: None,
             attempt: 1,
             is_low: false,
+            from: None,
             used: Vec::new(),
         }
     }
@@ -97,6 +103,7 @@ impl RequestField {
             b"left" => field.left = duration(value),
             b"attempt" => field.attempt = ordinal(value).unwrap_or(1),
             b"priority" => field.is_low = value == Value::Token(b"low"),
+            b"from" => field.from = part(value).map(Box::from),
             _ => {}
         })?;
         Some(field)
@@ -122,6 +129,11 @@ impl RequestField {
         if self.is_low {
             members.push("priority=low");
         }
+        if let Some(from) = self.from.as_deref().filter(|from| is_part(from)) {
+            members.push("from=\"");
+            members.0.push_str(from);
+            members.0.push('"');
+        }
         members.push_used(&self.used);
         members.write_or(Some(FIRST), headers);
     }
@@ -139,6 +151,7 @@ impl AnswerField {
             b"after" => field.after = duration(value),
             b"final" => field.is_final = value == Value::Boolean(true),
             b"expired" => field.is_expired = value == Value::Boolean(true),
+            b"callers" => field.callers = ordinal(value),
             _ => {}
         })?;
         Some(field)
@@ -162,6 +175,10 @@ impl AnswerField {
         }
         if self.is_expired {
             members.push("expired");
+        }
+        if let Some(callers) = self.callers {
+            members.push("callers=");
+            members.push_number(callers.max(1).into());
         }
         members.push_used(&self.used);
         members.write_or(None, headers);
@@ -265,6 +282,15 @@ fn path(item: Value<'_>) -> Option<&str> {
         Value::String(text) if is_path(text) => str::from_utf8(text).ok(),
         _ => None,
     }
+}
+
+/// Returns a path of one part.
+fn part(item: Value<'_>) -> Option<&str> {
+    path(item).filter(|path| is_part(path))
+}
+
+fn is_part(path: &str) -> bool {
+    is_path(path.as_bytes()) && !path.contains('.')
 }
 
 /// Whether a name is one to eight parts, joined by dots, of 1 to 16 characters each.

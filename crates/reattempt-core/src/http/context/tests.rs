@@ -65,6 +65,7 @@ fn example() -> RequestField {
         left: Some(Duration::from_micros(1_450_250)),
         attempt: 2,
         is_low: true,
+        from: None,
         used: names(&["7f3a09c1", "5b20aa17.90e1c44d"]),
     }
 }
@@ -86,9 +87,13 @@ fn the_example_of_the_page() {
         after: Some(Duration::from_secs(2)),
         is_final: true,
         is_expired: true,
+        callers: Some(100),
         used: names(&["a.b"]),
     };
-    assert_eq!(answer(r#"after=2000, final, used=("a.b"), expired"#), all);
+    assert_eq!(
+        answer(r#"after=2000, final, used=("a.b"), callers=100, expired"#),
+        all
+    );
 }
 
 #[test]
@@ -566,12 +571,47 @@ fn what_is_written_replaces_the_field_but_for_a_shorter_time() {
         after: Some(Duration::from_millis(5)),
         is_final: true,
         is_expired: true,
+        callers: Some(7),
         used: names(&["a"]),
     };
     let mut headers = headers(&["after=4", "x"]);
     field.write(&mut headers);
     let lines: Vec<_> = headers.get_all(RETRY_CONTEXT).iter().collect();
-    assert_eq!(lines, ["after=5, final, expired, used=(\"a\")"]);
+    assert_eq!(lines, ["after=5, final, expired, callers=7, used=(\"a\")"]);
+}
+
+#[test]
+fn callers_have_names_and_a_number() {
+    for (name, is_one) in [
+        ("a", true),
+        ("Az09-_", true),
+        ("abcdefghijklmnop", true),
+        ("abcdefghijklmnopq", false),
+        ("a.b", false),
+        ("", false),
+        ("a b", false),
+    ] {
+        let from = is_one.then(|| Box::from(name));
+        let field = request(&format!("left=5, from=\"{name}\""));
+        assert_eq!((field.left, field.from), (left(5_000).left, from), "{name}");
+        let from = Some(name.into());
+        let text = written(&RequestField { from, ..attempt(2) }, &[]);
+        assert_eq!(text[0].contains("from"), is_one, "{text:?}");
+    }
+    for other in ["from=a", "from", "from=1", "from=(\"a\")"] {
+        assert_eq!(request(other).from, None, "{other}");
+    }
+    for (text, callers) in [
+        ("callers=1", Some(1)),
+        ("callers=4294967296", Some(u32::MAX)),
+        ("callers=0", None),
+        ("callers=-1", None),
+        ("callers=1.5", None),
+        ("callers", None),
+        ("callers=a", None),
+    ] {
+        assert_eq!(answer(text).callers, callers, "{text}");
+    }
 }
 
 #[test]
@@ -581,6 +621,7 @@ fn names_are_written_as_long_as_there_is_room() {
         left: Some(Duration::MAX),
         attempt: u32::MAX,
         is_low: true,
+        from: None,
         used: names(&[&longest; 16]),
     };
     let text = &written(&field, &[])[0];
@@ -630,6 +671,8 @@ const FRAGMENTS: &[&[u8]] = &[
     b"attempt",
     b"used",
     b"priority=low",
+    b"from=\"a\"",
+    b"callers=5",
     b"after",
     b"final",
     b"expired",
@@ -685,8 +728,10 @@ proptest! {
     #[test]
     fn what_is_written_is_read(
         (left, attempt, is_low, used) in (time(), prop_oneof![Just(1), 1..=u32::MAX], any::<bool>(), paths()),
+        from in option::of("[A-Za-z0-9_-]{1,16}"),
     ) {
-        let field = RequestField { left, attempt, is_low, used };
+        let from = from.map(Box::from);
+        let field = RequestField { left, attempt, is_low, from, used };
         let mut headers = HeaderMap::new();
         field.write(&mut headers);
         prop_assert_eq!(RequestField::read(&headers), field);
@@ -695,8 +740,9 @@ proptest! {
     #[test]
     fn what_an_answer_writes_is_read(
         (after, is_final, is_expired, used) in (time(), any::<bool>(), any::<bool>(), paths()),
+        callers in option::of(1..=u32::MAX),
     ) {
-        let field = AnswerField { after, is_final, is_expired, used };
+        let field = AnswerField { after, is_final, is_expired, callers, used };
         let mut headers = HeaderMap::new();
         field.write(&mut headers);
         prop_assert_eq!(AnswerField::read(&headers), field);

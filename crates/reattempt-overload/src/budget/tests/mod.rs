@@ -3,6 +3,7 @@ mod queue;
 mod refund;
 mod reset;
 mod samples;
+mod share;
 mod threads;
 mod time;
 mod values;

@@ -57,14 +57,23 @@ fn used(dictionary: &Dictionary) -> Vec<Box<str>> {
     names
 }
 
+fn ordinal(dictionary: &Dictionary, key: &str) -> Option<u32> {
+    let number = item(dictionary, key).and_then(BareItem::as_integer)?;
+    let number = Some(i64::from(number)).filter(|number| *number >= 1)?;
+    Some(number.try_into().unwrap_or(u32::MAX))
+}
+
 fn request(dictionary: &Dictionary) -> RequestField {
-    let attempt = item(dictionary, "attempt").and_then(BareItem::as_integer);
-    let attempt = attempt.map(i64::from).filter(|attempt| *attempt >= 1);
     let priority = item(dictionary, "priority").and_then(BareItem::as_token);
     RequestField {
         left: time(dictionary, "left"),
-        attempt: attempt.map_or(1, |attempt| attempt.try_into().unwrap_or(u32::MAX)),
+        attempt: ordinal(dictionary, "attempt").unwrap_or(1),
         is_low: priority.is_some_and(|priority| priority.as_str() == "low"),
+        from: item(dictionary, "from")
+            .and_then(BareItem::as_string)
+            .map(sfv::StringRef::as_str)
+            .filter(|from| is_path(from) && !from.contains('.'))
+            .map(Box::from),
         used: used(dictionary),
     }
 }
@@ -74,6 +83,7 @@ fn answer(dictionary: &Dictionary) -> AnswerField {
         after: time(dictionary, "after"),
         is_final: is_true(dictionary, "final"),
         is_expired: is_true(dictionary, "expired"),
+        callers: ordinal(dictionary, "callers"),
         used: used(dictionary),
     }
 }
@@ -104,7 +114,7 @@ fn bare_item() -> impl Strategy<Value = String> {
 
 fn key() -> impl Strategy<Value = String> {
     prop_oneof![
-        8 => prop::sample::select(vec!["left", "attempt", "used", "priority", "after", "final", "expired"])
+        8 => prop::sample::select(vec!["left", "attempt", "used", "priority", "from", "after", "final", "expired", "callers"])
             .prop_map(str::to_owned),
         2 => "[a-z*][a-z0-9_.*-]{0,6}",
     ]

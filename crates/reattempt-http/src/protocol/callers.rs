@@ -1,0 +1,158 @@
+//! How many processes call this one, and the name of this one where it calls.
+//!
+//! Each caller sets a bit, by the hash of its name, and the number of bits tells how many callers there are. So what is
+//! remembered is bounded, and no request waits for another.
+//!
+//! # Source
+//!
+//! Whang, Vander-Zanden and Taylor, "A Linear-Time Probabilistic Counting Algorithm for Database Applications", 1990.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::process;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use retry_runtime::timer::{Clock as _, ProcessClock};
+
+/// Drawn for each process: no peer can choose a bit, and no two processes have a name.
+static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+/// Returns the name of this process. A child of a fork has another one.
+pub(super) fn own_name() -> Box<str> {
+    format!("{:016x}", HASHES.hash_one(process::id())).into()
+}
+
+/// Counts a caller, and returns how many there have been in this minute and the one before.
+pub(super) fn count(name: &str) -> u32 {
+    static CALLERS: Callers = Callers::new();
+    let minute = ProcessClock.now().as_nanos() / MINUTE;
+    CALLERS.count(HASHES.hash_one(name), minute)
+}
+
+/// In nanoseconds.
+const MINUTE: u64 = 60_000_000_000;
+
+/// Of 64 bits of a minute: of 100 callers one shares its bit with another, of 10,000 the number is right by a fiftieth, and above
+/// 37,000 it does not grow.
+const WORDS: u16 = 64;
+
+struct Callers([Minute; 2]);
+
+struct Minute {
+    number: AtomicU64,
+    bits: [AtomicU64; WORDS as usize],
+}
+
+impl Callers {
+    const fn new() -> Self {
+        Self([const { Minute::new() }; 2])
+    }
+
+    // Relaxed: a caller that comes while another one begins the minute may be forgotten until it calls again.
+    fn count(&self, hash: u64, minute: u64) -> u32 {
+        let [even, odd] = &self.0;
+        let (this, last) = if minute.is_multiple_of(2) {
+            (even, odd)
+        } else {
+            (odd, even)
+        };
+        this.begin(minute);
+        this.set(hash);
+        let follows = last.number.load(Ordering::Relaxed).checked_add(1) == Some(minute);
+        let both = this.bits.iter().zip(&last.bits);
+        let set = both.map(|(this, last)| {
+            let last = last.load(Ordering::Relaxed) & if follows { u64::MAX } else { 0 };
+            (this.load(Ordering::Relaxed) | last).count_ones()
+        });
+        estimate(set.sum())
+    }
+}
+
+impl Minute {
+    const fn new() -> Self {
+        Self {
+            number: AtomicU64::new(u64::MAX),
+            bits: [const { AtomicU64::new(0) }; WORDS as usize],
+        }
+    }
+
+    /// Forgets what is older.
+    fn begin(&self, minute: u64) {
+        if self.number.load(Ordering::Relaxed) != minute
+            && self.number.swap(minute, Ordering::Relaxed) != minute
+        {
+            for bits in &self.bits {
+                bits.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn set(&self, hash: u64) {
+        let [low, high, ..] = hash.to_le_bytes();
+        if let Some(bits) = self.bits.get(usize::from(high % 64)) {
+            bits.fetch_or(1 << (low % 64), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Returns how many callers set so many bits, in the mean; at least 1.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a positive number below 40,000"
+)]
+fn estimate(set: u32) -> u32 {
+    let all = f64::from(WORDS) * 64.0;
+    let free = (all - f64::from(set)).max(0.5);
+    (all * (all / free).ln()).round().max(1.0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(callers: &Callers, names: std::ops::Range<u32>, minute: u64) -> u32 {
+        let hashes = RandomState::new();
+        let counts = names.map(|name| callers.count(hashes.hash_one(name), minute));
+        counts.last().unwrap_or_default()
+    }
+
+    #[test]
+    fn different_callers_are_counted() {
+        for (names, least, most) in [
+            (1, 1, 1),
+            (10, 9, 11),
+            (100, 94, 106),
+            (10_000, 9_500, 10_500),
+        ] {
+            let count = counted(&Callers::new(), 0..names, 7);
+            assert!((least..=most).contains(&count), "{names}: {count}");
+        }
+        let callers = Callers::new();
+        let again: Vec<_> = (0..3).map(|_| callers.count(5, 0)).collect();
+        assert_eq!(again, [1, 1, 1]);
+    }
+
+    #[test]
+    fn a_caller_is_remembered_for_a_minute_or_two() {
+        let callers = Callers::new();
+        counted(&callers, 0..50, 7);
+        assert!((45..=55).contains(&callers.count(1, 8)));
+        assert_eq!(callers.count(1, 9), 1);
+        assert_eq!(callers.count(2, 12), 1);
+    }
+
+    /// However many names a peer makes up.
+    #[test]
+    fn the_number_is_bounded() {
+        let count = counted(&Callers::new(), 0..1_000_000, 0);
+        assert!((30_000..40_000).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn a_name_is_one_part_of_a_path() {
+        let name = own_name();
+        assert_eq!((&name, name.len()), (&own_name(), 16));
+        assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    }
+}
