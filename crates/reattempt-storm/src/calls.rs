@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::client::Request;
+use crate::server::Attempt;
 
 /// A call that is not over.
 #[derive(Debug)]
@@ -33,14 +34,6 @@ impl<'c> Open<'c> {
             heard: Heard::default(),
         }
     }
-}
-
-/// One attempt of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Attempt {
-    pub(crate) call: usize,
-    /// From 1.
-    pub(crate) number: u32,
 }
 
 /// What a call has learned by the retry protocol.

@@ -10,13 +10,13 @@ use retry_runtime::Verdict;
 use retry_runtime::private::AttemptResult;
 use retry_runtime::timer::{Clock as _, Timestamp};
 
-use crate::calls::{Attempt, Calls, Open};
+use crate::calls::{Calls, Open};
 use crate::client::Client;
 use crate::clock::{Virtual, seconds};
 use crate::engine::Agenda;
 use crate::record::Record;
 use crate::scene::{Arrivals, Kind, Scene, Service};
-use crate::server::{Job, Server};
+use crate::server::{Attempt, Job, Server};
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use retry_runtime::timer::Timestamp;
 
-use crate::calls::Attempt;
-
 /// What a server does with a request that nobody waits for any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
@@ -14,6 +12,14 @@ pub enum Stale {
     Served,
     /// It throws it away when its turn comes, which takes no time: the request carries its deadline.
     Dropped,
+}
+
+/// One attempt of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    pub(crate) call: usize,
+    /// From 1.
+    pub(crate) number: u32,
 }
 
 /// A request in the queue.

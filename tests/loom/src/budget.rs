@@ -262,6 +262,18 @@ fn at(millis: u64) -> Timestamp {
     Timestamp::from_origin(core::time::Duration::from_millis(100_000 + millis))
 }
 
+/// Two of three have their price in a share of two processes, and the third draws what is left.
+#[test]
+fn a_share_is_not_overdrawn() {
+    model(2, || {
+        let tokens = Arc::new(TokenCount::new(10));
+        let take = |tokens: &TokenCount| count(tokens.take_share(2, Share::of(2, 1)));
+        assert_eq!(together(&tokens, [take; 3]), [1; 3]);
+        assert_eq!(tokens.balance(), 0);
+        assert_eq!(take(&tokens), 0);
+    });
+}
+
 /// Who sees that a token is missing sees since when: in the first second of a fault nobody is refused.
 #[test]
 fn the_first_second_is_free_for_all() {

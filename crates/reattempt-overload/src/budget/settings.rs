@@ -39,7 +39,8 @@ impl Budget {
     ///
     /// It is a rate of each process, whatever its traffic: where a process would retry less often than this, the
     /// budget refuses none. Many quiet processes together may so retry everything, with as many retries a second as
-    /// there are processes. Set it to 0, or to a part of the spare capacity of the service for each process. Other
+    /// there are processes. Set it to 0, or to a part of the spare capacity of the service for each process, or let the
+    /// processes [share](Self::divide_among) the budget. Other
     /// libraries have ten a second here.
     ///
     /// # Units and ranges
