@@ -184,11 +184,11 @@ fn the_reserve_is_neither_overdrawn_nor_lost() {
             let spent = together(
                 &reserve,
                 [
-                    |reserve| count(reserve.withdraw(9, Share::WHOLE)),
-                    |reserve| count(reserve.withdraw(9, Share::WHOLE)),
+                    |reserve| count(reserve.withdraw(9)),
+                    |reserve| count(reserve.withdraw(9)),
                     |reserve| {
-                        if reserve.withdraw(9, Share::WHOLE) {
-                            reserve.give_back(Share::WHOLE);
+                        if reserve.withdraw(9) {
+                            reserve.give_back(Share::of(1, 0));
                         }
                         0
                     },
@@ -196,7 +196,7 @@ fn the_reserve_is_neither_overdrawn_nor_lost() {
             );
             let mut spent: u64 = spent.iter().sum();
             assert!(spent <= 2);
-            while reserve.withdraw(9, Share::WHOLE) {
+            while reserve.withdraw(9) {
                 spent += 1;
             }
             assert_eq!(spent, 2);

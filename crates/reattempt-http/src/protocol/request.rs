@@ -19,10 +19,15 @@ pub struct Request {
     attempt: u32,
     /// Its caller reads the field in an answer.
     has_field: bool,
+    /// `None` where it says nothing. In a box: most requests have none, and it moves with each poll.
+    said: Option<Box<Said>>,
+}
+
+#[derive(Debug)]
+struct Said {
+    inbound: Inbound,
     /// How many processes call, where its caller has asked.
     callers: Option<u32>,
-    /// `None` where it says nothing. In a box: most requests have none, and it moves with each poll.
-    inbound: Option<Box<Inbound>>,
 }
 
 impl Request {
@@ -52,8 +57,7 @@ impl Request {
                 left,
                 attempt: 1,
                 has_field: false,
-                callers: None,
-                inbound: None,
+                said: None,
             };
         }
         Self::that_says(field, left)
@@ -73,8 +77,10 @@ impl Request {
             left,
             attempt: field.attempt,
             has_field,
-            callers: field.from.as_deref().map(callers::count),
-            inbound: Some(Box::new(inbound)),
+            said: Some(Box::new(Said {
+                inbound,
+                callers: field.from.as_deref().map(callers::count),
+            })),
         }
     }
 
@@ -96,14 +102,14 @@ impl Request {
     /// Returns whether nothing holds where it is served, and its answer says nothing.
     #[cfg(feature = "tower")]
     pub(crate) const fn says_nothing(&self) -> bool {
-        self.inbound.is_none()
+        self.said.is_none()
     }
 
     /// Runs `f`, which serves the request: the deadline, the priority and the attempt hold there. The deadline of a request
     /// that has expired does not.
     pub fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        match &mut self.inbound {
-            Some(inbound) => inbound.run(f),
+        match &mut self.said {
+            Some(said) => said.inbound.run(f),
             None => f(),
         }
     }
@@ -127,9 +133,9 @@ impl Request {
             return;
         }
         let mut field = AnswerField::read(headers);
-        field.callers = self.callers;
-        if let Some(inbound) = &self.inbound {
-            let names = inbound.used().into_iter().filter_map(names::name_of);
+        if let Some(said) = &self.said {
+            field.callers = said.callers;
+            let names = said.inbound.used().into_iter().filter_map(names::name_of);
             field.used = names.take(MAX_NAMES).collect();
         }
         field.write(headers);
@@ -140,7 +146,7 @@ impl Request {
         if self.has_field {
             let field = AnswerField {
                 is_expired: true,
-                callers: self.callers,
+                callers: self.said.as_ref().and_then(|said| said.callers),
                 ..AnswerField::default()
             };
             field.write(headers);

@@ -101,8 +101,8 @@ impl Budget {
     fn give_back(&self, held: Held) {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => match held {
-                Held::CREDIT => deposits.give_back(Source::Credit, self.known_share()),
-                Held::RESERVE => deposits.give_back(Source::Reserve, self.known_share()),
+                Held::CREDIT => deposits.give_back(Source::Credit, self.share(0)),
+                Held::RESERVE => deposits.give_back(Source::Reserve, self.share(0)),
                 _ => {}
             },
             Kind::Tokens(tokens) => tokens.count.put(self.scaled(held.cost())),
@@ -180,18 +180,16 @@ impl Budget {
         if around::is_low() && self.is_closed_to_low(class, clock) {
             return None;
         }
+        if self.is_shared() {
+            return self.reserve_share(class, paid, clock);
+        }
         let held = match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
-                Held::deposit(deposits.withdraw(clock.shared().as_nanos(), || self.share(clock))?)
+                Held::deposit(deposits.withdraw(clock.shared().as_nanos())?)
             }
             Kind::Tokens(tokens) => {
-                let (cost, share) = (tokens.cost_of(class), self.share(clock));
-                let is_taken = if share.is_whole() {
-                    tokens.count.take(cost)
-                } else {
-                    tokens.count.take_share(cost, share)
-                };
-                if !is_taken {
+                let cost = tokens.cost_of(class);
+                if !tokens.count.take(cost) {
                     return None;
                 }
                 Held::tokens(cost)
@@ -200,8 +198,7 @@ impl Budget {
             Kind::Grpc(_) => Held::NOTHING,
             Kind::Refunding(Refunding { budget, capacity }) => {
                 let open = capacity.saturating_sub(closed(*capacity));
-                let share = self.share(clock);
-                match budget.pay_share(open, paid == Paid::NOTHING, clock.shared(), share) {
+                match budget.pay(open, paid == Paid::NOTHING, clock.shared()) {
                     Payment::Paid => Held::tokens(refund::PRICE),
                     Payment::Free => Held::NOTHING,
                     Payment::Refused => return None,
@@ -211,10 +208,46 @@ impl Budget {
         Some(Reservation { budget: self, held })
     }
 
+    /// The same of the part that this process has.
+    #[cold]
+    #[inline(never)]
+    fn reserve_share(
+        &self,
+        class: FailureClass,
+        paid: Paid,
+        clock: &impl Clock,
+    ) -> Option<Reservation<'_>> {
+        let share = self.share(clock.random());
+        let held = match &self.kind {
+            Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
+                let source = deposits.withdraw_share(clock.shared().as_nanos(), share);
+                Held::deposit(source?)
+            }
+            Kind::Tokens(tokens) => {
+                let cost = tokens.cost_of(class);
+                let is_taken = tokens.count.take_share(cost, share);
+                is_taken.then(|| Held::tokens(cost))?
+            }
+            Kind::Grpc(_) => Held::NOTHING,
+            Kind::Refunding(Refunding { budget, capacity }) => {
+                let open = capacity.saturating_sub(closed(*capacity));
+                let is_first = paid == Paid::NOTHING;
+                let is_paid = budget.pay_share(open, is_first, clock.shared(), share);
+                is_paid.then(|| Held::tokens(refund::PRICE))?
+            }
+        };
+        Some(Reservation { budget: self, held })
+    }
+
     /// What tokens are worth in the part that this process has.
+    #[inline]
     fn scaled(&self, tokens: u32) -> u32 {
-        let all = self.known_share().price(tokens.into());
-        u32::try_from(all).unwrap_or(u32::MAX)
+        if self.is_shared() {
+            let all = self.share(0).price(tokens.into());
+            u32::try_from(all).unwrap_or(u32::MAX)
+        } else {
+            tokens
+        }
     }
 
     /// Returns whether a retry of a low priority would take from the half that is closed to it. Budgets whose failures are

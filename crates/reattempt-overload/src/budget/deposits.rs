@@ -104,32 +104,42 @@ impl Deposits {
 
     /// Takes a token: what was deposited first, so that the reserve is there when nothing else is.
     // What is rare is out of line, and at the end: no register is saved for it.
-    pub(super) fn withdraw(&self, now: u64, share: impl FnOnce() -> Share) -> Option<Source> {
+    pub(super) fn withdraw(&self, now: u64) -> Option<Source> {
         let tick = self.tick_at(now);
         match self.samples.known_expired(tick, || self.credit.deposits()) {
-            Some(expired) => self.take(expired, now, share),
-            None => self.look_and_take(tick, now, share),
+            Some(expired) => self.take(expired, now),
+            None => self.look_and_take(tick, now),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn look_and_take(&self, tick: u32, now: u64, share: impl FnOnce() -> Share) -> Option<Source> {
+    fn look_and_take(&self, tick: u32, now: u64) -> Option<Source> {
         self.samples.note(tick, self.credit.deposits());
-        self.take(self.expired(tick), now, share)
+        self.take(self.expired(tick), now)
     }
 
     #[inline(always)]
-    fn take(&self, expired: u64, now: u64, share: impl FnOnce() -> Share) -> Option<Source> {
+    fn take(&self, expired: u64, now: u64) -> Option<Source> {
         if self.credit.withdraw(expired) {
             return Some(Source::Credit);
         }
-        self.take_from_reserve(now, share)
+        self.take_from_reserve(now)
     }
 
     #[inline(never)]
-    fn take_from_reserve(&self, now: u64, share: impl FnOnce() -> Share) -> Option<Source> {
-        let is_taken = self.reserve.withdraw(now, share());
+    fn take_from_reserve(&self, now: u64) -> Option<Source> {
+        self.reserve.withdraw(now).then_some(Source::Reserve)
+    }
+
+    /// The same where the reserve is shared. What this process has deposited is its own.
+    pub(super) fn withdraw_share(&self, now: u64, share: Share) -> Option<Source> {
+        let tick = self.tick_at(now);
+        self.samples.note(tick, self.credit.deposits());
+        if self.credit.withdraw(self.expired(tick)) {
+            return Some(Source::Credit);
+        }
+        let is_taken = self.reserve.withdraw_share(now, share);
         is_taken.then_some(Source::Reserve)
     }
 

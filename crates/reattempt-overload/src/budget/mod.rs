@@ -323,18 +323,14 @@ impl Budget {
         self.processes.store(processes, Ordering::Relaxed);
     }
 
-    /// The part of this process.
-    #[inline]
-    fn share(&self, clock: &impl Clock) -> Share {
-        match self.processes.load(Ordering::Relaxed) {
-            0 | 1 => Share::WHOLE,
-            processes => Share::of(processes, clock.random()),
-        }
+    #[inline(always)]
+    fn is_shared(&self) -> bool {
+        self.processes.load(Ordering::Relaxed) > 1
     }
 
-    /// The same where nothing is drawn.
-    fn known_share(&self) -> Share {
-        Share::of(self.processes.load(Ordering::Relaxed).max(1), 0)
+    /// The part of this process, which draws by `random`.
+    fn share(&self, random: u64) -> Share {
+        Share::of(self.processes.load(Ordering::Relaxed).max(1), random)
     }
 
     /// Returns the violation of R11 by a budget that never pays for a retry: it has fewer tokens than one costs.

@@ -106,20 +106,48 @@ impl RefundBudget {
 
     /// Asks for a retry at `now`, the time of a clock that all calls share. `is_first` says that the call has not
     /// failed before.
-    #[inline]
     pub fn pay(&self, capacity: u32, is_first: bool, now: Timestamp) -> Payment {
-        self.pay_share(capacity, is_first, now, Share::WHOLE)
+        let now = millis(now);
+        self.bring(is_first, now);
+        if self.take(capacity, 0) {
+            Payment::Paid
+        } else if passed(self.full_at.load(Ordering::Relaxed), now) < FREE {
+            Payment::Free
+        } else {
+            Payment::Refused
+        }
     }
 
-    /// The same in a share. Its first second is not free: no process knows how many retries the others make in theirs.
+    /// Asks for a retry in a share. Its first second is not free: no process knows how many retries the others make in
+    /// theirs.
+    #[cold]
+    #[inline(never)]
     pub(super) fn pay_share(
         &self,
         capacity: u32,
         is_first: bool,
         now: Timestamp,
         share: Share,
-    ) -> Payment {
-        let now = millis(now);
+    ) -> bool {
+        self.bring(is_first, millis(now));
+        let most = capacity.saturating_mul(PRICE);
+        let mut is_paid = false;
+        let take = |missing: u32| {
+            let left = most.saturating_sub(missing);
+            let after;
+            (after, is_paid) = share.pay(left.into(), PRICE.into());
+            let after = u32::try_from(after).unwrap_or(left);
+            (after < left).then(|| most.saturating_sub(after))
+        };
+        let taken = self
+            .missing
+            .fetch_update(Ordering::Release, Ordering::Acquire, take);
+        taken.is_ok() && is_paid
+    }
+
+    /// Puts in what a first failure and the time bring.
+    #[inline(always)]
+    fn bring(&self, is_first: bool, now: u32) {
         // Acquire: a thread that sees that something is missing sees when the first was taken.
         if self.missing.load(Ordering::Acquire) == 0 {
             self.full_at.store(now, Ordering::Relaxed);
@@ -133,40 +161,28 @@ impl RefundBudget {
                 self.put(gain);
             }
         }
-        if self.take(capacity, 0, share) {
-            Payment::Paid
-        } else if share.is_whole() && passed(self.full_at.load(Ordering::Relaxed), now) < FREE {
-            Payment::Free
-        } else {
-            Payment::Refused
-        }
     }
 
     /// Asks for a retry of a call that has paid for one before, without a look at the time. Where it returns `false`,
     /// [`pay`](Self::pay) knows more.
     #[inline]
     pub fn pays_again(&self, capacity: u32) -> bool {
-        self.take(capacity, 1, Share::WHOLE)
+        self.take(capacity, 1)
     }
 
     /// Takes a token, if one is there and `least` are missing: the first comes with the time.
     #[inline]
-    fn take(&self, capacity: u32, least: u32, share: Share) -> bool {
+    fn take(&self, capacity: u32, least: u32) -> bool {
         let most = capacity.saturating_mul(PRICE);
-        let mut is_taken = false;
         let take = |missing: u32| {
-            let left = most.saturating_sub(missing);
-            let after;
-            (after, is_taken) = share.pay(left.into(), PRICE.into());
-            let after = most.saturating_sub(u32::try_from(after).unwrap_or(left));
-            (missing >= least && after > missing).then_some(after)
+            let after = missing.saturating_add(PRICE);
+            (missing >= least && after <= most).then_some(after)
         };
         // Release: a thread that sees it sees when the first was taken. All changes of one word
         // have one order, so that none is lost.
-        let taken = self
-            .missing
-            .fetch_update(Ordering::Release, Ordering::Acquire, take);
-        taken.is_ok() && is_taken
+        self.missing
+            .fetch_update(Ordering::Release, Ordering::Acquire, take)
+            .is_ok()
     }
 
     /// Returns how many whole seconds have passed that have brought nothing yet.

@@ -36,13 +36,25 @@ impl Reserve {
         }
     }
 
-    /// Takes a token at the time `now`, if there is one in this share.
+    /// Takes a token at the time `now`, if there is one.
     // Relaxed: all changes of one word have one order, and nothing else is published through it. The
     // exchange fails when another came between, so no token is taken twice.
-    pub(crate) fn withdraw(&self, now: u64, share: Share) -> bool {
+    pub(crate) fn withdraw(&self, now: u64) -> bool {
+        self.change(|seen| self.next(seen, now))
+    }
+
+    /// The same in a share.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn withdraw_share(&self, now: u64, share: Share) -> bool {
+        self.change(|seen| self.next_of_share(seen, now, share))
+    }
+
+    #[inline(always)]
+    fn change(&self, after: impl Fn(u64) -> (u64, bool)) -> bool {
         let mut seen = self.full_at.load(Ordering::Relaxed);
         loop {
-            let (next, is_taken) = self.next(seen, now, share);
+            let (next, is_taken) = after(seen);
             if next == seen {
                 return is_taken;
             }
@@ -60,7 +72,24 @@ impl Reserve {
     }
 
     /// The word after a withdrawal, and whether it gets a token.
-    fn next(&self, seen: u64, now: u64, share: Share) -> (u64, bool) {
+    fn next(&self, seen: u64, now: u64) -> (u64, bool) {
+        if self.period == 0 {
+            let is_taken = seen < self.initial;
+            return (seen.wrapping_add(u64::from(is_taken)), is_taken);
+        }
+        let known = self.known(seen, now);
+        let debt = self.debt(known, now);
+        let after = debt.saturating_add(self.period);
+        let is_taken = after <= self.span();
+        if !is_taken && known != 0 {
+            return (seen, false);
+        }
+        // A reserve that starts empty begins to fill when it is first asked.
+        let debt = if is_taken { after } else { debt };
+        (now.wrapping_add(debt).max(1), is_taken)
+    }
+
+    fn next_of_share(&self, seen: u64, now: u64, share: Share) -> (u64, bool) {
         if self.period == 0 {
             let left = self.initial.saturating_sub(seen);
             let (after, is_taken) = share.pay(left, 1);
@@ -72,7 +101,6 @@ impl Reserve {
         if after == left && known != 0 {
             return (seen, false);
         }
-        // A reserve that starts empty begins to fill when it is first asked.
         let debt = self.span().saturating_sub(after);
         (now.wrapping_add(debt).max(1), is_taken)
     }
