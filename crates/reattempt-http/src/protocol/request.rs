@@ -52,15 +52,17 @@ impl Request {
     fn new(field: Option<RequestField>, left: impl FnOnce() -> Option<Duration>) -> Self {
         let own = field.as_ref().and_then(|field| field.left);
         let left = own.into_iter().chain(left()).min();
-        if field.is_none() && left.is_none() {
-            return Self {
+        // Apart, so that nothing has to be dropped where nothing is said.
+        match field {
+            Some(field) => Self::that_says(Some(field), left),
+            None if left.is_some() => Self::that_says(None, left),
+            None => Self {
                 left,
                 attempt: 1,
                 has_field: false,
                 said: None,
-            };
+            },
         }
-        Self::that_says(field, left)
     }
 
     #[inline(never)]

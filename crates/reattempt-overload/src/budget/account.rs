@@ -240,14 +240,19 @@ impl Budget {
     }
 
     /// What tokens are worth in the part that this process has.
-    #[inline]
+    #[inline(always)]
     fn scaled(&self, tokens: u32) -> u32 {
         if self.is_shared() {
-            let all = self.share(0).price(tokens.into());
-            u32::try_from(all).unwrap_or(u32::MAX)
-        } else {
-            tokens
+            return self.scaled_to_share(tokens);
         }
+        tokens
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn scaled_to_share(&self, tokens: u32) -> u32 {
+        let all = self.share(0).price(tokens.into());
+        u32::try_from(all).unwrap_or(u32::MAX)
     }
 
     /// Returns whether a retry of a low priority would take from the half that is closed to it. Budgets whose failures are
