@@ -13,11 +13,14 @@ pub trait AttemptFn<R>: FnMut() -> R {}
 #[diagnostic::do_not_recommend]
 impl<R, F: FnMut() -> R> AttemptFn<R> for F {}
 
-/// A closure or a function without parameters that makes the future of one attempt: `FnMut() -> F`, or an async closure.
+/// A closure or a function without parameters that makes the future of one attempt: `FnMut() -> F`, or an async closure
+/// that changes nothing around it.
 #[diagnostic::on_unimplemented(
     message = "an async operation is begun anew for each attempt, and `{Self}` cannot be",
-    label = "neither a closure nor a function",
+    label = "neither a function nor a closure that makes a new future each time",
     note = "write a closure without parameters that makes the future, `run_async(|| fetch(id))`, without `.await` inside the parentheses",
+    note = "to change a variable: change it in front of the future, `run_async(|| {{ calls += 1; fetch(calls) }})`",
+    note = "for a future that borrows a variable by `&mut`: `retry_block!(async || -> Result<T, E> {{ ... }})`",
     note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
 )]
 pub trait AsyncAttemptFn<F>: FnMut() -> F {}

@@ -80,8 +80,9 @@ impl Policy {
 
     /// Runs an async `operation` under this policy.
     ///
-    /// The closure makes the future of each attempt: `|| fetch(id)`. One that changes a variable around it is an async
-    /// closure, `async || { calls += 1; fetch(id).await }`; what it moves it clones for each attempt.
+    /// The closure makes the future of each attempt: `|| fetch(id)`. One that changes a variable around it does so in front
+    /// of the future, `|| { calls += 1; fetch(calls) }`, because a future cannot borrow it by `&mut`: that is for
+    /// `retry_block!` or a function with `#[retry]`. What the future moves, the closure clones for each attempt.
     ///
     /// # Errors
     ///

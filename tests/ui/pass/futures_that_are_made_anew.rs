@@ -1,8 +1,8 @@
-//! What the message about a moved future names.
+//! What the messages about a moved future, and about an async closure that changes a variable, name.
 
 use std::io;
 
-use reattempt::retry;
+use reattempt::{Policy, retry, retry_block};
 
 #[retry]
 async fn send(mut answer: impl AsyncFnMut() -> io::Result<u32>) -> io::Result<u32> {
@@ -14,6 +14,33 @@ async fn ask<F: AsyncFnMut() -> io::Result<u32>>(mut answer: F) -> io::Result<u3
     answer().await
 }
 
+async fn count(calls: u32) -> io::Result<u32> {
+    Ok(calls)
+}
+
+async fn change(calls: &mut u32) -> io::Result<u32> {
+    *calls += 1;
+    Ok(*calls)
+}
+
+async fn counted() -> io::Result<u32> {
+    let mut calls = 0;
+    let mut more = || {
+        calls += 1;
+        count(calls)
+    };
+    Policy::new().run_async(&mut more).await?;
+    Policy::new()
+        .runner()
+        .try_run_async(more)
+        .await
+        .map_err(|error| error.into_last().unwrap())
+}
+
+async fn changed(calls: &mut u32) -> io::Result<u32> {
+    retry_block!(async || -> io::Result<u32> { change(calls).await }).await
+}
+
 fn main() {
     let mut calls = 0;
     drop(send(async || Ok(1)));
@@ -21,4 +48,5 @@ fn main() {
         calls += 1;
         Ok(calls)
     }));
+    drop((counted(), changed(&mut 0)));
 }
