@@ -66,8 +66,12 @@ pub mod policy {
     };
 }
 
+#[cfg(feature = "stream")]
+mod resume;
 /// Retries without an attribute: runners around closures, and the state machine of all forms.
 pub mod runner {
+    #[cfg(feature = "stream")]
+    pub use crate::resume::resume;
     pub use retry_runtime::{
         AsyncAttemptFn, AttemptFn, AttemptFuture, Call, CallEnv, Classifier, IntoVerdict,
         IntoVerified, NoLimits, Operation, Outcome, ReportLimit, RetryHook, Runner, Setup,

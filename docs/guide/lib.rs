@@ -27,6 +27,7 @@ chapters! {
     pictures: "storms/pictures.md",
     priorities: "priorities.md",
     daemons: "daemons.md",
+    streams: "streams.md",
     blocks: "blocks.md",
     transactions: "transactions.md",
     configuration: "configuration.md",

@@ -10,4 +10,5 @@ mod hooks;
 mod observers;
 mod options;
 mod rules;
+mod streams;
 mod values;
