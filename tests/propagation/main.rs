@@ -5,7 +5,6 @@
     reason = "a test that panics has failed"
 )]
 
-mod fleet;
 mod hostile;
 mod layers;
 mod names;

@@ -58,7 +58,7 @@ async fn it_goes_on_at_the_cursor() {
 #[tokio::test(start_paused = true)]
 async fn an_item_lets_the_attempts_begin_anew() {
     let opened = Cell::new(0);
-    let open = |_: &()| {
+    let open = |(): &()| {
         opened.set(opened.get() + 1);
         numbers(0, 1)
     };

@@ -12,6 +12,8 @@ pub(crate) struct Open<'c> {
     pub(crate) request: Request<'c>,
     /// The number of the attempt that is under way, or of the one before the delay.
     pub(crate) attempt: u32,
+    /// That attempt is under way.
+    pub(crate) is_waiting: bool,
     /// The number of its service, from the top.
     pub(crate) service: usize,
     /// The call of the service above, and which attempt of it waits for this one.
@@ -29,9 +31,19 @@ impl<'c> Open<'c> {
             began: request.began(),
             request,
             attempt: 0,
+            is_waiting: false,
             service: 0,
             caller: None,
             heard: Heard::default(),
+        }
+    }
+
+    /// What its answer says of services that used up their retries: those that it has heard of, and its own.
+    pub(crate) const fn used(&self) -> u64 {
+        if self.request.has_used_up() {
+            self.heard.used | bit(self.service)
+        } else {
+            self.heard.used
         }
     }
 }
@@ -59,11 +71,6 @@ impl Heard {
     /// Whether this service has used up its retries.
     pub(crate) const fn has_used(self, service: usize) -> bool {
         self.used & bit(service) != 0
-    }
-
-    /// This service has used up its retries, and so have those that the call of it has learned of.
-    pub(crate) const fn learn(&mut self, service: usize, below: Self) {
-        self.used |= below.used | bit(service);
     }
 }
 
@@ -113,14 +120,22 @@ impl<'c> Calls<'c> {
 
     /// Whether the call waits for this attempt, and so do all calls above it.
     pub(crate) fn is_awaited(&mut self, attempt: Attempt) -> bool {
-        let mut awaited = Some(attempt);
-        while let Some(attempt) = awaited {
-            let Some(open) = self.waiting(attempt) else {
-                return false;
-            };
-            awaited = open.caller;
+        let Some(open) = self.waiting(attempt) else {
+            return false;
+        };
+        let mut caller = open.caller;
+        while let Some(attempt) = caller {
+            match self.calling(attempt) {
+                Some(open) => caller = open.caller,
+                None => return false,
+            }
         }
         true
+    }
+
+    /// The call, if this attempt of it waits for the call below.
+    pub(crate) fn calling(&mut self, attempt: Attempt) -> Option<&mut Open<'c>> {
+        self.waiting(attempt).filter(|open| open.is_waiting)
     }
 
     /// The call is over.
@@ -162,6 +177,11 @@ mod tests {
             caller: Some(attempt(3, 0)),
             ..begin()
         });
+        assert!(
+            !calls.is_awaited(attempt(5, 0)),
+            "the call above has not begun"
+        );
+        calls.open(3).expect("it is open").is_waiting = true;
         assert!(calls.is_awaited(attempt(5, 0)) && !calls.is_awaited(attempt(5, 1)));
         calls.end(3);
         assert!(!calls.is_awaited(attempt(5, 0)));

@@ -63,11 +63,6 @@ impl Client {
         self
     }
 
-    /// The budget of all its calls.
-    pub(crate) const fn shared_budget(&self) -> Option<&Budget> {
-        self.budget.as_ref()
-    }
-
     /// With this breaker in front of all its attempts.
     #[must_use]
     pub fn breaker(mut self, breaker: Breaker) -> Self {
@@ -120,6 +115,7 @@ impl Client {
                 self.budget.as_ref().map(|it| BudgetGate::new(it, clock)),
             ),
             nested: false,
+            has_used_up: false,
             // Drawn only where it matters: the other runs of a seed stay the same.
             is_low: self.policy.values().is_low() || self.low > 0.0 && clock.happens(self.low),
         }
@@ -162,6 +158,7 @@ pub struct Request<'c> {
     until: Option<Timestamp>,
     gates: CallGates<'c>,
     nested: bool,
+    has_used_up: bool,
     is_low: bool,
 }
 
@@ -234,9 +231,20 @@ impl Request<'_> {
             gates: &mut self.gates,
             result,
         };
-        self.call
-            .failed(&self.client.policy, verdict, &mut env)
-            .ok()
+        let next = self.call.failed(&self.client.policy, verdict, &mut env);
+        self.has_used_up = matches!(
+            next,
+            Err(GiveUpReason::Attempts
+                | GiveUpReason::Strategy
+                | GiveUpReason::Deadline
+                | GiveUpReason::Budget)
+        );
+        next.ok()
+    }
+
+    /// Whether it ended because its retries are used up, which a call above may learn.
+    pub(crate) const fn has_used_up(&self) -> bool {
+        self.has_used_up
     }
 
     /// The attempt, and with it the call, has succeeded.

@@ -197,6 +197,7 @@ impl<'s, 'c> Run<'s, 'c> {
             return;
         }
         open.attempt = open.attempt.saturating_add(1);
+        open.is_waiting = true;
         let attempt = Attempt {
             call,
             number: open.attempt,
@@ -266,6 +267,7 @@ impl<'s, 'c> Run<'s, 'c> {
         let Some(open) = self.calls.open(call) else {
             return;
         };
+        open.is_waiting = false;
         match open.request.failed(result, &self.clock) {
             Some(delay) => {
                 let event = Event::Attempt { call };
@@ -303,12 +305,13 @@ impl<'s, 'c> Run<'s, 'c> {
                 }
             });
         }
+        let (is_told, used) = (self.is_told(open.service), open.used());
         if well {
             open.request.succeeded(&self.clock);
         }
-        let is_told = self.is_told(open.service);
         let Some(caller) = open.caller else { return };
-        let Some(above) = self.calls.waiting(caller) else {
+        // Its answer comes too late where that attempt has timed out.
+        let Some(above) = self.calls.calling(caller) else {
             return;
         };
         if well {
@@ -316,7 +319,7 @@ impl<'s, 'c> Run<'s, 'c> {
             return;
         }
         if is_told {
-            above.heard.learn(open.service, open.heard);
+            above.heard.used |= used;
         }
         self.not_done(caller.call, AttemptResult::Failed(Verdict::Transient));
     }

@@ -188,7 +188,7 @@ fn the_reserve_is_neither_overdrawn_nor_lost() {
                     |reserve| count(reserve.withdraw(9)),
                     |reserve| {
                         if reserve.withdraw(9) {
-                            reserve.give_back(Share::of(1, 0));
+                            reserve.give_back(1);
                         }
                         0
                     },
@@ -200,7 +200,7 @@ fn the_reserve_is_neither_overdrawn_nor_lost() {
                 spent += 1;
             }
             assert_eq!(spent, 2);
-            assert!(reserve.left(9) < 0.5);
+            assert!(reserve.left(9, 1.0) < 0.5);
         });
     }
 }
@@ -267,9 +267,9 @@ fn at(millis: u64) -> Timestamp {
 fn a_share_is_not_overdrawn() {
     model(2, || {
         let tokens = Arc::new(TokenCount::new(10));
-        let take = |tokens: &TokenCount| count(tokens.take_share(2, Share::of(2, 1)));
+        let take = |tokens: &TokenCount| count(tokens.take_share(2, 0, Share::of(2, 1)));
         assert_eq!(together(&tokens, [take; 3]), [1; 3]);
-        assert_eq!(tokens.balance(), 0);
+        assert_eq!(tokens.balance(), 10 - 3 * 2);
         assert_eq!(take(&tokens), 0);
     });
 }

@@ -73,6 +73,7 @@ fn scene(play: &Play) -> Value {
 fn run(played: &Played) -> Value {
     json!({
         "name": played.contender.name,
+        "keeps_protocol": played.contender.keeps_protocol,
         "summary": summary(&played.summary),
         "seconds": played.record.seconds.iter().map(second).collect::<Vec<_>>(),
     })

@@ -7,7 +7,7 @@ use reattempt_storm::scene::Kind;
 use reattempt_storm::summary::{GOOD, Summary};
 
 use super::play::{Fix, Play};
-use super::setting::noun;
+use super::setting::{noun, written};
 use super::table::{after, percent};
 
 /// From one run to another this much is chance.
@@ -18,7 +18,12 @@ const QUIET: f64 = 1.02;
 
 pub(super) fn sentences(play: &Play) -> Vec<String> {
     if is_unnoticed(play) {
-        return vec![unnoticed(play)];
+        let said = if retries(play) {
+            unnoticed(play)
+        } else {
+            RETRIES_NOTHING.to_owned()
+        };
+        return vec![said];
     }
     let mut said = Vec::new();
     if let Some(overloaded) = overloaded(play) {
@@ -32,6 +37,14 @@ pub(super) fn sentences(play: &Play) -> Vec<String> {
     said
 }
 
+/// Whether the run of the policy differs from that without retries. With the protocol it does in any case.
+fn retries(play: &Play) -> bool {
+    play.asked.contender.retries() || play.callers.is_chain()
+}
+
+const RETRIES_NOTHING: &str =
+    "This policy retries nothing that times out, so it does what no retry does.";
+
 fn is_unnoticed(play: &Play) -> bool {
     let is_calm = |it: &Summary| {
         let soon = it.recovered.is_some_and(|time| time < CHANCE);
@@ -42,11 +55,13 @@ fn is_unnoticed(play: &Play) -> bool {
 
 fn unnoticed(play: &Play) -> String {
     let noun = noun(play.scene.trigger.kind);
+    let time = &play.scene.trigger.time;
+    let longer = time.end.saturating_sub(time.start).saturating_mul(2);
+    let longer = written(longer.max(Duration::from_secs(10)));
     let harder = match play.scene.trigger.kind {
-        Kind::Outage => "a longer one (`--outage 10s`)",
-        Kind::Errors => "a longer one (`--failure 10s`)",
-        Kind::Slowdown(_) => "a harder one (`--to 0.2`)",
-        Kind::Burst(_) => "a larger one (`--times 3`)",
+        Kind::Outage | Kind::Errors => format!("a longer one (`--{noun} {longer}`)"),
+        Kind::Slowdown(_) => "a harder one (`--to 0.2`)".to_owned(),
+        Kind::Burst(_) => "a larger one (`--times 3`)".to_owned(),
     };
     format!(
         "The {noun} is hardly felt, with or without retries; {harder} shows what retries do, and so does a load nearer to the capacity."
@@ -104,9 +119,8 @@ fn rival(play: &Play) -> String {
 fn asked(play: &Play) -> String {
     let (asked, never) = (&play.asked.summary, &play.never.summary);
     let noun = noun(play.scene.trigger.kind);
-    if !play.asked.contender.retries() {
-        return "This policy retries nothing that times out, so it does what no retry does."
-            .to_owned();
+    if !retries(play) {
+        return RETRIES_NOTHING.to_owned();
     }
     let with = with(play);
     match (asked.recovered, never.recovered) {
@@ -185,7 +199,8 @@ fn floor(play: &Play) -> Option<String> {
     });
     let spare = play.scene.capacity - play.scene.calls;
     let own = play.asked.contender.budget?;
-    let floors = f64::from(play.callers.clients) * own.floor;
+    let processes = play.callers.clients.saturating_mul(play.callers.services);
+    let floors = f64::from(processes) * own.floor;
     (is_late && spare > 0.0 && floors * 2.0 >= spare && own.share < GOOD).then(|| {
         let retries = if own.floor > 1.0 {
             format!("{} retries", rounded(own.floor))
@@ -194,7 +209,7 @@ fn floor(play: &Play) -> Option<String> {
         } else {
             "a retry".to_owned()
         };
-        let processes = match play.callers.clients {
+        let processes = match processes {
             1 => "1 process".to_owned(),
             many => format!("{many} processes"),
         };

@@ -55,6 +55,9 @@ fn opening(play: &Play, notes: &[String]) -> Vec<String> {
         ),
     };
     let stale = match scene.stale {
+        Stale::Served if play.callers.is_chain() => {
+            "serves what is stale, because it does not know; with the protocol it throws that away"
+        }
         Stale::Served => "serves what is stale, because it does not know",
         Stale::Dropped => "throws away what is stale",
     };

@@ -159,6 +159,6 @@ pub(super) const fn noun(kind: Kind) -> &'static str {
 }
 
 /// As it is typed.
-fn written(time: Duration) -> String {
+pub(super) fn written(time: Duration) -> String {
     Human(time).to_string().replace(' ', "")
 }

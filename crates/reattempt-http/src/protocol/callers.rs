@@ -7,26 +7,35 @@
 //!
 //! Whang, Vander-Zanden and Taylor, "A Linear-Time Probabilistic Counting Algorithm for Database Applications", 1990.
 
-use std::hash::{BuildHasher as _, RandomState};
-use std::process;
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use reattempt_core::platform::process_id;
+use reattempt_core::random::seed;
 use retry_runtime::timer::{Clock as _, ProcessClock};
 
 /// Drawn for each process: no peer can choose a bit, and no two processes have a name.
-static HASHES: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+static DRAWN: LazyLock<u64> = LazyLock::new(seed);
+
+/// Returns a number for `value` that another process does not have.
+fn number(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (*DRAWN, value).hash(&mut hasher);
+    hasher.finish()
+}
 
 /// Returns the name of this process. A child of a fork has another one.
 pub(super) fn own_name() -> Box<str> {
-    format!("{:016x}", HASHES.hash_one(process::id())).into()
+    format!("{:016x}", number(process_id())).into()
 }
 
-/// Counts a caller, and returns how many there have been in this minute and the one before.
-pub(super) fn count(name: &str) -> u32 {
+/// Counts a caller, and returns how many there have been in this minute and the one before; `None` in the first one or two
+/// minutes, in which some have not called yet.
+pub(super) fn count(name: &str) -> Option<u32> {
     static CALLERS: Callers = Callers::new();
     let minute = ProcessClock.now().as_nanos() / MINUTE;
-    CALLERS.count(HASHES.hash_one(name), minute)
+    CALLERS.count(number(name), minute)
 }
 
 /// In nanoseconds.
@@ -36,7 +45,14 @@ const MINUTE: u64 = 60_000_000_000;
 /// 37,000 it does not grow.
 const WORDS: u16 = 64;
 
-struct Callers([Minute; 2]);
+struct Callers {
+    minutes: [Minute; 2],
+    /// In which it began to count.
+    first: AtomicU64,
+}
+
+/// No minute.
+const NEVER: u64 = u64::MAX;
 
 struct Minute {
     number: AtomicU64,
@@ -45,12 +61,15 @@ struct Minute {
 
 impl Callers {
     const fn new() -> Self {
-        Self([const { Minute::new() }; 2])
+        Self {
+            minutes: [const { Minute::new() }; 2],
+            first: AtomicU64::new(NEVER),
+        }
     }
 
     // Relaxed: a caller that comes while another one begins the minute may be forgotten until it calls again.
-    fn count(&self, hash: u64, minute: u64) -> u32 {
-        let [even, odd] = &self.0;
+    fn count(&self, hash: u64, minute: u64) -> Option<u32> {
+        let [even, odd] = &self.minutes;
         let (this, last) = if minute.is_multiple_of(2) {
             (even, odd)
         } else {
@@ -64,14 +83,24 @@ impl Callers {
             let last = last.load(Ordering::Relaxed) & if follows { u64::MAX } else { 0 };
             (this.load(Ordering::Relaxed) | last).count_ones()
         });
-        estimate(set.sum())
+        let set = set.sum();
+        self.has_counted_a_minute(minute).then(|| estimate(set))
+    }
+
+    /// Whether a whole minute lies behind the one in which it began.
+    fn has_counted_a_minute(&self, minute: u64) -> bool {
+        let first = self.first.load(Ordering::Relaxed);
+        if first == NEVER {
+            self.first.store(minute, Ordering::Relaxed);
+        }
+        first.checked_add(1).is_some_and(|whole| minute > whole)
     }
 }
 
 impl Minute {
     const fn new() -> Self {
         Self {
-            number: AtomicU64::new(u64::MAX),
+            number: AtomicU64::new(NEVER),
             bits: [const { AtomicU64::new(0) }; WORDS as usize],
         }
     }
@@ -109,12 +138,21 @@ fn estimate(set: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::hash::{BuildHasher as _, RandomState};
+    use std::ops::Range;
+
     use super::*;
 
-    fn counted(callers: &Callers, names: std::ops::Range<u32>, minute: u64) -> u32 {
+    /// Counts callers of these names, each of them in each of the minutes.
+    fn counted(callers: &Callers, names: Range<u32>, minutes: Range<u64>) -> Option<u32> {
         let hashes = RandomState::new();
-        let counts = names.map(|name| callers.count(hashes.hash_one(name), minute));
-        counts.last().unwrap_or_default()
+        let mut last = None;
+        for minute in minutes {
+            for name in names.clone() {
+                last = callers.count(hashes.hash_one(name), minute);
+            }
+        }
+        last
     }
 
     #[test]
@@ -125,28 +163,35 @@ mod tests {
             (100, 94, 106),
             (10_000, 9_500, 10_500),
         ] {
-            let count = counted(&Callers::new(), 0..names, 7);
+            let count = counted(&Callers::new(), 0..names, 7..10).expect("two minutes are over");
             assert!((least..=most).contains(&count), "{names}: {count}");
         }
-        let callers = Callers::new();
-        let again: Vec<_> = (0..3).map(|_| callers.count(5, 0)).collect();
-        assert_eq!(again, [1, 1, 1]);
+    }
+
+    /// A service that has begun a moment ago has not seen all: what callers know from before counts.
+    #[test]
+    fn a_young_service_says_nothing() {
+        for first in 0..3 {
+            let callers = Callers::new();
+            assert_eq!(counted(&callers, 0..100, first..first + 2), None);
+            assert!(callers.count(1, first + 2) >= Some(90));
+        }
     }
 
     #[test]
     fn a_caller_is_remembered_for_a_minute_or_two() {
         let callers = Callers::new();
-        counted(&callers, 0..50, 7);
-        assert!((45..=55).contains(&callers.count(1, 8)));
-        assert_eq!(callers.count(1, 9), 1);
-        assert_eq!(callers.count(2, 12), 1);
+        counted(&callers, 0..50, 5..8);
+        assert!((Some(45)..=Some(55)).contains(&callers.count(1, 8)));
+        assert_eq!(callers.count(1, 9), Some(1));
+        assert_eq!(callers.count(2, 12), Some(1));
     }
 
     /// However many names a peer makes up.
     #[test]
     fn the_number_is_bounded() {
-        let count = counted(&Callers::new(), 0..1_000_000, 0);
-        assert!((30_000..40_000).contains(&count), "{count}");
+        let count = counted(&Callers::new(), 0..300_000, 0..3);
+        assert!((Some(30_000)..Some(40_000)).contains(&count), "{count:?}");
     }
 
     #[test]

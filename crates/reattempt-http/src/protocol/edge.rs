@@ -52,7 +52,8 @@ impl Edge {
     ///
     /// Each request along this edge says by which process it is made, and asks the callee how many there are. The answer
     /// counts until the next one, so also while the callee is down. A process that has had no answer yet has the whole
-    /// budget. The number is that of the last one or two minutes. [`Budget::divide_among`] says what is divided.
+    /// budget. Each instance of a callee counts its own callers of the last one or two minutes, and says their number once
+    /// it has counted for as long. [`Budget::divide_among`] says what is divided.
     ///
     /// # Examples
     ///

@@ -10,7 +10,7 @@ use pin_project_lite::pin_project;
 use retry_runtime::private::driver::Inbound;
 
 use super::{callers, grpc, names};
-use reattempt_core::http::context::{AnswerField, MAX_NAMES, RequestField};
+use reattempt_core::http::context::{AnswerField, MAX_NAMES, RETRY_CONTEXT, RequestField};
 
 /// What a request says about the call that it belongs to.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl Request {
             has_field,
             said: Some(Box::new(Said {
                 inbound,
-                callers: field.from.as_deref().map(callers::count),
+                callers: field.from.as_deref().and_then(callers::count),
             })),
         }
     }
@@ -135,10 +135,15 @@ impl Request {
             return;
         }
         let mut field = AnswerField::read(headers);
+        // Those of a service behind this one, if the handler passes its answer on.
+        let is_foreign = field.callers.take().is_some();
         if let Some(said) = &self.said {
             field.callers = said.callers;
             let names = said.inbound.used().into_iter().filter_map(names::name_of);
             field.used = names.take(MAX_NAMES).collect();
+        }
+        if is_foreign {
+            headers.remove(RETRY_CONTEXT);
         }
         field.write(headers);
     }

@@ -4,8 +4,10 @@
 
 use super::deposits::Source;
 use super::refund::{self, Payment};
+use super::share::Share;
 use super::{Budget, Kind, Refunding, THOUSANDTHS};
 use crate::priority::closed;
+use crate::sync::Ordering;
 use reattempt_core::process::ProcessClock;
 use reattempt_core::{Clock, Verdict, around};
 
@@ -48,19 +50,20 @@ pub(crate) struct Reservation<'b> {
 }
 
 /// In one number, and the reference beside it says whether there is one: a loop would copy the parts of an `enum`.
-/// 0 is nothing, 1 and 2 are where a token of deposits came from, and other tokens are counted in the upper half.
+/// 0 is nothing, 1 and 2 are where a token of deposits came from, and the upper half counts other tokens, or those that share
+/// the reserve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Held(u64);
 
 impl Held {
     const NOTHING: Self = Self(0);
     const CREDIT: Self = Self(1);
-    const RESERVE: Self = Self(2);
+    const RESERVE: u64 = 2;
 
     const fn deposit(source: Source) -> Self {
         match source {
             Source::Credit => Self::CREDIT,
-            Source::Reserve => Self::RESERVE,
+            Source::Reserve(processes) => Self(Self::tokens(processes).0 | Self::RESERVE),
         }
     }
 
@@ -101,12 +104,11 @@ impl Budget {
     fn give_back(&self, held: Held) {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => match held {
-                Held::CREDIT => deposits.give_back(Source::Credit, self.share(0)),
-                Held::RESERVE => deposits.give_back(Source::Reserve, self.share(0)),
-                _ => {}
+                Held::CREDIT => deposits.give_back(Source::Credit),
+                held => deposits.give_back(Source::Reserve(held.cost())),
             },
-            Kind::Tokens(tokens) => tokens.count.put(self.scaled(held.cost())),
-            Kind::Refunding(refunding) => refunding.budget.put(self.scaled(held.cost())),
+            Kind::Tokens(tokens) => tokens.count.put(held.cost()),
+            Kind::Refunding(refunding) => refunding.budget.put(held.cost()),
             Kind::Grpc(_) => {}
         }
     }
@@ -217,42 +219,25 @@ impl Budget {
         paid: Paid,
         clock: &impl Clock,
     ) -> Option<Reservation<'_>> {
-        let share = self.share(clock.random());
+        let share = Share::of(self.processes.load(Ordering::Relaxed), clock.random());
         let held = match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
-                let source = deposits.withdraw_share(clock.shared().as_nanos(), share);
-                Held::deposit(source?)
+                Held::deposit(deposits.withdraw_share(clock.shared().as_nanos(), share)?)
             }
             Kind::Tokens(tokens) => {
-                let cost = tokens.cost_of(class);
-                let is_taken = tokens.count.take_share(cost, share);
-                is_taken.then(|| Held::tokens(cost))?
+                let (cost, closed) = (tokens.cost_of(class), closed(tokens.count.capacity()));
+                let is_made = tokens.count.take_share(cost, closed, share);
+                is_made.then(|| Held::tokens(cost))?
             }
             Kind::Grpc(_) => Held::NOTHING,
             Kind::Refunding(Refunding { budget, capacity }) => {
                 let open = capacity.saturating_sub(closed(*capacity));
                 let is_first = paid == Paid::NOTHING;
-                let is_paid = budget.pay_share(open, is_first, clock.shared(), share);
-                is_paid.then(|| Held::tokens(refund::PRICE))?
+                let is_made = budget.pay_share(open, is_first, clock.shared(), share);
+                is_made.then(|| Held::tokens(refund::PRICE))?
             }
         };
         Some(Reservation { budget: self, held })
-    }
-
-    /// What tokens are worth in the part that this process has.
-    #[inline(always)]
-    fn scaled(&self, tokens: u32) -> u32 {
-        if self.is_shared() {
-            return self.scaled_to_share(tokens);
-        }
-        tokens
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn scaled_to_share(&self, tokens: u32) -> u32 {
-        let all = self.share(0).price(tokens.into());
-        u32::try_from(all).unwrap_or(u32::MAX)
     }
 
     /// Returns whether a retry of a low priority would take from the half that is closed to it. Budgets whose failures are
@@ -264,13 +249,12 @@ impl Budget {
     fn is_closed_to_low(&self, class: FailureClass, clock: &impl Clock) -> bool {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
-                deposits.is_half_spent(clock)
+                deposits.is_half_spent(clock, self.processes())
             }
+            Kind::Tokens(_) if self.is_shared() => false,
             Kind::Tokens(tokens) => {
                 let (left, all) = (tokens.count.balance(), tokens.count.capacity());
-                left < all
-                    .div_ceil(2)
-                    .saturating_add(self.scaled(tokens.cost_of(class)))
+                left < all.div_ceil(2).saturating_add(tokens.cost_of(class))
             }
             Kind::Grpc(_) | Kind::Refunding(_) => false,
         }
@@ -344,12 +328,9 @@ impl Budget {
     pub(super) fn settle(&self, paid: Paid, clock: &impl Clock) {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => deposits.look(clock),
-            Kind::Tokens(tokens) => tokens.count.put(self.scaled(paid.0.max(1))),
+            Kind::Tokens(tokens) => tokens.count.put(paid.0.max(1)),
             Kind::Grpc(grpc) => grpc.count.put(grpc.gain),
-            Kind::Refunding(refunding) => {
-                let gain = paid.0.saturating_add(refund::GAIN);
-                refunding.budget.put(self.scaled(gain));
-            }
+            Kind::Refunding(refunding) => refunding.budget.put(paid.0.saturating_add(refund::GAIN)),
         }
     }
 }

@@ -25,7 +25,8 @@ pub(super) struct Deposits {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Source {
     Credit,
-    Reserve,
+    /// Shared by so many processes.
+    Reserve(u32),
 }
 
 /// Deposits that come between the number of one and its look at the clock. If more did, its thread was
@@ -129,7 +130,7 @@ impl Deposits {
 
     #[inline(never)]
     fn take_from_reserve(&self, now: u64) -> Option<Source> {
-        self.reserve.withdraw(now).then_some(Source::Reserve)
+        self.reserve.withdraw(now).then_some(Source::Reserve(1))
     }
 
     /// The same where the reserve is shared. What this process has deposited is its own.
@@ -140,13 +141,13 @@ impl Deposits {
             return Some(Source::Credit);
         }
         let is_taken = self.reserve.withdraw_share(now, share);
-        is_taken.then_some(Source::Reserve)
+        is_taken.then_some(Source::Reserve(share.processes()))
     }
 
-    pub(super) fn give_back(&self, source: Source, share: Share) {
+    pub(super) fn give_back(&self, source: Source) {
         match source {
             Source::Credit => self.credit.give_back(),
-            Source::Reserve => self.reserve.give_back(share),
+            Source::Reserve(processes) => self.reserve.give_back(processes),
         }
     }
 
@@ -160,18 +161,18 @@ impl Deposits {
 
     /// Returns whether another retry would leave less than half of what the deposits have brought and of the reserve.
     #[expect(clippy::cast_precision_loss, reason = "as far as it counts")]
-    pub(super) fn is_half_spent(&self, clock: &impl Clock) -> bool {
+    pub(super) fn is_half_spent(&self, clock: &impl Clock, processes: f64) -> bool {
         let expired = self.expired(self.tick_at(clock.shared().as_nanos()));
         let earned = self.credit.earned(expired) as f64 / TOKEN as f64;
-        let all = earned + self.reserve.all() as f64;
-        self.balance(clock, 1.0) < all / 2.0 + 1.0
+        let all = earned + self.reserve.all() as f64 / processes;
+        self.balance(clock, processes) < all / 2.0 + 1.0
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a number to look at")]
     pub(super) fn balance(&self, clock: &impl Clock, processes: f64) -> f64 {
         let now = clock.shared().as_nanos();
         let credit = self.credit.left(self.expired(self.tick_at(now)));
-        credit as f64 / TOKEN as f64 + self.reserve.left(now) / processes
+        credit as f64 / TOKEN as f64 + self.reserve.left(now, processes)
     }
 
     fn expired(&self, tick: u32) -> u64 {

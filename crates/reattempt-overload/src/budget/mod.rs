@@ -22,7 +22,6 @@ pub use refund::use_default_budgets;
 #[doc(hidden)]
 pub use refund::{Payment, RefundBudget};
 use settings::obey;
-use share::Share;
 use token_count::TokenCount;
 
 use core::fmt;
@@ -298,7 +297,7 @@ impl Budget {
     ///
     /// [`Edge::divide`] does it with the number of callers that a callee counts. Deposits of successes and requests are not
     /// divided: they follow the traffic of each process. Where the part of this process does not pay for a whole retry, a
-    /// draw decides about it, and what is left is spent either way. So some retries are made in healthy times, too, however
+    /// draw decides about it, and its price is spent either way. So some retries are made in healthy times, too, however
     /// many processes there are. A budget of [`refunding`](Self::refunding) has no free first second then. One of
     /// [`grpc`](Self::grpc) stays whole, because its price is paid by failures.
     ///
@@ -328,9 +327,9 @@ impl Budget {
         self.processes.load(Ordering::Relaxed) > 1
     }
 
-    /// The part of this process, which draws by `random`.
-    fn share(&self, random: u64) -> Share {
-        Share::of(self.processes.load(Ordering::Relaxed).max(1), random)
+    /// How many processes share it, to count with.
+    fn processes(&self) -> f64 {
+        f64::from(self.processes.load(Ordering::Relaxed).max(1))
     }
 
     /// Returns the violation of R11 by a budget that never pays for a retry: it has fewer tokens than one costs.
@@ -358,14 +357,23 @@ impl Budget {
 
     /// Returns the same by the clock that the accounts have.
     pub fn balance_with_clock(&self, clock: &impl Clock) -> f64 {
-        let processes = f64::from(self.processes.load(Ordering::Relaxed).max(1));
+        let processes = self.processes();
+        // What is missing is missing in the part of this process.
+        let of_share = |all: u32, left: f64| {
+            let others = f64::from(all) - f64::from(all) / processes;
+            (left - others).max(0.0)
+        };
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
                 deposits.balance(clock, processes)
             }
-            Kind::Tokens(tokens) => f64::from(tokens.count.balance()) / processes,
+            Kind::Tokens(tokens) => {
+                of_share(tokens.count.capacity(), tokens.count.balance().into())
+            }
             Kind::Grpc(grpc) => f64::from(grpc.count.balance()) / f64::from(THOUSANDTHS),
-            Kind::Refunding(refunding) => refunding.budget.balance(refunding.capacity) / processes,
+            Kind::Refunding(Refunding { budget, capacity }) => {
+                of_share(*capacity, budget.balance(*capacity))
+            }
         }
     }
 

@@ -108,7 +108,7 @@ impl RefundBudget {
     /// failed before.
     pub fn pay(&self, capacity: u32, is_first: bool, now: Timestamp) -> Payment {
         let now = millis(now);
-        self.bring(is_first, now);
+        self.bring(is_first, now, true);
         if self.take(capacity, 0) {
             Payment::Paid
         } else if passed(self.full_at.load(Ordering::Relaxed), now) < FREE {
@@ -129,25 +129,24 @@ impl RefundBudget {
         now: Timestamp,
         share: Share,
     ) -> bool {
-        self.bring(is_first, millis(now));
-        let most = capacity.saturating_mul(PRICE);
-        let mut is_paid = false;
+        // One process of all brings what the time brings to the whole budget.
+        self.bring(is_first, millis(now), share.is_drawn());
+        let most = u64::from(capacity.saturating_mul(PRICE));
+        let mut is_made = false;
         let take = |missing: u32| {
-            let left = most.saturating_sub(missing);
-            let after;
-            (after, is_paid) = share.pay(left.into(), PRICE.into());
-            let after = u32::try_from(after).unwrap_or(left);
-            (after < left).then(|| most.saturating_sub(after))
+            let left = most.saturating_sub(share.of_all(missing.into()));
+            is_made = share.pay(left, PRICE.into())?;
+            Some(missing.saturating_add(PRICE))
         };
         let taken = self
             .missing
             .fetch_update(Ordering::Release, Ordering::Acquire, take);
-        taken.is_ok() && is_paid
+        taken.is_ok() && is_made
     }
 
-    /// Puts in what a first failure and the time bring.
+    /// Puts in what a first failure and the time bring, if it counts.
     #[inline(always)]
-    fn bring(&self, is_first: bool, now: u32) {
+    fn bring(&self, is_first: bool, now: u32, counts: bool) {
         // Acquire: a thread that sees that something is missing sees when the first was taken.
         if self.missing.load(Ordering::Acquire) == 0 {
             self.full_at.store(now, Ordering::Relaxed);
@@ -157,7 +156,7 @@ impl RefundBudget {
                 .seconds(now)
                 .saturating_add(u32::from(is_first))
                 .saturating_mul(TRICKLE);
-            if gain > 0 {
+            if gain > 0 && counts {
                 self.put(gain);
             }
         }

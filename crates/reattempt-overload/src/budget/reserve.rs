@@ -91,28 +91,36 @@ impl Reserve {
 
     fn next_of_share(&self, seen: u64, now: u64, share: Share) -> (u64, bool) {
         if self.period == 0 {
-            let left = self.initial.saturating_sub(seen);
-            let (after, is_taken) = share.pay(left, 1);
-            return (seen.wrapping_add(left.wrapping_sub(after)), is_taken);
+            let left = self.initial.saturating_sub(share.of_all(seen));
+            return match share.pay(left, 1) {
+                Some(is_made) => (seen.saturating_add(1), is_made),
+                None => (seen, false),
+            };
         }
+        // Time brings the tokens back, so that what is missing is longer where more processes wait for it.
         let known = self.known(seen, now);
-        let left = self.span().saturating_sub(self.debt(known, now));
-        let (after, is_taken) = share.pay(left, self.period);
-        if after == left && known != 0 {
+        let debt = self.debt(known, now);
+        let is_made = share.pay(self.span().saturating_sub(debt), self.period);
+        if is_made.is_none() && known != 0 {
             return (seen, false);
         }
-        let debt = self.span().saturating_sub(after);
-        (now.wrapping_add(debt).max(1), is_taken)
+        let price = is_made.map_or(0, |_| share.of_all(self.period));
+        let debt = debt.saturating_add(price).min(self.span());
+        (now.wrapping_add(debt).max(1), is_made.unwrap_or(false))
     }
 
-    /// Gives a token back that was taken; after a reset nothing is missing.
-    pub(crate) fn give_back(&self, share: Share) {
-        let step = share.price(self.period.max(1));
+    /// Gives a token back that was taken in one of so many shares; after a reset nothing is missing.
+    pub(crate) fn give_back(&self, processes: u32) {
+        let step = if self.period == 0 {
+            1
+        } else {
+            Share::of(processes, 0).of_all(self.period)
+        };
         let mut seen = self.full_at.load(Ordering::Relaxed);
         while seen != 0 {
             let exchanged = self.full_at.compare_exchange_weak(
                 seen,
-                seen.saturating_sub(step),
+                seen.wrapping_sub(step),
                 Ordering::Relaxed,
                 Ordering::Relaxed,
             );
@@ -130,14 +138,14 @@ impl Reserve {
 
     /// The tokens that are left at the time `now`.
     #[expect(clippy::cast_precision_loss, reason = "a number to look at")]
-    pub(crate) fn left(&self, now: u64) -> f64 {
+    pub(crate) fn left(&self, now: u64, processes: f64) -> f64 {
         let seen = self.full_at.load(Ordering::Relaxed);
         if self.period == 0 {
-            return self.initial.saturating_sub(seen) as f64;
+            return (self.initial as f64 / processes - seen as f64).max(0.0);
         }
         let debt = self.debt(self.known(seen, now), now);
         let left = self.span().saturating_sub(debt);
-        left as f64 / self.period as f64
+        left as f64 / self.period as f64 / processes
     }
 
     /// The tokens that there are when none is missing.

@@ -41,17 +41,19 @@ impl TokenCount {
         self.change(|balance| balance.checked_sub(cost)).is_some()
     }
 
-    /// The same in a share.
+    /// The same in a share, of which so many tokens are closed. What is taken counts in it whether the retry is made or not.
     #[cold]
     #[inline(never)]
-    pub(crate) fn take_share(&self, cost: u32, share: Share) -> bool {
-        let mut is_taken = false;
-        self.change(|balance| {
-            let after;
-            (after, is_taken) = share.pay(balance.into(), cost.into());
-            u32::try_from(after).ok()
+    pub(crate) fn take_share(&self, cost: u32, closed: u32, share: Share) -> bool {
+        let mut is_made = false;
+        let taken = self.change(|balance| {
+            let spent = self.capacity.saturating_sub(balance);
+            let all = u64::from(self.capacity.saturating_sub(closed));
+            let left = all.saturating_sub(share.of_all(spent.into()));
+            is_made = share.pay(left, cost.into())?;
+            Some(balance.saturating_sub(cost))
         });
-        is_taken
+        taken.is_some() && is_made
     }
 
     /// Takes `cost`, or what there is, and answers with what is left.

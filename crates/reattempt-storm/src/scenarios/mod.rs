@@ -3,7 +3,6 @@
 use crate::figures::Figure;
 
 pub mod contention;
-pub mod fleet;
 pub mod metastable;
 pub mod outage;
 pub mod priorities;
@@ -26,7 +25,6 @@ pub fn figures() -> Vec<Figure> {
         throttling::after_a_quota(),
         priorities::figures(),
         refusals::figures(),
-        fleet::figures(),
     ];
     parts.concat()
 }

@@ -90,6 +90,13 @@ fn a_floor_that_is_too_high_has_a_fix() {
     }
 }
 
+/// Those of all services of a chain.
+#[test]
+fn the_floors_of_all_processes_are_counted() {
+    let line = "'max = 3, budget = 0.1' --load 110 --chain 3 --clients 30";
+    says(line, &["in 90 processes that is 90"]);
+}
+
 #[test]
 fn a_policy_that_is_well_says_so() {
     let play = says("'max = 4, breaker = &B'", &["sooner than without retries"]);
@@ -105,6 +112,15 @@ fn a_policy_that_is_well_says_so() {
         &["no later than without retries"],
     );
     says("'idempotent = false'", &["does what no retry does"]);
+    says(
+        "'idempotent = false' --outage 100ms",
+        &["does what no retry does"],
+    );
+    let play = says(
+        "'max = 1' --chain 3",
+        &["With the protocol the goodput is back"],
+    );
+    assert!(!said(&play).contains("does what no retry does"));
     says("'max = 1'", &["does what no retry does"]);
 }
 
@@ -138,4 +154,8 @@ fn what_nobody_feels_is_said() {
         assert!(play.fixes.is_empty());
         assert!(text(&play).contains("hardly felt"));
     }
+    says(
+        "--outage 1s --drop-stale --capacity 1000 --timeout 2s",
+        &["`--outage 10s`"],
+    );
 }

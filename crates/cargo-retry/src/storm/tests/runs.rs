@@ -166,7 +166,10 @@ fn a_chain_is_played_by_itself_and_with_the_protocol() {
     for word in words {
         assert!(shown.replace('\n', " ").contains(word), "{word}\n{shown}");
     }
-    assert_eq!(json::value(&play, &[])["scene"]["chain"], 3);
+    let json = json::value(&play, &[]);
+    assert_eq!(json["scene"]["chain"], 3);
+    let keeps = [0, 1, 2].map(|run| json["runs"][run]["keeps_protocol"].as_bool());
+    assert_eq!(keeps, [Some(false), Some(false), Some(true)]);
 }
 
 /// The server is told until when it is waited for, and so it drops what is stale. A chain of one is no chain.

@@ -7,6 +7,7 @@ use crate::record::{Record, Second};
 use crate::scene::Trigger;
 use crate::server::Stale;
 
+mod chain;
 mod default_budget;
 mod limits;
 mod triggers;
