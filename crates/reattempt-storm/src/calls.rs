@@ -20,8 +20,8 @@ pub(crate) struct Open<'c> {
     pub(crate) caller: Option<Attempt>,
     /// When the call at the top began.
     pub(crate) began: Duration,
-    /// What the retry protocol says around it.
-    pub(crate) heard: Heard,
+    /// What it knows by the retry protocol.
+    pub(crate) known: Known,
 }
 
 impl<'c> Open<'c> {
@@ -34,32 +34,32 @@ impl<'c> Open<'c> {
             is_waiting: false,
             service: 0,
             caller: None,
-            heard: Heard::default(),
+            known: Known::default(),
         }
     }
 
-    /// What its answer says of services that used up their retries: those that it has heard of, and its own.
+    /// What its answer says of services that used up their retries: those that it knows of, and its own.
     pub(crate) const fn used(&self) -> u64 {
         if self.request.has_used_up() {
-            self.heard.used | bit(self.service)
+            self.known.used | bit(self.service)
         } else {
-            self.heard.used
+            self.known.used
         }
     }
 }
 
-/// What a call has learned by the retry protocol.
+/// What a call knows by the retry protocol.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Heard {
+pub(crate) struct Known {
     /// A call above is in a retry.
     pub(crate) in_a_retry: bool,
     /// The services that used up their retries: a bit for each.
     pub(crate) used: u64,
 }
 
-impl Heard {
+impl Known {
     /// What the request of this attempt says: of a first attempt, nothing.
-    pub(crate) fn told(self, attempt: Attempt) -> Self {
+    pub(crate) fn in_request(self, attempt: Attempt) -> Self {
         if self.in_a_retry || attempt.number > 1 {
             let in_a_retry = true;
             Self { in_a_retry, ..self }
@@ -125,7 +125,7 @@ impl<'c> Calls<'c> {
         };
         let mut caller = open.caller;
         while let Some(attempt) = caller {
-            match self.calling(attempt) {
+            match self.caller(attempt) {
                 Some(open) => caller = open.caller,
                 None => return false,
             }
@@ -134,7 +134,7 @@ impl<'c> Calls<'c> {
     }
 
     /// The call, if this attempt of it waits for the call below.
-    pub(crate) fn calling(&mut self, attempt: Attempt) -> Option<&mut Open<'c>> {
+    pub(crate) fn caller(&mut self, attempt: Attempt) -> Option<&mut Open<'c>> {
         self.waiting(attempt).filter(|open| open.is_waiting)
     }
 

@@ -182,7 +182,7 @@ impl<'s, 'c> Run<'s, 'c> {
     }
 
     /// Whether the protocol is kept between this service and the one above.
-    fn is_told(&self, service: usize) -> bool {
+    fn shares_protocol(&self, service: usize) -> bool {
         let both = service.checked_sub(1).map(|above| above..=service);
         let both = both.and_then(|both| self.chain.get(both));
         both.is_some_and(|both| both.iter().all(|service| service.keeps_protocol))
@@ -232,14 +232,14 @@ impl<'s, 'c> Run<'s, 'c> {
             return;
         };
         let service = caller.service.saturating_add(1);
-        let (began, told) = (caller.began, caller.heard.told(attempt));
+        let (began, known) = (caller.began, caller.known.in_request(attempt));
         let Some(client) = self.turn(service) else {
             return;
         };
         let mut open = Open::new(client.call(&self.clock));
-        if self.is_told(service) {
-            open.request = open.request.until(expires).nested(told.has_used(service));
-            open.heard = told;
+        if self.shares_protocol(service) {
+            open.request = open.request.until(expires).nested(known.has_used(service));
+            open.known = known;
         }
         let call = self.calls.begin(Open {
             service,
@@ -305,21 +305,21 @@ impl<'s, 'c> Run<'s, 'c> {
                 }
             });
         }
-        let (is_told, used) = (self.is_told(open.service), open.used());
+        let (is_shared, used) = (self.shares_protocol(open.service), open.used());
         if well {
             open.request.succeeded(&self.clock);
         }
         let Some(caller) = open.caller else { return };
         // Its answer comes too late where that attempt has timed out.
-        let Some(above) = self.calls.calling(caller) else {
+        let Some(above) = self.calls.caller(caller) else {
             return;
         };
         if well {
             self.end_call(caller.call, true);
             return;
         }
-        if is_told {
-            above.heard.used |= used;
+        if is_shared {
+            above.known.used |= used;
         }
         self.not_done(caller.call, AttemptResult::Failed(Verdict::Transient));
     }

@@ -1,6 +1,6 @@
 //! How many processes call this one, and the name of this one where it calls.
 //!
-//! Each caller sets a bit, by the hash of its name, and the number of bits tells how many callers there are. So what is
+//! Each caller sets a bit, by the hash of its name, and the number of bits says how many callers there are. So what is
 //! remembered is bounded, and no request waits for another.
 //!
 //! # Source

@@ -172,7 +172,7 @@ fn a_chain_is_played_by_itself_and_with_the_protocol() {
     assert_eq!(keeps, [Some(false), Some(false), Some(true)]);
 }
 
-/// The server is told until when it is waited for, and so it drops what is stale. A chain of one is no chain.
+/// The server knows until when it is waited for, and so it drops what is stale. A chain of one is no chain.
 #[test]
 fn a_chain_with_the_protocol_comes_back_where_it_would_not() {
     let play = play("'max = 3, budget = \"none\"' --load 10 --capacity 30 --chain 4");

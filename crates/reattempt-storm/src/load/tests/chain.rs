@@ -41,10 +41,10 @@ fn each_retry_of_a_chain_is_paid() {
     }
 }
 
-/// Nobody is told by a service that was refused, and so retries nothing less.
+/// Names that an answer brings after its caller has timed out are lost.
 #[test]
-fn what_a_caller_hears_too_late_it_does_not_know() {
-    let heard = |timeout_above: u64| {
+fn what_comes_too_late_is_not_known() {
+    let attempts = |timeout_above: u64| {
         let scene = Scene {
             calls: 0.0,
             trigger: Trigger::outage(0..40),
@@ -63,7 +63,7 @@ fn what_a_caller_hears_too_late_it_does_not_know() {
         run_chain(&scene, &chain).total(|it| it.attempts)
     };
     // Three attempts below, and one more in the retry above.
-    assert_eq!(heard(4), 3 + 1);
+    assert_eq!(attempts(4), 3 + 1);
     // The first answer comes too late: three attempts again, within the time that is left.
-    assert_eq!(heard(3), 3 + 3);
+    assert_eq!(attempts(3), 3 + 3);
 }
