@@ -8,4 +8,5 @@
 mod hostile;
 mod layers;
 mod names;
+mod overload;
 mod services;

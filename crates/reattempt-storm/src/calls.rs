@@ -115,27 +115,19 @@ impl<'c> Calls<'c> {
     /// The call, if it waits for this attempt.
     pub(crate) fn waiting(&mut self, attempt: Attempt) -> Option<&mut Open<'c>> {
         self.open(attempt.call)
-            .filter(|open| open.attempt == attempt.number)
+            .filter(|open| open.is_waiting && open.attempt == attempt.number)
     }
 
     /// Whether the call waits for this attempt, and so do all calls above it.
     pub(crate) fn is_awaited(&mut self, attempt: Attempt) -> bool {
-        let Some(open) = self.waiting(attempt) else {
-            return false;
-        };
-        let mut caller = open.caller;
-        while let Some(attempt) = caller {
-            match self.caller(attempt) {
-                Some(open) => caller = open.caller,
+        let mut awaited = Some(attempt);
+        while let Some(attempt) = awaited {
+            match self.waiting(attempt) {
+                Some(open) => awaited = open.caller,
                 None => return false,
             }
         }
         true
-    }
-
-    /// The call, if this attempt of it waits for the call below.
-    pub(crate) fn caller(&mut self, attempt: Attempt) -> Option<&mut Open<'c>> {
-        self.waiting(attempt).filter(|open| open.is_waiting)
     }
 
     /// The call is over.
@@ -159,7 +151,10 @@ mod tests {
     #[test]
     fn those_that_are_over_make_room() {
         let (client, clock) = (Client::new(Policy::new().without_budget()), Virtual::new(0));
-        let begin = || Open::new(client.call(&clock));
+        let begin = || Open {
+            is_waiting: true,
+            ..Open::new(client.call(&clock))
+        };
         let attempt = |call, number| Attempt { call, number };
         let mut calls = Calls::new();
         for number in 0..4 {
@@ -177,12 +172,13 @@ mod tests {
             caller: Some(attempt(3, 0)),
             ..begin()
         });
+        assert!(calls.is_awaited(attempt(5, 0)) && !calls.is_awaited(attempt(5, 1)));
+        calls.open(3).expect("it is open").is_waiting = false;
         assert!(
             !calls.is_awaited(attempt(5, 0)),
-            "the call above has not begun"
+            "a delay of the call above"
         );
         calls.open(3).expect("it is open").is_waiting = true;
-        assert!(calls.is_awaited(attempt(5, 0)) && !calls.is_awaited(attempt(5, 1)));
         calls.end(3);
         assert!(!calls.is_awaited(attempt(5, 0)));
     }

@@ -311,7 +311,7 @@ impl<'s, 'c> Run<'s, 'c> {
         }
         let Some(caller) = open.caller else { return };
         // Its answer comes too late where that attempt has timed out.
-        let Some(above) = self.calls.caller(caller) else {
+        let Some(above) = self.calls.waiting(caller) else {
             return;
         };
         if well {

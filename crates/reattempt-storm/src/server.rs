@@ -10,7 +10,8 @@ use retry_runtime::timer::Timestamp;
 pub enum Stale {
     /// It serves it: it does not know.
     Served,
-    /// It throws it away when its turn comes, which takes no time: the request carries its deadline.
+    /// It throws it away when its turn comes, which takes no time: the request carries its deadline, and less than a
+    /// request takes is left.
     Dropped,
 }
 
@@ -91,7 +92,7 @@ impl Server {
         let dropping = self.stale == Stale::Dropped;
         let job = loop {
             let job = self.queue.pop_front()?;
-            if !(dropping && job.expires <= now) {
+            if !(dropping && job.expires < now.after(self.service)) {
                 break job;
             }
         };

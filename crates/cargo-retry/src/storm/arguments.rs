@@ -86,7 +86,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "1s")]
     pub(super) timeout: Duration,
 
-    /// The server throws away what nobody waits for any more: requests carry their deadline
+    /// The server throws away what it cannot answer in time: requests carry their deadline
     #[arg(long)]
     pub(super) drop_stale: bool,
 

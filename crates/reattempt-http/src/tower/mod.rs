@@ -1,10 +1,11 @@
 //! Layers of tower services: [`RetryLayer`] retries calls, and [`ClientProtocol`] and [`ServerProtocol`] keep the
-//! [protocol](crate::protocol) between services on either side.
+//! [protocol](crate::protocol) between services on either side. [`DeadlineShed`] refuses what comes too late out of a queue.
 
 mod client;
 mod refusals;
 mod retry;
 mod server;
+mod shed;
 
 pub use client::{ClientFuture, ClientProtocol, ClientService};
 #[cfg(feature = "tonic014")]
@@ -15,3 +16,4 @@ pub use retry::{
     RetryLayer, RetryService, StatusClassifier,
 };
 pub use server::{ServerFuture, ServerProtocol, ServerService};
+pub use shed::{DeadlineShed, ShedFuture, ShedService};

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use pin_project_lite::pin_project;
+use retry_runtime::deadline::Deadline;
 use retry_runtime::timer::{Clock as _, ProcessClock};
 use tower_layer::Layer;
 use tower_service::Service;
@@ -20,7 +21,9 @@ use crate::protocol::{self, Served};
 /// requests whose deadline is over.
 ///
 /// Deadline, priority and attempt hold in the `call` of the inner service and in its future. A deadline that passes
-/// meanwhile cancels nothing. The layer answers a refused request with status 504, or `DEADLINE_EXCEEDED` of gRPC, and an
+/// meanwhile cancels nothing. A task that the service spawns does not inherit the deadline: it finds it, a
+/// [`Deadline`](retry_runtime::deadline::Deadline), in the extensions of the request. [`DeadlineShed`](super::DeadlineShed)
+/// refuses requests whose time has passed in a queue. The layer answers a refused request with status 504, or `DEADLINE_EXCEEDED` of gRPC, and an
 /// empty body, and does not call the inner service.
 ///
 /// With [`refuse_at_most`](Self::refuse_at_most) a service whose clients may be wrong about the time does not refuse
@@ -149,7 +152,7 @@ where
     }
 
     #[inline]
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let mut incoming = protocol::Request::of(&request);
         if self.refuses(incoming.is_expired()) {
             let refusal = Box::new(refusal(&incoming, request.headers()));
@@ -164,6 +167,10 @@ where
             return ServerFuture {
                 state: State::Plain { future },
             };
+        }
+        if let Some(left) = incoming.left() {
+            // For a task that does not inherit it.
+            request.extensions_mut().insert(Deadline::after(left));
         }
         let future = incoming.run(|| self.inner.call(request));
         let served = incoming.scope(future);
@@ -221,8 +228,9 @@ where
     }
 }
 
+/// Returns the answer to a request that came too late.
 #[cold]
-fn refusal(incoming: &protocol::Request, request: &HeaderMap) -> Response<()> {
+pub(super) fn refusal(incoming: &protocol::Request, request: &HeaderMap) -> Response<()> {
     const GRPC: &[u8] = b"application/grpc";
     let mut response = Response::new(());
     incoming.to_refusal(response.headers_mut());
