@@ -108,7 +108,7 @@ where
             let headers = request.headers();
             let incoming = protocol::Request::from_headers(headers);
             let refusal = Some(Box::new(refusal(&incoming, headers)));
-            State::Refused { refusal }
+            State::Late { refusal }
         } else {
             let future = self.inner.call(request);
             State::Served { future }
@@ -132,7 +132,7 @@ pin_project! {
     #[project = Projected]
     enum State<F> {
         Served { #[pin] future: F },
-        Refused { refusal: Option<Box<Response<()>>> },
+        Late { refusal: Option<Box<Response<()>>> },
     }
 }
 
@@ -146,7 +146,7 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match self.project().state.project() {
             Projected::Served { future } => future.poll(cx),
-            Projected::Refused { refusal } => {
+            Projected::Late { refusal } => {
                 let refusal = refusal.take().unwrap_or_default();
                 Poll::Ready(Ok(refusal.map(|()| R::default())))
             }
