@@ -23,10 +23,6 @@ use retry_runtime::{GaveUp, Runner, Setup};
 ///
 /// The errors of the inner stream, unchanged. Where a limit ends a call that has none, the `From<GaveUp>` of the error type.
 ///
-/// # Panics
-///
-/// Polled again after its end.
-///
 /// # Cancel safety
 ///
 /// Dropping the future of an item loses nothing: the inner stream, the attempt and the delay are kept in the stream.
@@ -74,7 +70,7 @@ where
         inner: None,
     };
     let start = Some((runner, Mutex::new(feed)));
-    unfold(start, async |state| {
+    let items = unfold(start, async |state| {
         let (runner, feed) = state?;
         let call = runner.clone().run_async(|| next(&feed));
         match call.await {
@@ -82,7 +78,8 @@ where
             Ok(None) => None,
             Err(error) => Some((Err(error), None)),
         }
-    })
+    });
+    items.fuse()
 }
 
 struct Feed<P, S, O, A> {
