@@ -94,8 +94,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = processes)]
     pub(super) clients: u32,
 
-    /// Services one above the other, each of which has the policy; the last calls the server. From 2 on they are played
-    /// each by itself, and with the retry protocol
+    /// So many services in a row have the policy, and the last calls the server: played without retries, each by itself,
+    /// and with the retry protocol
     #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = services)]
     pub(super) chain: u32,
 
