@@ -50,21 +50,25 @@ pub(crate) struct Reservation<'b> {
 }
 
 /// In one number, and the reference beside it says whether there is one: a loop would copy the parts of an `enum`.
-/// 0 is nothing, 1 and 2 are where a token of deposits came from, and the upper half counts other tokens, or those that share
-/// the reserve.
+/// 0 is nothing, 1 and 2 are where a token of deposits came from, and the upper half counts other tokens, or the processes that
+/// share the reserve; 0 is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Held(u64);
 
 impl Held {
     const NOTHING: Self = Self(0);
     const CREDIT: Self = Self(1);
-    const RESERVE: u64 = 2;
+    const RESERVE: Self = Self(2);
 
     const fn deposit(source: Source) -> Self {
         match source {
             Source::Credit => Self::CREDIT,
-            Source::Reserve(processes) => Self(Self::tokens(processes).0 | Self::RESERVE),
+            Source::Reserve => Self::RESERVE,
         }
+    }
+
+    const fn of_share(processes: u32) -> Self {
+        Self(Self::RESERVE.0 | Self::tokens(processes).0)
     }
 
     const fn tokens(cost: u32) -> Self {
@@ -104,8 +108,8 @@ impl Budget {
     fn give_back(&self, held: Held) {
         match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => match held {
-                Held::CREDIT => deposits.give_back(Source::Credit),
-                held => deposits.give_back(Source::Reserve(held.cost())),
+                Held::CREDIT => deposits.give_back(Source::Credit, 1),
+                held => deposits.give_back(Source::Reserve, held.cost().max(1)),
             },
             Kind::Tokens(tokens) => tokens.count.put(held.cost()),
             Kind::Refunding(refunding) => refunding.budget.put(held.cost()),
@@ -222,7 +226,10 @@ impl Budget {
         let share = Share::of(self.processes.load(Ordering::Relaxed), clock.random());
         let held = match &self.kind {
             Kind::PerSuccess(deposits) | Kind::PerRequest(deposits) => {
-                Held::deposit(deposits.withdraw_share(clock.shared().as_nanos(), share)?)
+                match deposits.withdraw_share(clock.shared().as_nanos(), share)? {
+                    Source::Credit => Held::CREDIT,
+                    Source::Reserve => Held::of_share(share.processes()),
+                }
             }
             Kind::Tokens(tokens) => {
                 let (cost, closed) = (tokens.cost_of(class), closed(tokens.count.capacity()));

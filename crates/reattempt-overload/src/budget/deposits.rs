@@ -25,8 +25,7 @@ pub(super) struct Deposits {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Source {
     Credit,
-    /// Shared by so many processes.
-    Reserve(u32),
+    Reserve,
 }
 
 /// Deposits that come between the number of one and its look at the clock. If more did, its thread was
@@ -130,7 +129,7 @@ impl Deposits {
 
     #[inline(never)]
     fn take_from_reserve(&self, now: u64) -> Option<Source> {
-        self.reserve.withdraw(now).then_some(Source::Reserve(1))
+        self.reserve.withdraw(now).then_some(Source::Reserve)
     }
 
     /// The same where the reserve is shared. What this process has deposited is its own.
@@ -141,13 +140,14 @@ impl Deposits {
             return Some(Source::Credit);
         }
         let is_taken = self.reserve.withdraw_share(now, share);
-        is_taken.then_some(Source::Reserve(share.processes()))
+        is_taken.then_some(Source::Reserve)
     }
 
-    pub(super) fn give_back(&self, source: Source) {
+    /// Gives a token back that was taken where so many processes share the reserve.
+    pub(super) fn give_back(&self, source: Source, processes: u32) {
         match source {
             Source::Credit => self.credit.give_back(),
-            Source::Reserve(processes) => self.reserve.give_back(processes),
+            Source::Reserve => self.reserve.give_back(processes),
         }
     }
 
