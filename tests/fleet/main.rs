@@ -23,7 +23,7 @@ use tower::{Layer as _, Service, ServiceExt as _, service_fn};
 
 type Served = Response<String>;
 
-/// Answers with the field of the request.
+/// Returns the field of the request as the body of the answer.
 async fn echo(request: Request<()>) -> Result<Served, Infallible> {
     let field = request.headers().get(RETRY_CONTEXT);
     let field = field.map(|field| field.to_str().unwrap().to_owned());

@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
         allow_negative_numbers = true, value_parser = factor)]
     pub(super) times: Option<f64>,
 
-    /// The server answers with an error at once for so long
+    /// The server returns an error at once for so long
     #[arg(long, value_name = "TIME", value_parser = duration::parse, group = "trigger")]
     pub(super) failure: Option<Duration>,
 

@@ -42,7 +42,7 @@ fn opening(play: &Play, notes: &[String]) -> Vec<String> {
     );
     let event = match scene.trigger.kind {
         Kind::Outage => format!("the server stands still for {length}"),
-        Kind::Errors => format!("the server answers with errors for {length}"),
+        Kind::Errors => format!("the server returns errors for {length}"),
         Kind::Slowdown(_) => {
             format!(
                 "it can serve only {} a second for {length}",

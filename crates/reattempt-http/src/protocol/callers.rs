@@ -41,7 +41,7 @@ pub(super) fn count(name: &str) -> Option<u32> {
 /// In nanoseconds.
 const MINUTE: u64 = 60_000_000_000;
 
-/// Of 64 bits of a minute: of 100 callers one shares its bit with another, of 10,000 the number is right by a fiftieth, and above
+/// Of a minute, 64 bits each: of 100 callers one shares its bit with another, of 10,000 the number is right by a fiftieth, and above
 /// 37,000 it does not grow.
 const WORDS: u16 = 64;
 

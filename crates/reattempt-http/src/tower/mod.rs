@@ -16,4 +16,4 @@ pub use retry::{
     RetryLayer, RetryService, StatusClassifier,
 };
 pub use server::{ServerFuture, ServerProtocol, ServerService};
-pub use shed::{DeadlineShed, ShedFuture, ShedService};
+pub use shed::{DeadlineShed, ShedService};

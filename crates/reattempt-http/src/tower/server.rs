@@ -155,18 +155,10 @@ where
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let mut incoming = protocol::Request::of(&request);
         if self.refuses(incoming.is_expired()) {
-            let refusal = Box::new(refusal(&incoming, request.headers()));
-            return ServerFuture {
-                state: State::Expired {
-                    refusal: Some(refusal),
-                },
-            };
+            return ServerFuture::refused(refusal(&incoming, request.headers()));
         }
         if incoming.says_nothing() {
-            let future = self.inner.call(request);
-            return ServerFuture {
-                state: State::Plain { future },
-            };
+            return ServerFuture::plain(self.inner.call(request));
         }
         if let Some(left) = incoming.left() {
             // For a task that does not inherit it.
@@ -181,7 +173,7 @@ where
 }
 
 pin_project! {
-    /// The future of [`ServerService`].
+    /// The future of [`ServerService`], and of a [`ShedService`](super::ShedService).
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct ServerFuture<F> {
@@ -199,6 +191,22 @@ pin_project! {
         Served { #[pin] served: Served<F> },
         // It came after its time.
         Expired { refusal: Option<Box<Response<()>>> },
+    }
+}
+
+impl<F> ServerFuture<F> {
+    /// Returns the future of a request under which nothing more holds.
+    #[inline]
+    pub(super) const fn plain(future: F) -> Self {
+        let state = State::Plain { future };
+        Self { state }
+    }
+
+    /// Returns the future of a request that came too late.
+    pub(super) fn refused(refusal: Response<()>) -> Self {
+        let refusal = Some(Box::new(refusal));
+        let state = State::Expired { refusal };
+        Self { state }
     }
 }
 

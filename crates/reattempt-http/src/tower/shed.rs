@@ -1,17 +1,14 @@
 //! The layer that refuses requests for which too little time is left.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{Request, Response};
-use pin_project_lite::pin_project;
 use retry_runtime::deadline::{Deadline, remaining};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::server::refusal;
+use super::server::{ServerFuture, refusal};
 use crate::protocol;
 
 /// A layer that refuses requests whose callers will not wait for the answer: it goes between a queue and the service.
@@ -93,7 +90,7 @@ where
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = ShedFuture<S::Future>;
+    type Future = ServerFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
@@ -104,52 +101,12 @@ where
         let own = request.extensions().get::<Deadline>();
         let left = own.map(|deadline| deadline.remaining());
         let left = left.into_iter().chain(remaining()).min();
-        let state = if left.is_some_and(|left| left.is_zero() || left < self.needs) {
+        if left.is_some_and(|left| left.is_zero() || left < self.needs) {
             let headers = request.headers();
             let incoming = protocol::Request::from_headers(headers);
-            let refusal = Some(Box::new(refusal(&incoming, headers)));
-            State::Late { refusal }
+            ServerFuture::refused(refusal(&incoming, headers))
         } else {
-            let future = self.inner.call(request);
-            State::Served { future }
-        };
-        ShedFuture { state }
-    }
-}
-
-pin_project! {
-    /// The future of [`ShedService`].
-    #[derive(Debug)]
-    #[must_use = "futures do nothing unless polled"]
-    pub struct ShedFuture<F> {
-        #[pin]
-        state: State<F>,
-    }
-}
-
-pin_project! {
-    #[derive(Debug)]
-    #[project = Projected]
-    enum State<F> {
-        Served { #[pin] future: F },
-        Late { refusal: Option<Box<Response<()>>> },
-    }
-}
-
-impl<F, R, E> Future for ShedFuture<F>
-where
-    F: Future<Output = Result<Response<R>, E>>,
-    R: Default,
-{
-    type Output = Result<Response<R>, E>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.project().state.project() {
-            Projected::Served { future } => future.poll(cx),
-            Projected::Late { refusal } => {
-                let refusal = refusal.take().unwrap_or_default();
-                Poll::Ready(Ok(refusal.map(|()| R::default())))
-            }
+            ServerFuture::plain(self.inner.call(request))
         }
     }
 }
