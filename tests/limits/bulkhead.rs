@@ -163,7 +163,7 @@ fn runners_and_blocks() {
 #[test]
 fn a_call_that_is_dropped_or_panics_holds_nothing() {
     #[retry(
-        bulkhead = &world.bulkhead,
+        bulkhead = world.bulkhead,
         timer = &world.clock,
         before_retry = async |_| yield_once().await,
     )]
@@ -171,11 +171,11 @@ fn a_call_that_is_dropped_or_panics_holds_nothing() {
         assert_eq!(world.bulkhead.running(), 1);
         world.work().await
     }
-    #[retry(bulkhead = &world.bulkhead, hedge = "10ms", budget = world.budget, timer = &world.clock)]
+    #[retry(bulkhead = world.bulkhead, hedge = "10ms", budget = world.budget, timer = &world.clock)]
     async fn hedged(world: &World) -> Result<u32, Fault> {
         world.work().await
     }
-    #[retry(bulkhead = &world.bulkhead, timeout = "1s", deadline = "1h", timer = &world.clock)]
+    #[retry(bulkhead = world.bulkhead, timeout = "1s", deadline = "1h", timer = &world.clock)]
     async fn limited(world: &World) -> Result<u32, Fault> {
         world.work().await
     }

@@ -68,7 +68,7 @@ fn a_budget_that_pays_for_copies() {
 fn a_throttle() {
     #[retry(
         budget = world.budget,
-        throttle = &world.throttle,
+        throttle = world.throttle,
         timer = &world.clock,
         before_retry = async |_| yield_once().await,
         fallback = async |_| { yield_once().await; 7 },
@@ -88,8 +88,8 @@ fn a_throttle() {
 #[test]
 fn the_permit_of_a_probe() {
     #[retry(
-        breaker = &world.breaker,
-        throttle = &world.throttle,
+        breaker = world.breaker,
+        throttle = world.throttle,
         budget = world.budget,
         timer = &world.clock,
         on = |fault| { step(); is_transient && *fault == Fault::Down },
@@ -129,7 +129,7 @@ fn the_permit_of_a_probe() {
 /// A clock and a generator of the user's own, asked while a result is counted.
 #[test]
 fn the_permit_of_a_probe_whose_clock_panics() {
-    #[retry(breaker = &world.breaker, timer = &world.clock, telemetry = "timings", max = 2)]
+    #[retry(breaker = world.breaker, timer = &world.clock, telemetry = "timings", max = 2)]
     async fn probe(world: &World, works: bool) -> Result<u32, Fault> {
         let answer = world.work().await;
         if works { Ok(7) } else { answer }
@@ -157,9 +157,9 @@ fn the_permit_of_a_probe_whose_clock_panics() {
 #[test]
 fn all_together() {
     #[retry(
-        breaker = &world.breaker,
-        bulkhead = &world.bulkhead,
-        throttle = &world.throttle,
+        breaker = world.breaker,
+        bulkhead = world.bulkhead,
+        throttle = world.throttle,
         budget = world.budget,
         hedge = "10ms",
         timeout = "1s",
@@ -185,8 +185,8 @@ fn blocks_and_runners() {
     let block = async |world: &World| {
         let end = retry_block!(
             budget = world.budget,
-            bulkhead = &world.bulkhead,
-            throttle = &world.throttle,
+            bulkhead = world.bulkhead,
+            throttle = world.throttle,
             timer = &world.clock,
             async || -> Result<u32, Fault> { world.work().await }
         );
@@ -194,8 +194,8 @@ fn blocks_and_runners() {
     };
     let runner = async |world: &World| {
         let runner = POLICY.runner().timer(&world.clock).budget(world.budget);
-        let runner = runner.throttle(&world.throttle).breaker(&world.breaker);
-        let runner = runner.bulkhead(&world.bulkhead);
+        let runner = runner.throttle(world.throttle).breaker(world.breaker);
+        let runner = runner.bulkhead(world.bulkhead);
         let runner = runner.on_retry(|_: &Retry<'_, Fault>| step());
         assert!(runner.try_run_async(|| world.work()).await.is_err());
     };
@@ -214,7 +214,7 @@ fn blocks_and_runners() {
     assert_eq!(at_each_point(World::new, &plain, World::assert_paid), 9);
     let probe = async |world: &World| {
         let runner = POLICY.runner().timer(&world.clock);
-        let runner = runner.breaker(&world.breaker);
+        let runner = runner.breaker(world.breaker);
         assert!(runner.try_run_async(|| world.work()).await.is_err());
     };
     let check = |world: &World| world.assert_probe_is_free();
@@ -230,6 +230,29 @@ fn a_layer() {
         assert!(service.oneshot(()).await.is_err());
     };
     assert_eq!(at_each_point(World::new, &call, World::assert_paid), 9);
+
+    let call = async |world: &World| {
+        let layer = RetryLayer::new(POLICY).timer(world.clock.clone());
+        let layer = layer.budget(world.budget).throttle(world.throttle);
+        let layer = layer.breaker(world.breaker).bulkhead(world.bulkhead);
+        let layer = layer.on_retry(|_: &Retry<'_, Result<u32, Fault>>| step());
+        let service = layer.layer(tower::service_fn(|()| world.work()));
+        assert!(service.oneshot(()).await.is_err());
+    };
+    let check = |world: &World| {
+        world.assert_paid();
+        world.assert_let_through();
+        assert_eq!(world.bulkhead.running(), 0);
+    };
+    assert_eq!(at_each_point(World::new, &call, check), 17);
+    let probe = async |world: &World| {
+        let layer = RetryLayer::new(POLICY).timer(world.clock.clone());
+        let service = layer.breaker(world.breaker);
+        let service = service.layer(tower::service_fn(|()| world.work()));
+        assert!(service.oneshot(()).await.is_err());
+    };
+    let check = |world: &World| world.assert_probe_is_free();
+    assert_eq!(at_each_point(World::half_open, &probe, check), 3);
 }
 
 /// Learns of everything, and may panic.
@@ -246,7 +269,7 @@ impl Observer for Sink {
 fn what_is_not_ours() {
     #[retry(
         budget = world.budget,
-        breaker = &world.breaker,
+        breaker = world.breaker,
         timer = &world.clock,
         telemetry = "timings",
         on = |_| { step(); true },

@@ -13,8 +13,8 @@ type Call<'c> = dyn Fn(&World) -> bool + 'c;
 fn sync_functions() {
     #[retry(
         budget = world.budget,
-        breaker = &world.breaker,
-        throttle = &world.throttle,
+        breaker = world.breaker,
+        throttle = world.throttle,
         timer = &world.clock,
         deadline = "1h",
         on = |_| { step(); true },
@@ -30,8 +30,8 @@ fn sync_functions() {
     let block = |world: &World| {
         retry_block!(
             budget = world.budget,
-            breaker = &world.breaker,
-            throttle = &world.throttle,
+            breaker = world.breaker,
+            throttle = world.throttle,
             timer = &world.clock,
             || -> Result<u32, Fault> {
                 world.begin();
@@ -43,7 +43,7 @@ fn sync_functions() {
     let policy = Policy::new();
     let runner = |world: &World| {
         let runner = policy.runner().timer(&world.clock).budget(world.budget);
-        let runner = runner.throttle(&world.throttle).breaker(&world.breaker);
+        let runner = runner.throttle(world.throttle).breaker(world.breaker);
         let end = runner.on_retry(|_: &Retry<'_, Fault>| step()).try_run(|| {
             world.begin();
             Err::<u32, _>(Fault::Down)
@@ -79,7 +79,7 @@ fn sync_functions() {
 #[test]
 fn a_fallback_holds_nothing() {
     #[retry(
-        breaker = &world.breaker,
+        breaker = world.breaker,
         throttle = throttle,
         budget = world.budget,
         timer = &world.clock,
@@ -90,7 +90,7 @@ fn a_fallback_holds_nothing() {
         world.work().await
     }
     #[retry(
-        breaker = &world.breaker,
+        breaker = world.breaker,
         throttle = throttle,
         budget = world.budget,
         timer = &world.clock,
@@ -104,7 +104,7 @@ fn a_fallback_holds_nothing() {
     // The failure of a probe, and what says nothing about the service.
     for is_transient in [true, false] {
         let world = World::half_open(1);
-        let call = call(&world, &world.throttle, is_transient);
+        let call = call(&world, world.throttle, is_transient);
         assert_eq!(poll(call, 100), Some(Ok(7)));
     }
     // A probe that the throttle refuses, and a second attempt: its price is paid by then.

@@ -5,25 +5,27 @@ use std::time::Duration;
 
 use reattempt::overload::throttle::Permit;
 use reattempt::timer::Clock as _;
+use reattempt::tower::RetryLayer;
 use reattempt::{GiveUpReason, Policy, Throttle, Verdict, deadline, retry, retry_block, testing};
+use tower::{Layer as _, ServiceExt as _, service_fn};
 
 use crate::points::poll;
 use crate::support::{Fault, SECOND, World};
 
-#[retry(deadline = "10s", timer = &world.clock, throttle = &world.throttle, bulkhead = &world.bulkhead)]
+#[retry(deadline = "10s", timer = &world.clock, throttle = world.throttle, bulkhead = world.bulkhead)]
 fn blocking(world: &World) -> Result<u32, Fault> {
     world.begin();
     Ok(1)
 }
 
-#[retry(deadline = "10s", timer = &world.clock, throttle = &world.throttle, bulkhead = &world.bulkhead)]
+#[retry(deadline = "10s", timer = &world.clock, throttle = world.throttle, bulkhead = world.bulkhead)]
 async fn later(world: &World) -> Result<u32, Fault> {
     world.begin();
     Ok(1)
 }
 
 /// Others get in line while its first attempt fails.
-#[retry(deadline = "10s", backoff = "none", timer = &world.clock, throttle = &world.throttle, bulkhead = &world.bulkhead)]
+#[retry(deadline = "10s", backoff = "none", timer = &world.clock, throttle = world.throttle, bulkhead = world.bulkhead)]
 fn again<'w>(world: &'w World, line: &mut Vec<Permit<'w>>) -> Result<u32, Fault> {
     world.begin();
     *line = in_line(world);
@@ -34,8 +36,8 @@ fn block(world: &World) -> Result<u32, Fault> {
     retry_block!(
         deadline = "10s",
         timer = &world.clock,
-        throttle = &world.throttle,
-        bulkhead = &world.bulkhead,
+        throttle = world.throttle,
+        bulkhead = world.bulkhead,
         || -> Result<u32, Fault> {
             world.begin();
             Ok(1)
@@ -47,13 +49,26 @@ fn runner(world: &World) -> Result<u32, Fault> {
     const POLICY: Policy = Policy::new().deadline(Duration::from_secs(10));
     let runner = POLICY
         .runner()
-        .throttle(&world.throttle)
-        .bulkhead(&world.bulkhead);
+        .throttle(world.throttle)
+        .bulkhead(world.bulkhead);
     let end = runner.timer(&world.clock).try_run(|| {
         world.begin();
         Ok::<_, Fault>(1)
     });
     end.map_err(|end| Fault::Cut(end.reason(), end.attempts()))
+}
+
+fn layer(world: &World) -> Result<u32, Fault> {
+    let layer = RetryLayer::new(Policy::new().deadline(10 * SECOND));
+    let layer = layer
+        .throttle(world.throttle)
+        .bulkhead(world.bulkhead)
+        .timer(world.clock.clone());
+    let service = layer.layer(service_fn(async |()| {
+        world.begin();
+        Ok(1)
+    }));
+    poll(service.oneshot(()), 100).unwrap()
 }
 
 /// As many as begin in a minute.
@@ -71,7 +86,7 @@ fn in_line(world: &World) -> Vec<Permit<'_>> {
 #[test]
 fn a_turn_behind_the_deadline_is_not_waited_for() {
     type Form = fn(&World) -> Result<u32, Fault>;
-    let forms: [Form; 4] = [blocking, block, runner, |world| {
+    let forms: [Form; 5] = [blocking, block, runner, layer, |world| {
         poll(later(world), 100).unwrap()
     }];
     for form in forms {
@@ -121,13 +136,13 @@ fn nor_behind_an_inherited_deadline() {
 /// Nobody is served meanwhile: neither a deadline nor the service ends the wait.
 #[test]
 fn without_a_deadline_the_wait_ends_after_a_minute() {
-    #[retry(timer = &world.clock, throttle = &world.throttle, bulkhead = &world.bulkhead)]
+    #[retry(timer = &world.clock, throttle = world.throttle, bulkhead = world.bulkhead)]
     fn blocking(world: &World) -> Result<u32, Fault> {
         world.begin();
         Ok(1)
     }
 
-    #[retry(timer = &world.clock, throttle = &world.throttle, bulkhead = &world.bulkhead)]
+    #[retry(timer = &world.clock, throttle = world.throttle, bulkhead = world.bulkhead)]
     async fn later(world: &World) -> Result<u32, Fault> {
         world.begin();
         Ok(1)

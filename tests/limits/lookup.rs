@@ -6,7 +6,7 @@ use reattempt::overload::breaker::State;
 use reattempt::{Bulkhead, Verdict, Verified, retry};
 
 use crate::points::poll;
-use crate::support::{Fault, World};
+use crate::support::{Fault, World, forever};
 
 /// A service that takes effect and loses its answer.
 struct Service {
@@ -21,7 +21,7 @@ impl Service {
     /// With one slot, and a breaker that waits for its only probe.
     fn new(looks: bool) -> Self {
         let world = World {
-            bulkhead: Bulkhead::new(1),
+            bulkhead: forever(Bulkhead::new(1)),
             ..World::half_open(0)
         };
         Self {

@@ -21,6 +21,7 @@ mod ends;
 mod forecast;
 mod hedge;
 mod keyed;
+mod layer;
 mod lookup;
 mod order;
 mod points;

@@ -144,9 +144,9 @@ fn assert_order(call: impl Fn(&Reasons, &World) -> RetryError<Fault>) {
 fn of_functions() {
     #[retry(
         policy = reasons.policy(),
-        breaker = &world.breaker,
-        bulkhead = &world.bulkhead,
-        throttle = &world.throttle,
+        breaker = world.breaker,
+        bulkhead = world.bulkhead,
+        throttle = world.throttle,
         budget = world.budget,
         timer = &world.clock,
         on = |_| reasons.verdict(),
@@ -161,9 +161,9 @@ fn of_functions() {
 fn of_async_functions() {
     #[retry(
         policy = reasons.policy(),
-        breaker = &world.breaker,
-        bulkhead = &world.bulkhead,
-        throttle = &world.throttle,
+        breaker = world.breaker,
+        bulkhead = world.bulkhead,
+        throttle = world.throttle,
         budget = world.budget,
         timer = &world.clock,
         on = |_| reasons.verdict(),
@@ -173,7 +173,7 @@ fn of_async_functions() {
     }
     #[retry(
         policy = reasons.policy(),
-        breaker = &world.breaker,
+        breaker = world.breaker,
         budget = world.budget,
         timer = &world.clock,
         on = |_| reasons.verdict(),
@@ -192,13 +192,13 @@ fn of_runners() {
     assert_order(|reasons, world| {
         let (policy, verdict) = (reasons.policy(), reasons.verdict());
         let runner = policy.on(|_: &Fault| verdict).timer(&world.clock);
-        let runner = runner.breaker(&world.breaker).budget(world.budget);
+        let runner = runner.breaker(world.breaker).budget(world.budget);
         runner.try_run(|| reasons.attempt(world)).unwrap_err()
     });
     assert_order(|reasons, world| {
         let (policy, verdict) = (reasons.policy(), reasons.verdict());
         let runner = policy.on(|_: &Fault| verdict).timer(&world.clock);
-        let runner = runner.breaker(&world.breaker).budget(world.budget);
+        let runner = runner.breaker(world.breaker).budget(world.budget);
         let end = runner.try_run_async(async || reasons.attempt(world));
         poll(end, 100).unwrap().unwrap_err()
     });
@@ -233,7 +233,7 @@ fn a_budget_pays_before_the_wait() {
     world.assert_paid();
 }
 
-#[retry(breaker = breaker, bulkhead = &world.bulkhead, throttle = throttle, budget = world.budget, timer = &world.clock, name = "call")]
+#[retry(breaker = breaker, bulkhead = world.bulkhead, throttle = throttle, budget = world.budget, timer = &world.clock, name = "call")]
 fn observed(
     world: &World,
     breaker: &Breaker,
@@ -245,7 +245,7 @@ fn observed(
 
 #[retry(
     breaker = breaker,
-    bulkhead = &world.bulkhead,
+    bulkhead = world.bulkhead,
     throttle = throttle,
     timer = &world.clock,
     name = "call",
@@ -262,16 +262,11 @@ fn refused_before_the_first_attempt() {
     let (open, throttle) = (Breaker::count_window(1), world.refusing());
     open.force_open();
     let table = [
-        (&open, 2, &world.throttle, GiveUpReason::BreakerOpen),
-        (
-            &world.breaker,
-            0,
-            &world.throttle,
-            GiveUpReason::BulkheadFull,
-        ),
-        (&world.breaker, 2, &throttle, GiveUpReason::Throttle),
-        (&world.breaker, 0, &throttle, GiveUpReason::BulkheadFull),
-        (&open, 0, &world.throttle, GiveUpReason::BreakerOpen),
+        (&open, 2, world.throttle, GiveUpReason::BreakerOpen),
+        (world.breaker, 0, world.throttle, GiveUpReason::BulkheadFull),
+        (world.breaker, 2, &throttle, GiveUpReason::Throttle),
+        (world.breaker, 0, &throttle, GiveUpReason::BulkheadFull),
+        (&open, 0, world.throttle, GiveUpReason::BreakerOpen),
         (&open, 2, &throttle, GiveUpReason::BreakerOpen),
         (&open, 0, &throttle, GiveUpReason::BreakerOpen),
     ];
@@ -300,7 +295,7 @@ fn refused_before_a_later_attempt() {
     let throttle = Throttle::adaptive().min_requests(1);
     // After its own failure, which is one of one, chance lets every other attempt through.
     let record = testing::record();
-    let end = observed(&world, &world.breaker, &throttle).unwrap_err();
+    let end = observed(&world, world.breaker, &throttle).unwrap_err();
     assert_eq!((end.reason(), end.attempts()), (GiveUpReason::Throttle, 1));
     record.assert(
         "

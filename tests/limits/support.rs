@@ -120,16 +120,21 @@ impl Future for Nap {
     }
 }
 
+/// Never dropped.
+pub(crate) fn forever<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
 /// Of one call.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) clock: Still,
-    /// For ever, as a layer's has to be.
+    // For ever, as those of a layer have to be.
     pub(crate) budget: &'static Budget,
-    pub(crate) breaker: Breaker,
+    pub(crate) breaker: &'static Breaker,
     /// For one attempt and a copy of it.
-    pub(crate) bulkhead: Bulkhead,
-    pub(crate) throttle: Throttle,
+    pub(crate) bulkhead: &'static Bulkhead,
+    pub(crate) throttle: &'static Throttle,
     pub(crate) attempts: Cell<u32>,
 }
 
@@ -143,10 +148,10 @@ impl World {
         clock.spend(1000 * SECOND);
         Self {
             clock,
-            budget: Box::leak(Box::new(Budget::tokens(100).timeout_cost(5))),
-            breaker: Breaker::count_window(100),
-            bulkhead: Bulkhead::new(2),
-            throttle,
+            budget: forever(Budget::tokens(100).timeout_cost(5)),
+            breaker: forever(Breaker::count_window(100)),
+            bulkhead: forever(Bulkhead::new(2)),
+            throttle: forever(throttle),
             attempts: Cell::new(0),
         }
     }
@@ -154,7 +159,7 @@ impl World {
     /// With a breaker that waits for its only probe.
     pub(crate) fn half_open(polls: u32) -> Self {
         let world = Self {
-            breaker: Breaker::count_window(1).probes(1),
+            breaker: forever(Breaker::count_window(1).probes(1)),
             ..Self::new(polls)
         };
         let permit = world.breaker.permit_with_clock(&world.clock).unwrap();

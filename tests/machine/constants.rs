@@ -32,7 +32,7 @@ macro_rules! constants {
             }),
             plain: constants!($kind $world [ScriptResult] { $($keys)*, timer = Time }),
             limited: constants!($kind $world [$story] {
-                $($keys)*, timer = Time, breaker = &$world.breaker, budget = $world.budget()
+                $($keys)*, timer = Time, breaker = $world.breaker, budget = $world.budget()
             }),
             paid: constants!($kind $world [ScriptResult] { $($keys)*, timer = Time, budget = $world.budget() }),
         }),*];

@@ -49,7 +49,8 @@ impl From<CutOff> for Fault {
 pub(crate) struct World {
     pub(crate) case: Case,
     pub(crate) policy: Policy,
-    pub(crate) breaker: Breaker,
+    /// As long as the process, as a `static` would.
+    pub(crate) breaker: &'static Breaker,
     log: Mutex<Log>,
 }
 
@@ -74,7 +75,7 @@ impl World {
         }
         let world = Arc::new(Self {
             policy: spec::policy(&case.spec),
-            breaker: case.breaker(),
+            breaker: Box::leak(Box::new(case.breaker())),
             case: case.clone(),
             log: Mutex::default(),
         });
@@ -106,7 +107,7 @@ impl World {
         case.acts.insert(0, fails);
         let world = Arc::new(Self {
             policy: spec::policy(&case.spec),
-            breaker: case.breaker(),
+            breaker: Box::leak(Box::new(case.breaker())),
             case,
             log: Mutex::default(),
         });

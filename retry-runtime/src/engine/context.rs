@@ -256,22 +256,6 @@ impl<T: Clock + ?Sized> CallContext<'_, T> {
         !self.until.is_never() || !around::is_quiet() || self.is_disabled()
     }
 
-    /// Returns after how long an attempt that runs is cut off: by the call's own deadline, or by an
-    /// inherited one that no outer attempt enforces. `None` without a deadline of its own.
-    #[cfg(feature = "std")]
-    pub fn cut_off_after(&self) -> Option<Duration> {
-        // Without a limit of its own an attempt goes on, also under an inherited deadline. A value
-        // decides that and not a type: an `impl From<GaveUp>` anywhere would change what calls do.
-        let own = self.until.own_remaining(self.timer)?;
-        shorter(Some(own), around::remaining_unenforced())
-    }
-
-    /// Returns whether the call's own deadline has passed.
-    #[cfg(feature = "std")]
-    pub(super) fn is_over_by_its_own(&self) -> bool {
-        (self.until.own_remaining(self.timer)).is_some_and(|left| left.is_zero())
-    }
-
     /// Returns whether the deadline has passed.
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {
@@ -382,6 +366,14 @@ impl Until {
     #[inline(always)]
     pub(crate) const fn bounds(self) -> Bounds {
         self.0
+    }
+
+    /// Returns whether a call or an attempt has a limit of its own. Without one an attempt goes on, also under an
+    /// inherited deadline: a value decides that and not a type, because an `impl From<GaveUp>` anywhere would change what
+    /// calls do.
+    #[inline(always)]
+    pub const fn has_deadline(self) -> bool {
+        self.0.has_deadline()
     }
 
     /// Returns whether a call has neither a deadline nor a low priority.

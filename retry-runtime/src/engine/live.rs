@@ -290,16 +290,6 @@ impl<P: Place> LiveCall<P> {
         self.progress.cut_off(context.erased(), gates, is_own)
     }
 
-    /// Ends the call whose attempt [`CallContext::cut_off_after`] has cut off.
-    #[cfg(feature = "std")]
-    pub fn overdue<T: Clock>(
-        &mut self,
-        context: CallContext<'_, T>,
-        gates: &mut impl Gate,
-    ) -> GaveUp {
-        self.cut_off(context, gates, context.is_over_by_its_own())
-    }
-
     /// Gives back the token of a retry whose service is not there any more.
     #[cfg(feature = "std")]
     pub fn give_back<T: Clock>(&self, context: CallContext<'_, T>) {
@@ -345,6 +335,25 @@ impl<P: Place> LiveCall<P> {
         let wait = gates.enter(context.timer);
         drop(priority);
         wait.map_err(|reason| self.progress.refused(context.erased(), gates, reason))
+    }
+
+    /// Asks the gates for an attempt, or whether its turn has come, if it `has_waited`. Returns how long it still has to
+    /// wait; `None` when it may begin.
+    ///
+    /// # Errors
+    ///
+    /// How the call ended.
+    #[cfg(feature = "std")]
+    pub fn ask_or_wait<T: Clock>(
+        &mut self,
+        context: CallContext<'_, T>,
+        gates: &mut impl Gate,
+        has_waited: bool,
+    ) -> Result<Option<Duration>, GaveUp> {
+        if !has_waited && self.ask(context, gates)?.is_zero() {
+            return Ok(None);
+        }
+        self.progress.ask_again(context.erased(), gates)
     }
 
     /// Enters gates of which none waits.

@@ -48,7 +48,7 @@ pub use shared::{
 pub use spans::{AttemptSpan, Spanned, attempt_span, in_span, spanned};
 pub use timed_out::{Lost, TimedOut};
 #[cfg(feature = "std")]
-pub use timeout::{limited, limited_hook, not_cut_off};
+pub use timeout::{Limit, limited, limited_hook, not_cut_off};
 #[cfg(feature = "std")]
 pub use watch::{CopiesOf, WatchCopies};
 pub use watch::{Describe, Described, Detail, ErrorText};

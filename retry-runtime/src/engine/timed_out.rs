@@ -17,6 +17,13 @@ pub struct TimedOut {
     pub(crate) marks: u32,
 }
 
+impl TimedOut {
+    /// Returns whether a limit of the call itself ended it.
+    pub const fn is_own(&self) -> bool {
+        !self.is_inherited
+    }
+}
+
 /// What is left of an attempt without an outcome: the proof that it was cut off, or that it never is.
 pub trait Lost {
     /// Returns it, if there is any.

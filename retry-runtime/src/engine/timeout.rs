@@ -30,22 +30,26 @@ pin_project! {
     }
 }
 
-/// Sixteen bytes: the limit moves to the box of the sleep.
+/// When an attempt is cut off. Sixteen bytes: the limit moves to the box of the sleep.
 #[derive(Debug)]
-enum Limit<S> {
+pub enum Limit<S> {
+    /// Nobody has waited for it.
     Ahead {
-        // The body has been polled.
+        /// The attempt has been polled.
         is_begun: bool,
+        /// Its own limit.
         until: Until,
     },
+    /// It is waited for.
     // In a box, unlike the sleep of a `Pause`, because it stands beside the attempt; an attempt
     // that is answered at its first poll makes none.
     Near(Pin<Box<Near<S>>>),
 }
 
 pin_project! {
+    /// The sleep until an attempt is cut off.
     #[derive(Debug)]
-    struct Near<S> {
+    pub struct Near<S> {
         until: Until,
         // The inherited deadline that this was made under, and whether it comes first.
         inherited: Timestamp,
@@ -85,7 +89,9 @@ pub const fn limited_hook<T: Timer, F: Future>(
 }
 
 impl<S> Limit<S> {
-    const fn begins(until: Until) -> Self {
+    /// Returns the limit of an attempt that begins now.
+    #[inline(always)]
+    pub const fn begins(until: Until) -> Self {
         Self::Ahead {
             is_begun: false,
             until,
@@ -129,6 +135,44 @@ impl<S> Limit<S> {
         };
         left.is_some_and(|left| left.is_zero())
     }
+
+    /// Waits until an attempt that has been polled is cut off: for ever without a limit.
+    pub fn passed<T: Timer<Sleep = S>>(&mut self, timer: &T, cx: &mut Context<'_>) -> Poll<TimedOut>
+    where
+        S: Future<Output = ()>,
+    {
+        self.follow();
+        let near = match self {
+            Self::Near(sleep) => sleep,
+            Self::Ahead { until, .. } => {
+                let until = *until;
+                let Some(left) = left(until, timer) else {
+                    return Poll::Pending;
+                };
+                let sleep = Box::pin(Near {
+                    until,
+                    inherited: around::unenforced(),
+                    // Decided here, because when the sleep ends both may have passed.
+                    is_inherited: until.own_remaining(timer).is_none_or(|own| left < own),
+                    sleep: timer.sleep(left),
+                });
+                *self = Self::Near(sleep);
+                match self {
+                    Self::Near(sleep) => sleep,
+                    // Has just been replaced; this way no panic is compiled in.
+                    Self::Ahead { .. } => return Poll::Pending,
+                }
+            }
+        };
+        let near = near.as_mut().project();
+        let end = TimedOut {
+            started: true,
+            is_inherited: *near.is_inherited,
+            // Read before the attempt is dropped, which may mark operations.
+            marks: around::marks(),
+        };
+        near.sleep.poll(cx).map(|()| end)
+    }
 }
 
 impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
@@ -137,7 +181,7 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         // Its own limits let an attempt be cut off. Without any, the deadline around is looked at between two attempts.
-        let is_limited = this.call.is_none() || this.limit.until().bounds().has_deadline();
+        let is_limited = this.call.is_none() || this.limit.until().has_deadline();
         let is_retry = || this.call.as_ref().is_some_and(|call| call.retries() > 0);
         if is_limited && this.limit.is_over_at_start(is_retry(), this.timer) {
             return Poll::Ready(Err(TimedOut {
@@ -158,37 +202,7 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
         if !is_limited {
             return Poll::Pending;
         }
-        this.limit.follow();
-        let near = match this.limit {
-            Limit::Near(sleep) => sleep,
-            Limit::Ahead { until, .. } => {
-                let until = *until;
-                let Some(left) = left(until, this.timer) else {
-                    return Poll::Pending;
-                };
-                let sleep = Box::pin(Near {
-                    until,
-                    inherited: around::unenforced(),
-                    // Decided here, because when the sleep ends both may have passed.
-                    is_inherited: until.own_remaining(this.timer).is_none_or(|own| left < own),
-                    sleep: this.timer.sleep(left),
-                });
-                *this.limit = Limit::Near(sleep);
-                match this.limit {
-                    Limit::Near(sleep) => sleep,
-                    // Has just been replaced; this way no panic is compiled in.
-                    Limit::Ahead { .. } => return Poll::Pending,
-                }
-            }
-        };
-        let near = near.as_mut().project();
-        let end = TimedOut {
-            started: true,
-            is_inherited: *near.is_inherited,
-            // Read before the attempt is dropped, which may mark operations.
-            marks: around::marks(),
-        };
-        near.sleep.poll(cx).map(|()| Err(end))
+        this.limit.passed(this.timer, cx).map(Err)
     }
 }
 

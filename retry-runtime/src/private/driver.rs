@@ -1,12 +1,12 @@
 //! What a crate above the runtime needs to drive calls of its own: layers of services, middleware
 //! of clients.
 
-#[cfg(feature = "std")]
-pub use crate::engine::BudgetGate;
 pub use crate::engine::{
-    AttemptStart, CallContext, Describe, Described, ErrorText, Gate, LiveCall, Spanned, TimedOut,
-    Until, attempt_span, by_code_alone, limited, spanned,
+    AttemptStart, CallContext, Describe, Described, ErrorText, Gate, Gates, Limit, LiveCall,
+    Spanned, TimedOut, Until, attempt_span, by_code_alone, limited, spanned,
 };
+#[cfg(feature = "std")]
+pub use crate::engine::{BreakerGate, BudgetGate, BulkheadGate, ThrottleGate};
 #[cfg(feature = "std")]
 pub use crate::inbound::{Inbound, is_low, learn, used_here};
 pub use crate::operation::{Operation, Site};

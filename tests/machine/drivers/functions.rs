@@ -31,9 +31,9 @@ macro_rules! form {
 
             functions!([$answer] |$world| bare bare_async { $($keys)* });
             functions!([$answer] |$world| polled polled_async { until = |value| *value != NOT_FINAL, $($keys)* });
-            functions!([$answer] |$world| guarded guarded_async { breaker = &$world.breaker, $($keys)* });
+            functions!([$answer] |$world| guarded guarded_async { breaker = $world.breaker, $($keys)* });
             functions!([$answer] |$world| both both_async {
-                breaker = &$world.breaker, until = |value| *value != NOT_FINAL, $($keys)*
+                breaker = $world.breaker, until = |value| *value != NOT_FINAL, $($keys)*
             });
 
             pub(crate) fn blocking(world: &Arc<World>) -> Ending {

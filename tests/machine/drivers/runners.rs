@@ -14,7 +14,7 @@ pub(crate) fn try_run(world: &Arc<World>) -> Ending {
     let runner = world.policy.runner().timer(Time);
     let runner = runner.on_retry(|retry: &Retry<'_, Fault>| world.announced(retry.delay()));
     Ending::from(match world.case.breaker {
-        Some(_) => runner.breaker(&world.breaker).try_run(|| world.attempt()),
+        Some(_) => runner.breaker(world.breaker).try_run(|| world.attempt()),
         None => runner.try_run(|| world.attempt()),
     })
 }
@@ -25,7 +25,7 @@ pub(crate) fn try_run_async(world: &Arc<World>) -> Ending {
     Ending::from(match world.case.breaker {
         Some(_) => drive(
             runner
-                .breaker(&world.breaker)
+                .breaker(world.breaker)
                 .try_run_async(|| world.attempt_async()),
         ),
         None => drive(runner.try_run_async(|| world.attempt_async())),
@@ -45,7 +45,7 @@ pub(crate) fn run_async(world: &Arc<World>) -> Ending {
     Ending::from(match world.case.breaker {
         Some(_) => drive(
             runner
-                .breaker(&world.breaker)
+                .breaker(world.breaker)
                 .run_async(|| world.attempt_async()),
         ),
         None => drive(runner.run_async(|| world.attempt_async())),
@@ -55,6 +55,9 @@ pub(crate) fn run_async(world: &Arc<World>) -> Ending {
 pub(crate) fn layer(world: &Arc<World>) -> Ending {
     let layer = RetryLayer::new(world.policy).timer(Time).name("layer");
     let layer = layer.on_retry(|retry: &Retry<'_, ScriptResult>| world.announced(retry.delay()));
-    let mut service = layer.layer(service_fn(|()| world.attempt_async()));
-    drive(service.call(())).into()
+    let attempts = service_fn(|()| world.attempt_async());
+    Ending::from(match world.case.breaker {
+        Some(_) => drive(layer.breaker(world.breaker).layer(attempts).call(())),
+        None => drive(layer.cut_off().layer(attempts).call(())),
+    })
 }

@@ -56,7 +56,7 @@ impl CallEnv for Env<'_, '_> {
 pub(crate) fn simulator(world: &Arc<World>) -> Ending {
     let is_low = world.policy.values().is_low();
     let _priority = is_low.then(|| BoundsScope::new(Bounds::LOW, false));
-    let breaker = world.case.breaker.map(|_| &world.breaker);
+    let breaker = world.case.breaker.map(|_| world.breaker);
     let mut account = spec::budget(&world.case.spec).map(|budget| budget.account_with_clock(&Time));
     let until = spec::time(&world.case.spec, "deadline").map(|deadline| Time.now().after(deadline));
     let mut call = Call::new();

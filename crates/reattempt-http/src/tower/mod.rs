@@ -12,8 +12,8 @@ pub use client::{ClientFuture, ClientProtocol, ClientService};
 pub use retry::GrpcClassifier;
 pub use retry::{
     AlwaysIdempotent, CloneRequest, CloneWith, CutOff, ErrorClassifier, FnClassifier,
-    HasIdempotency, JudgeAnswer, MethodIdempotency, RequestCloner, RequestIdempotency, RetryFuture,
-    RetryLayer, RetryService, StatusClassifier,
+    HasIdempotency, JudgeAnswer, Limits, MayEnd, MethodIdempotency, RequestCloner,
+    RequestIdempotency, RetryFuture, RetryLayer, RetryService, StatusClassifier,
 };
 pub use server::{ServerFuture, ServerProtocol, ServerService};
 pub use shed::{DeadlineShed, ShedService};

@@ -3,7 +3,7 @@
 #[cfg(feature = "tonic014")]
 use reattempt_core::codes::has_grpc_code;
 use reattempt_core::http::{HasMethod, HasStatus, Statuses, has_status};
-use reattempt_core::{Classify, GaveUp, IntoVerdict, Verdict};
+use reattempt_core::{Classify, IntoVerdict, Verdict};
 
 use super::idempotency::{AlwaysIdempotent, HasIdempotency, MethodIdempotency, RequestIdempotency};
 
@@ -46,52 +46,6 @@ pub trait JudgeAnswer<Req, Res, E> {
     /// `false`
     fn is_http(&self) -> bool {
         false
-    }
-
-    /// Returns what makes the answer of a call whose attempt the deadline of the policy has cancelled; `None` where it
-    /// cancels nothing.
-    ///
-    /// # Default
-    ///
-    /// `None`
-    fn cut_off(&self) -> Option<fn(GaveUp) -> Result<Res, E>> {
-        None
-    }
-}
-
-/// Classifies answers as `J` does, and lets the deadline cancel the attempt that runs: made by
-/// [`RetryLayer::cut_off`](super::RetryLayer::cut_off).
-#[derive(Debug, Clone, Copy)]
-pub struct CutOff<J>(pub(super) J);
-
-#[diagnostic::do_not_recommend]
-impl<Req, Res, E, J> JudgeAnswer<Req, Res, E> for CutOff<J>
-where
-    E: From<GaveUp>,
-    J: JudgeAnswer<Req, Res, E>,
-{
-    fn judge(&self, answer: &Result<Res, E>) -> Option<Verdict> {
-        self.0.judge(answer)
-    }
-
-    fn is_idempotent(&self, request: &Req) -> bool {
-        self.0.is_idempotent(request)
-    }
-
-    fn is_http(&self) -> bool {
-        self.0.is_http()
-    }
-
-    fn message(&self, answer: &Result<Res, E>) -> Option<String> {
-        self.0.message(answer)
-    }
-
-    fn has_code(&self, answer: &Result<Res, E>, code: &str) -> bool {
-        self.0.has_code(answer, code)
-    }
-
-    fn cut_off(&self) -> Option<fn(GaveUp) -> Result<Res, E>> {
-        Some(|end| Err(end.into()))
     }
 }
 

@@ -2,39 +2,42 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 use retry_runtime::private::driver::{
-    AttemptStart, BudgetGate, CallContext, Gate as _, LiveCall, Spanned, Until, attempt_span,
-    spanned,
+    AttemptStart, CallContext, Gate as _, Limit, LiveCall, Spanned, Until, attempt_span, spanned,
 };
 use retry_runtime::timer::Timer;
-use retry_runtime::{Cause, GiveUpReason, SharedRetryHook, Verdict};
+use retry_runtime::{Cause, GaveUp, GiveUpReason, SharedRetryHook, Verdict};
 use tower_service::Service;
 
 use super::classifier::JudgeAnswer;
 use super::cloner::RequestCloner;
+use super::ends::MayEnd;
 use super::plan::Plan;
 
 pin_project! {
     /// The future of [`RetryService`](super::RetryService).
     #[must_use = "futures do nothing unless polled"]
-    pub struct RetryFuture<S: Service<Req>, Req, J, C, O, T: Timer> {
-        plan: Arc<Plan<J, C, O, T>>,
+    pub struct RetryFuture<S: Service<Req>, Req, J, C, O, T: Timer, L: MayEnd<S::Error>> {
+        plan: Arc<Plan<J, C, O, T, L>>,
         service: S,
-        // `None` where it cannot be sent again.
+        // Of the next attempt; `None` where it cannot be sent again.
         request: Option<Req>,
         call: LiveCall,
         until: Until,
-        gates: Option<BudgetGate<'static>>,
+        gates: L::Gates,
         #[pin]
         state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
     }
 
-    impl<S: Service<Req>, Req, J, C, O, T: Timer> PinnedDrop for RetryFuture<S, Req, J, C, O, T> {
+    impl<S: Service<Req>, Req, J, C, O, T: Timer, L: MayEnd<S::Error>> PinnedDrop
+        for RetryFuture<S, Req, J, C, O, T, L>
+    {
         #[inline]
         fn drop(this: Pin<&mut Self>) {
             if this.call.failures() > 0 {
@@ -51,21 +54,33 @@ pin_project! {
             #[pin]
             future: Spanned<F>,
             start: AttemptStart<1>,
-            // Until the deadline cancels it, where it does and the attempt has to wait.
-            limit: Option<Pin<Box<P>>>,
+            // When the deadline cancels it, where it does.
+            limit: Limit<P>,
         },
         // Before an attempt that may not begin yet.
         Between {
-            in_delay: bool,
-            // The delay, and then the time that the service has to make room for another attempt.
+            wait: Wait,
             #[pin]
             sleep: P,
             // The answer before, where the call may end between two attempts.
             last: Option<A>,
         },
+        // Before the limits are asked.
+        Asks { last: Option<A> },
         // Until the service makes room.
         Ready,
     }
+}
+
+/// What is waited for before an attempt.
+#[derive(Clone, Copy)]
+enum Wait {
+    /// The delay.
+    Delay,
+    /// The turn of a throttle.
+    Turn,
+    /// Room in the service, no longer than the call may take.
+    Room,
 }
 
 impl<F, P, A> State<F, P, A> {
@@ -88,39 +103,48 @@ impl<F, P, A> State<F, P, A> {
 }
 
 /// An attempt that runs, when it began, and its limit.
-type Attempt<'s, F, P> = (
-    Pin<&'s mut Spanned<F>>,
-    AttemptStart<1>,
-    &'s mut Option<Pin<Box<P>>>,
-);
+type Attempt<'s, F, P> = (Pin<&'s mut Spanned<F>>, AttemptStart<1>, &'s mut Limit<P>);
 
 /// The answer of a call, or of an attempt that failed.
 type Polled<S, Req> = (Answer<S, Req>, Option<Verdict>);
 
 type Answer<S, Req> = Result<<S as Service<Req>>::Response, <S as Service<Req>>::Error>;
 
-impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
+impl<S, Req, J, C, O, T, L> RetryFuture<S, Req, J, C, O, T, L>
 where
     S: Service<Req> + Clone,
     C: RequestCloner<Req>,
     T: Timer,
+    L: MayEnd<S::Error>,
 {
     #[inline]
-    pub(super) fn start(plan: &Arc<Plan<J, C, O, T>>, ready: &mut S, request: Req) -> Self {
-        let clone = plan.cloner.clone_request(&request);
-        let service = ready.clone();
+    pub(super) fn start(plan: &Arc<Plan<J, C, O, T, L>>, ready: &mut S, request: Req) -> Self {
         let policy = plan.operation.policy();
         let until = Until::start(policy, &plan.timer);
         let context = plan.context(until);
-        let budget = policy.shared_budget();
-        let gates = budget.map(|budget| BudgetGate::new(budget, &plan.timer));
+        let gates = plan.ends.gates(policy.shared_budget(), &plan.timer);
+        if L::ASKS {
+            // The first attempt begins as the others do.
+            let clone = ready.clone();
+            return Self {
+                plan: Arc::clone(plan),
+                service: mem::replace(ready, clone),
+                request: Some(request),
+                call: LiveCall::start((), context),
+                until,
+                gates,
+                state: State::Asks { last: None },
+            };
+        }
+        let clone = plan.cloner.clone_request(&request);
+        let service = ready.clone();
         let start = AttemptStart::now(policy, &plan.timer);
         let mut call = LiveCall::start((), context);
         let future = call.inside(until, context, || ready.call(request));
         let state = State::Attempt {
             future: spanned(attempt_span(context, &call), future),
             start,
-            limit: None,
+            limit: Limit::begins(until),
         };
         Self {
             until,
@@ -134,13 +158,14 @@ where
     }
 }
 
-impl<S, Req, J, C, O, T> Future for RetryFuture<S, Req, J, C, O, T>
+impl<S, Req, J, C, O, T, L> Future for RetryFuture<S, Req, J, C, O, T, L>
 where
     S: Service<Req>,
     J: JudgeAnswer<Req, S::Response, S::Error>,
     C: RequestCloner<Req>,
     O: SharedRetryHook<Result<S::Response, S::Error>>,
     T: Timer,
+    L: MayEnd<S::Error>,
 {
     type Output = Result<S::Response, S::Error>;
 
@@ -158,13 +183,14 @@ where
 }
 
 // What only a failure needs is kept out of the way of a success.
-impl<S, Req, J, C, O, T> RetryFuture<S, Req, J, C, O, T>
+impl<S, Req, J, C, O, T, L> RetryFuture<S, Req, J, C, O, T, L>
 where
     S: Service<Req>,
     J: JudgeAnswer<Req, S::Response, S::Error>,
     C: RequestCloner<Req>,
     O: SharedRetryHook<Result<S::Response, S::Error>>,
     T: Timer,
+    L: MayEnd<S::Error>,
 {
     /// Goes on after an attempt that failed, or after a wait: the delay, the attempt, and so on.
     #[cold]
@@ -227,7 +253,7 @@ where
             this.state.set(State::Attempt {
                 future: spanned(span, service.call(request)),
                 start,
-                limit: None,
+                limit: Limit::begins(*this.until),
             });
             this.state.as_mut().attempt().0.poll(cx)
         });
@@ -245,13 +271,16 @@ where
         let plan = &**this.plan;
         let context = || plan.context(*this.until);
         let Poll::Ready(answer) = polled else {
-            let Some(answer) = plan.judge.cut_off() else {
+            let Some(error) = L::ERROR else {
                 return Poll::Pending;
             };
+            if !this.until.has_deadline() {
+                return Poll::Pending;
+            }
             let (_, _, limit) = this.state.attempt();
-            ready!(passed(context(), &plan.timer, limit, cx));
-            let end = this.call.overdue(context(), this.gates);
-            return Poll::Ready((answer(end), None));
+            let end = ready!(limit.passed(&plan.timer, cx));
+            let end = (this.call).cut_off(context(), this.gates, end.is_own());
+            return Poll::Ready((Err(error(end)), None));
         };
         let verdict = plan.judge.judge(&answer);
         let answer = match verdict {
@@ -297,93 +326,122 @@ where
             return Some(answer);
         };
         (plan.hook).on_retry(&this.call.retry_of(context, Cause::Error(&answer), delay));
-        // The kill switch or the deadline may end the call between two attempts.
-        let last = context.may_end().then_some(answer);
+        // A limit, the kill switch or the deadline may end the call between two attempts.
+        let last = (L::ASKS || context.may_end()).then_some(answer);
         if delay.is_zero() {
             this.state.set(State::Ready);
             return last.and_then(|last| self.delayed(last));
         }
         this.state.set(State::Between {
-            in_delay: true,
+            wait: Wait::Delay,
             sleep: plan.timer.sleep(delay),
             last,
         });
         None
     }
 
-    /// Ends a delay: the call may end here, or at the deadline while the service makes room.
-    fn delayed(self: Pin<&mut Self>, last: Answer<S, Req>) -> Option<Answer<S, Req>> {
-        let mut this = self.project();
-        let plan = &**this.plan;
-        let context = plan.context(*this.until);
+    /// Ends a delay: the call may end here.
+    fn delayed(mut self: Pin<&mut Self>, last: Answer<S, Req>) -> Option<Answer<S, Req>> {
+        let mut this = self.as_mut().project();
+        let context = this.plan.context(*this.until);
         if this.call.resume(context).is_err() {
             return Some(last);
         }
-        // Without one nobody asks for the answer any more, and it may hold the room that the service waits for.
-        if let Some(left) = context.remaining() {
-            this.state.set(State::Between {
-                in_delay: false,
-                sleep: plan.timer.sleep(left),
-                last: Some(last),
-            });
+        let last = Some(last);
+        if L::ASKS {
+            this.state.set(State::Asks { last });
+        } else {
+            self.make_room(last);
         }
         None
     }
 
-    /// Waits for the delay. Returns the answer of a call that ends before the next attempt.
+    /// Gives the service time to make room for the next attempt, until the deadline of the call.
+    fn make_room(self: Pin<&mut Self>, last: Option<Answer<S, Req>>) {
+        let mut this = self.project();
+        let plan = &**this.plan;
+        // Without one nobody asks for the answer any more, and it may hold the room that the service waits for.
+        this.state.set(match plan.context(*this.until).remaining() {
+            Some(left) if last.is_some() => State::Between {
+                wait: Wait::Room,
+                sleep: plan.timer.sleep(left),
+                last,
+            },
+            _ => State::Ready,
+        });
+    }
+
+    /// Asks the limits for an attempt, or asks again after a wait. Returns the answer of a call that they end.
+    fn ask(
+        mut self: Pin<&mut Self>,
+        has_waited: bool,
+        last: Option<Answer<S, Req>>,
+    ) -> Option<Answer<S, Req>> {
+        let mut this = self.as_mut().project();
+        let plan = &**this.plan;
+        let context = plan.context(*this.until);
+        match (this.call).ask_or_wait(context, this.gates, has_waited) {
+            Ok(None) => self.make_room(last),
+            Ok(Some(wait)) => this.state.set(State::Between {
+                wait: Wait::Turn,
+                sleep: plan.timer.sleep(wait),
+                last,
+            }),
+            Err(end) => return Some(last.unwrap_or_else(|| refused(L::ERROR, end))),
+        }
+        None
+    }
+
+    /// Waits until the next attempt may begin. Returns the answer of a call that ends before it.
     fn between(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Answer<S, Req>>> {
         loop {
             let this = self.as_mut().project();
-            let Now::Between {
-                in_delay,
-                sleep,
-                last,
-            } = this.state.project()
-            else {
-                return Poll::Ready(None);
-            };
-            let is_over = sleep.poll(cx).is_ready();
-            match (is_over, *in_delay) {
-                (false, true) => return Poll::Pending,
-                (false, false) => return Poll::Ready(None),
-                (true, false) => {
-                    (this.call).ended(this.plan.context(*this.until), GiveUpReason::Deadline);
-                    return Poll::Ready(last.take());
-                }
-                (true, true) => {
-                    let last = last.take();
-                    self.as_mut().project().state.set(State::Ready);
-                    if let Some(answer) = last.and_then(|last| self.as_mut().delayed(last)) {
-                        return Poll::Ready(Some(answer));
+            let (wait, last) = match this.state.project() {
+                Now::Between { wait, sleep, last } => {
+                    let is_over = sleep.poll(cx).is_ready();
+                    match wait {
+                        Wait::Room if !is_over => return Poll::Ready(None),
+                        _ if !is_over => return Poll::Pending,
+                        _ => (Some(*wait), last.take()),
                     }
                 }
+                Now::Asks { last } => (None, last.take()),
+                _ => return Poll::Ready(None),
+            };
+            let ended = match wait {
+                Some(Wait::Room) => {
+                    (this.call).ended(this.plan.context(*this.until), GiveUpReason::Deadline);
+                    return Poll::Ready(last);
+                }
+                Some(Wait::Delay) => {
+                    self.as_mut().project().state.set(State::Ready);
+                    last.and_then(|last| self.as_mut().delayed(last))
+                }
+                Some(Wait::Turn) => self.as_mut().ask(true, last),
+                None => self.as_mut().ask(false, last),
+            };
+            if ended.is_some() {
+                return Poll::Ready(ended);
             }
         }
     }
 }
 
-/// Waits for the deadline of a call; for ever, where it has none of its own.
+/// Returns the answer of a call that ended before its first attempt.
 #[cold]
-fn passed<T: Timer>(
-    context: CallContext<'_, T>,
-    timer: &T,
-    limit: &mut Option<Pin<Box<T::Sleep>>>,
-    cx: &mut Context<'_>,
-) -> Poll<()> {
-    if limit.is_none() {
-        *limit = (context.cut_off_after()).map(|left| Box::pin(timer.sleep(left)));
-    }
-    match limit {
-        Some(limit) => limit.as_mut().poll(cx),
-        None => Poll::Pending,
+#[expect(clippy::unreachable, reason = "limits have an error for it")]
+fn refused<R, E>(error: Option<fn(GaveUp) -> E>, end: GaveUp) -> Result<R, E> {
+    match error {
+        Some(error) => Err(error(end)),
+        None => unreachable!("nothing refuses an attempt"),
     }
 }
 
 /// Returns the answer of a call whose service is not ready any more, and never will be.
 #[cold]
 #[inline(never)]
-fn closed<Req, Res, E, J, C, O, T: Timer>(
-    plan: &Plan<J, C, O, T>,
+fn closed<Req, Res, E, J, C, O, T: Timer, L>(
+    plan: &Plan<J, C, O, T, L>,
     context: CallContext<'_, T>,
     call: &mut LiveCall,
     error: E,
@@ -402,7 +460,9 @@ where
     answer
 }
 
-impl<S: Service<Req>, Req, J, C, O, T: Timer> fmt::Debug for RetryFuture<S, Req, J, C, O, T> {
+impl<S: Service<Req>, Req, J, C, O, T: Timer, L: MayEnd<S::Error>> fmt::Debug
+    for RetryFuture<S, Req, J, C, O, T, L>
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryFuture")
             .field("operation", &self.plan.operation)

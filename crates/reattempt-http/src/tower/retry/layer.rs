@@ -7,14 +7,15 @@ use std::task::{Context, Poll};
 use reattempt_core::http::Statuses;
 use retry_runtime::rules::Violation;
 use retry_runtime::timer::{DefaultTimer, IntoTimer, Timer};
-use retry_runtime::{Budget, HookOf, Policy, Retry, SharedRetryHook};
+use retry_runtime::{Breaker, Budget, Bulkhead, HookOf, Policy, Retry, SharedRetryHook, Throttle};
 use tower_layer::Layer;
 use tower_service::Service;
 
 #[cfg(feature = "tonic014")]
 use super::classifier::GrpcClassifier;
-use super::classifier::{CutOff, ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
+use super::classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
 use super::cloner::{CloneRequest, CloneWith, RequestCloner};
+use super::ends::{CutOff, Limits, MayEnd};
 use super::future::RetryFuture;
 use super::idempotency::HasIdempotency;
 use super::plan::Plan;
@@ -32,7 +33,8 @@ use crate::operation::ClientOperation;
 /// [`ClientProtocol`](crate::tower::ClientProtocol) belongs inside. The layer tests the deadline
 /// between attempts, also while the service has no room for an attempt. An attempt that runs goes on
 /// beyond the deadline, because the error of a service need not be able to report its end: where it
-/// is, [`cut_off`](Self::cut_off) lets the deadline cancel the attempt.
+/// is, [`cut_off`](Self::cut_off) lets the deadline cancel the attempt, and [`breaker`](Self::breaker),
+/// [`bulkhead`](Self::bulkhead) and [`throttle`](Self::throttle) may refuse one.
 ///
 /// # If it does not compile
 ///
@@ -42,7 +44,9 @@ use crate::operation::ClientOperation;
 ///   reqwest `clone_request(reqwest::Request::try_clone)`. The bodies of axum and of tonic are not
 ///   `Clone` either;
 /// * or the error of the service is not [`Classify`](retry_runtime::Classify), as boxed errors are
-///   not: see [`on_answer`](Self::on_answer), or let `map_err` inside make an error that is.
+///   not: see [`on_answer`](Self::on_answer), or let `map_err` inside make an error that is;
+/// * or something can end a call without an answer of the service, such as [`cut_off`](Self::cut_off) or a
+///   [`breaker`](Self::breaker), and its error has no `From<GaveUp>`: let `map_err` inside make one that has.
 ///
 /// # Cancel safety
 ///
@@ -78,12 +82,13 @@ use crate::operation::ClientOperation;
 /// ```
 #[derive(Clone)]
 #[must_use = "a layer does nothing until it is put around a service"]
-pub struct RetryLayer<J = ErrorClassifier, C = CloneRequest, O = (), T = DefaultTimer> {
+pub struct RetryLayer<J = ErrorClassifier, C = CloneRequest, O = (), T = DefaultTimer, L = ()> {
     operation: ClientOperation,
     judge: J,
     cloner: C,
     hook: O,
     timer: T,
+    ends: L,
 }
 
 impl RetryLayer {
@@ -138,6 +143,7 @@ impl RetryLayer {
             cloner: CloneRequest,
             hook: (),
             timer: DefaultTimer,
+            ends: (),
         }
     }
 }
@@ -172,7 +178,9 @@ impl RetryLayer<StatusClassifier> {
         RetryLayer::try_new(policy)
             .map(|layer| layer.with_judge(StatusClassifier(Statuses::STANDARD)))
     }
+}
 
+impl<C, O, T, L> RetryLayer<StatusClassifier, C, O, T, L> {
     /// Retries by a table of your own.
     pub fn statuses(mut self, statuses: Statuses) -> Self {
         self.judge = StatusClassifier(statuses);
@@ -237,7 +245,7 @@ impl RetryLayer<GrpcClassifier> {
     }
 }
 
-impl<J, C, O, T> RetryLayer<J, C, O, T> {
+impl<J, C, O, T, L> RetryLayer<J, C, O, T, L> {
     /// Retries the answers for which `on` returns `true` or a retryable
     /// [`Verdict`](retry_runtime::Verdict). Write out the type of its parameter, which is the whole
     /// answer.
@@ -260,7 +268,7 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     /// });
     /// ```
     #[doc(alias = "on")]
-    pub fn on_answer<F>(self, on: F) -> RetryLayer<FnClassifier<F, J::Idempotency>, C, O, T>
+    pub fn on_answer<F>(self, on: F) -> RetryLayer<FnClassifier<F, J::Idempotency>, C, O, T, L>
     where
         J: HasIdempotency,
     {
@@ -268,20 +276,21 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
         self.with_judge(FnClassifier { on, idempotency })
     }
 
-    pub(super) fn with_judge<K>(self, judge: K) -> RetryLayer<K, C, O, T> {
+    pub(super) fn with_judge<K>(self, judge: K) -> RetryLayer<K, C, O, T, L> {
         RetryLayer {
             operation: self.operation,
             judge,
             cloner: self.cloner,
             hook: self.hook,
             timer: self.timer,
+            ends: self.ends,
         }
     }
 
     /// Lets the `deadline` of the policy cancel the attempt that runs, as that of `#[retry]` does: also an inherited deadline,
     /// if the policy has one of its own. The call then ends with an error of the service that is made of a
     /// [`GaveUp`](retry_runtime::GaveUp): boxed errors have that, as does
-    /// [`RequestError`](crate::http::RequestError). Call it after [`on_answer`](Self::on_answer) and `statuses`.
+    /// [`RequestError`](crate::http::RequestError).
     ///
     /// # Examples
     ///
@@ -299,13 +308,78 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     /// assert!(service.oneshot(1).await.is_err());
     /// # }
     /// ```
-    pub fn cut_off(self) -> RetryLayer<CutOff<J>, C, O, T> {
+    pub fn cut_off(self) -> RetryLayer<J, C, O, T, CutOff> {
+        self.ending(|_| CutOff(()))
+    }
+
+    /// Makes no attempt while `breaker` is open, and reports the results of attempts to it.
+    ///
+    /// A call that it refuses ends with the last answer; without one, with an error of the service that is made of a
+    /// [`GaveUp`](retry_runtime::GaveUp), as with [`cut_off`](Self::cut_off), which is included.
+    pub fn breaker(self, breaker: &'static Breaker) -> RetryLayer<J, C, O, T, Limits>
+    where
+        L: Into<Limits>,
+    {
+        self.limited(|limits| limits.breaker = Some(breaker))
+    }
+
+    /// Makes no attempt while `bulkhead` is full, and lets one that finds its size learn from the attempts. An attempt has
+    /// its slot from when it asks, also while it waits for the throttle or until the service is ready; a delay between
+    /// attempts has none. A call that it refuses ends as with [`breaker`](Self::breaker).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reattempt::{Bulkhead, Policy, tower::RetryLayer};
+    /// use std::io;
+    /// use tower::{Layer, ServiceExt, service_fn};
+    ///
+    /// static SEARCH: Bulkhead = Bulkhead::adaptive();
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> io::Result<()> {
+    /// let search = service_fn(async |word: String| io::Result::Ok(word.len()));
+    /// let service = RetryLayer::new(Policy::new()).bulkhead(&SEARCH).layer(search);
+    ///
+    /// assert_eq!(service.oneshot("retry".to_owned()).await?, 5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn bulkhead(self, bulkhead: &'static Bulkhead) -> RetryLayer<J, C, O, T, Limits>
+    where
+        L: Into<Limits>,
+    {
+        self.limited(|limits| limits.bulkhead = Some(bulkhead))
+    }
+
+    /// Makes no attempt that `throttle` refuses, and reports the results of attempts to it; an attempt waits for its turn.
+    /// A call that it refuses ends as with [`breaker`](Self::breaker).
+    pub fn throttle(self, throttle: &'static Throttle) -> RetryLayer<J, C, O, T, Limits>
+    where
+        L: Into<Limits>,
+    {
+        self.limited(|limits| limits.throttle = Some(throttle))
+    }
+
+    fn limited(self, set: impl FnOnce(&mut Limits)) -> RetryLayer<J, C, O, T, Limits>
+    where
+        L: Into<Limits>,
+    {
+        self.ending(|ends| {
+            let mut limits = ends.into();
+            set(&mut limits);
+            limits
+        })
+    }
+
+    fn ending<M>(self, ends: impl FnOnce(L) -> M) -> RetryLayer<J, C, O, T, M> {
         RetryLayer {
             operation: self.operation,
-            judge: CutOff(self.judge),
+            judge: self.judge,
             cloner: self.cloner,
             hook: self.hook,
             timer: self.timer,
+            ends: ends(self.ends),
         }
     }
 
@@ -314,19 +388,20 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     ///
     /// The layer calls it before the first attempt, which may use the request up, and before each
     /// further attempt.
-    pub fn clone_request<F>(self, clone: F) -> RetryLayer<J, CloneWith<F>, O, T> {
+    pub fn clone_request<F>(self, clone: F) -> RetryLayer<J, CloneWith<F>, O, T, L> {
         RetryLayer {
             operation: self.operation,
             judge: self.judge,
             cloner: CloneWith(clone),
             hook: self.hook,
             timer: self.timer,
+            ends: self.ends,
         }
     }
 
     /// Calls `hook` with each retry before its delay. [`Retry::error`] is the whole answer:
     /// `|retry| match retry.error() { Some(Ok(response)) => ..., Some(Err(error)) => ..., None => {} }`.
-    pub fn on_retry<F, R>(self, hook: F) -> RetryLayer<J, C, HookOf<F, R>, T>
+    pub fn on_retry<F, R>(self, hook: F) -> RetryLayer<J, C, HookOf<F, R>, T, L>
     where
         F: Fn(&Retry<'_, R>),
     {
@@ -336,17 +411,19 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
             cloner: self.cloner,
             hook: HookOf::new(hook),
             timer: self.timer,
+            ends: self.ends,
         }
     }
 
     /// Waits with `timer` instead of the timer that the features choose.
-    pub fn timer<U>(self, timer: U) -> RetryLayer<J, C, O, U> {
+    pub fn timer<U>(self, timer: U) -> RetryLayer<J, C, O, U, L> {
         RetryLayer {
             operation: self.operation,
             judge: self.judge,
             cloner: self.cloner,
             hook: self.hook,
             timer,
+            ends: self.ends,
         }
     }
 
@@ -365,7 +442,7 @@ impl<J, C, O, T> RetryLayer<J, C, O, T> {
     }
 }
 
-impl<J, C, O, T> fmt::Debug for RetryLayer<J, C, O, T> {
+impl<J, C, O, T, L> fmt::Debug for RetryLayer<J, C, O, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryLayer")
             .field("operation", &self.operation)
@@ -373,14 +450,15 @@ impl<J, C, O, T> fmt::Debug for RetryLayer<J, C, O, T> {
     }
 }
 
-impl<S, J, C, O, T> Layer<S> for RetryLayer<J, C, O, T>
+impl<S, J, C, O, T, L> Layer<S> for RetryLayer<J, C, O, T, L>
 where
     J: Clone,
     C: Clone,
     O: Clone,
     T: IntoTimer + Clone,
+    L: Clone,
 {
-    type Service = RetryService<S, J, C, O, T::Timer>;
+    type Service = RetryService<S, J, C, O, T::Timer, L>;
 
     fn layer(&self, inner: S) -> Self::Service {
         RetryService {
@@ -391,18 +469,19 @@ where
                 cloner: self.cloner.clone(),
                 hook: self.hook.clone(),
                 timer: self.timer.clone().for_async(),
+                ends: self.ends.clone(),
             }),
         }
     }
 }
 
 /// A service whose calls are retried. [`RetryLayer`] makes it.
-pub struct RetryService<S, J, C, O, T> {
+pub struct RetryService<S, J, C, O, T, L = ()> {
     inner: S,
-    plan: Arc<Plan<J, C, O, T>>,
+    plan: Arc<Plan<J, C, O, T, L>>,
 }
 
-impl<S: Clone, J, C, O, T> Clone for RetryService<S, J, C, O, T> {
+impl<S: Clone, J, C, O, T, L> Clone for RetryService<S, J, C, O, T, L> {
     fn clone(&self) -> Self {
         Self {
             inner: self.inner.clone(),
@@ -411,7 +490,7 @@ impl<S: Clone, J, C, O, T> Clone for RetryService<S, J, C, O, T> {
     }
 }
 
-impl<S: fmt::Debug, J, C, O, T> fmt::Debug for RetryService<S, J, C, O, T> {
+impl<S: fmt::Debug, J, C, O, T, L> fmt::Debug for RetryService<S, J, C, O, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryService")
             .field("inner", &self.inner)
@@ -420,17 +499,18 @@ impl<S: fmt::Debug, J, C, O, T> fmt::Debug for RetryService<S, J, C, O, T> {
     }
 }
 
-impl<S, Req, J, C, O, T> Service<Req> for RetryService<S, J, C, O, T>
+impl<S, Req, J, C, O, T, L> Service<Req> for RetryService<S, J, C, O, T, L>
 where
     S: Service<Req> + Clone,
     J: JudgeAnswer<Req, S::Response, S::Error>,
     C: RequestCloner<Req>,
     O: SharedRetryHook<Result<S::Response, S::Error>>,
     T: Timer,
+    L: MayEnd<S::Error>,
 {
     type Response = S::Response;
     type Error = S::Error;
-    type Future = RetryFuture<S, Req, J, C, O, T>;
+    type Future = RetryFuture<S, Req, J, C, O, T, L>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)

@@ -3,6 +3,7 @@
 
 mod classifier;
 mod cloner;
+mod ends;
 mod future;
 mod idempotency;
 mod layer;
@@ -13,8 +14,9 @@ mod tests;
 
 #[cfg(feature = "tonic014")]
 pub use classifier::GrpcClassifier;
-pub use classifier::{CutOff, ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
+pub use classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
 pub use cloner::{CloneRequest, CloneWith, RequestCloner};
+pub use ends::{CutOff, Limits, MayEnd};
 pub use future::RetryFuture;
 pub use idempotency::{AlwaysIdempotent, HasIdempotency, MethodIdempotency, RequestIdempotency};
 pub use layer::{RetryLayer, RetryService};

@@ -7,15 +7,16 @@ use super::classifier::JudgeAnswer;
 use crate::operation::ClientOperation;
 
 /// How the calls of a service are retried.
-pub(super) struct Plan<J, C, O, T> {
+pub(super) struct Plan<J, C, O, T, L> {
     pub(super) operation: ClientOperation,
     pub(super) judge: J,
     pub(super) cloner: C,
     pub(super) hook: O,
     pub(super) timer: T,
+    pub(super) ends: L,
 }
 
-impl<J, C, O, T> Plan<J, C, O, T> {
+impl<J, C, O, T, L> Plan<J, C, O, T, L> {
     /// Returns the context of a call that ends at `until`.
     #[inline(always)]
     pub(super) fn context(&self, until: Until) -> CallContext<'_, T> {

@@ -1,0 +1,136 @@
+//! The limits of a layer: who is refused with which error, and what they learn.
+
+use std::cell::{Cell, RefCell};
+use std::error::Error;
+use std::time::Duration;
+
+use reattempt::tower::RetryLayer;
+use reattempt::{Breaker, Bulkhead, GaveUp, GiveUpReason, Policy, Throttle, Verdict};
+use tokio::time::Instant;
+use tower::{Layer as _, ServiceExt as _, service_fn};
+
+use crate::support::{Fault, SECOND, World, forever};
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_refused_ends_with_an_error_of_the_service() {
+    let world = World::new(0);
+    let open = forever(Breaker::count_window(1));
+    open.force_open();
+    let full = forever(Bulkhead::new(1));
+    let _other = full.permit().unwrap();
+    let policy = Policy::new();
+    let layer = || RetryLayer::new(policy).timer(world.clock.clone());
+    for (layer, reason) in [
+        (layer().breaker(open), GiveUpReason::BreakerOpen),
+        (layer().bulkhead(full), GiveUpReason::BulkheadFull),
+        (
+            layer().throttle(forever(world.refusing())),
+            GiveUpReason::Throttle,
+        ),
+        // Each keeps the others, and `cut_off` before them changes nothing.
+        (
+            layer().breaker(open).bulkhead(world.bulkhead),
+            GiveUpReason::BreakerOpen,
+        ),
+        (
+            layer().bulkhead(full).throttle(world.throttle),
+            GiveUpReason::BulkheadFull,
+        ),
+        (
+            layer().cut_off().throttle(world.throttle).bulkhead(full),
+            GiveUpReason::BulkheadFull,
+        ),
+    ] {
+        let service = layer.layer(service_fn(|()| world.work()));
+        assert_eq!(service.oneshot(()).await, Err(Fault::Cut(reason, 0)));
+    }
+    assert_eq!(world.attempts.get(), 0);
+    world.assert_let_through();
+
+    // Most services of tower have boxed errors, which have no verdict.
+    type Boxed = Box<dyn Error + Send + Sync>;
+    let layer = RetryLayer::new(policy)
+        .bulkhead(full)
+        .on_answer(|_: &Result<u32, Boxed>| false);
+    let end = layer.layer(service_fn(async |()| Ok(1))).oneshot(()).await;
+    let end = end.unwrap_err().downcast::<GaveUp>().unwrap();
+    assert_eq!(
+        (end.reason(), end.attempts()),
+        (GiveUpReason::BulkheadFull, 0)
+    );
+}
+
+/// It has no slot in its delay, where another call takes the last one.
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_is_refused_ends_the_call_with_the_last_error() {
+    let bulkhead = forever(Bulkhead::new(1));
+    let (calls, other) = (Cell::new(0), RefCell::new(None));
+    let layer = RetryLayer::new(Policy::new().base(SECOND)).bulkhead(bulkhead);
+    let layer = layer.on_retry(|_| *other.borrow_mut() = Some(bulkhead.permit().unwrap()));
+    let service = layer.layer(service_fn(async |()| {
+        assert_eq!(bulkhead.running(), 1);
+        calls.set(calls.get() + 1);
+        Err::<u32, _>(Fault::Down)
+    }));
+    assert_eq!(service.oneshot(()).await, Err(Fault::Down));
+    assert_eq!((calls.get(), bulkhead.running()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_cannot_be_cloned_is_sent_once() {
+    let calls = Cell::new(0);
+    let layer = RetryLayer::new(Policy::new()).bulkhead(forever(Bulkhead::new(1)));
+    let layer = layer.clone_request(|_: &Box<u32>| None);
+    let service = layer.layer(service_fn(async |number: Box<u32>| {
+        calls.set(calls.get() + *number);
+        Err::<u32, _>(Fault::Down)
+    }));
+    assert_eq!(service.oneshot(Box::new(1)).await, Err(Fault::Down));
+    assert_eq!(calls.get(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_wait_for_their_turn() {
+    let throttle = forever(Throttle::rate(2, SECOND).max_wait(2 * SECOND));
+    let start = Instant::now();
+    let layer = RetryLayer::new(Policy::new()).throttle(throttle);
+    let service = layer.layer(service_fn(async |()| Ok(start.elapsed())));
+    let call = || service.clone().oneshot(());
+    let (a, b, c, d, e, f, g) =
+        tokio::join!(call(), call(), call(), call(), call(), call(), call());
+    let [now, second, third] = [0, 1, 2].map(|seconds| Ok(seconds * SECOND));
+    assert_eq!([a, b, c, d, e, f], [now, now, second, second, third, third]);
+    assert_eq!(g, Err(Fault::Cut(GiveUpReason::Throttle, 0)));
+}
+
+/// By answers and by what its deadline cuts off.
+#[tokio::test(start_paused = true)]
+async fn a_bulkhead_that_finds_its_size_learns_of_each_attempt() {
+    let policy = Policy::new().max(1);
+    let throttled = forever(Bulkhead::adaptive());
+    let layer = RetryLayer::new(policy).bulkhead(throttled);
+    let layer = layer.on_answer(|_: &Result<u32, Fault>| Verdict::Throttled(None));
+    let service = layer.layer(service_fn(async |()| Ok(1)));
+
+    let slow = forever(Bulkhead::adaptive());
+    let layer = RetryLayer::new(policy.deadline(SECOND)).bulkhead(slow);
+    let hanging = layer.layer(service_fn(|()| {
+        std::future::pending::<Result<u32, Fault>>()
+    }));
+
+    let well = forever(Bulkhead::adaptive());
+    let layer = RetryLayer::new(policy).bulkhead(well);
+    let quick = layer.layer(service_fn(async |()| {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        Ok::<_, Fault>(1)
+    }));
+    for _ in 0..500 {
+        assert_eq!(service.clone().oneshot(()).await, Ok(1));
+        let cut = Err(Fault::Cut(GiveUpReason::Deadline, 1));
+        assert_eq!(hanging.clone().oneshot(()).await, cut);
+        assert_eq!(quick.clone().oneshot(()).await, Ok(1));
+    }
+    assert!(throttled.limit() < 20, "{throttled:?}");
+    assert!(slow.limit() < 20, "{slow:?}");
+    assert_eq!(well.limit(), 20, "{well:?}");
+}
