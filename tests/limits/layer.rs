@@ -2,14 +2,20 @@
 
 use std::cell::{Cell, RefCell};
 use std::error::Error;
+use std::future::pending;
 use std::time::Duration;
 
+use reattempt::overload::breaker::State;
+use reattempt::timer::{Clock, Timer, Timestamp};
 use reattempt::tower::RetryLayer;
-use reattempt::{Breaker, Bulkhead, GaveUp, GiveUpReason, Policy, Throttle, Verdict};
+use reattempt::{
+    Breaker, Bulkhead, GaveUp, GiveUpReason, Policy, Throttle, Verdict, deadline, testing,
+};
 use tokio::time::Instant;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
-use crate::support::{Fault, SECOND, World, forever};
+use crate::points::poll;
+use crate::support::{Fault, Nap, SECOND, Still, World, forever};
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_refused_ends_with_an_error_of_the_service() {
@@ -114,9 +120,7 @@ async fn a_bulkhead_that_finds_its_size_learns_of_each_attempt() {
 
     let slow = forever(Bulkhead::adaptive());
     let layer = RetryLayer::new(policy.deadline(SECOND)).bulkhead(slow);
-    let hanging = layer.layer(service_fn(|()| {
-        std::future::pending::<Result<u32, Fault>>()
-    }));
+    let hanging = layer.layer(service_fn(|()| pending::<Result<u32, Fault>>()));
 
     let well = forever(Bulkhead::adaptive());
     let layer = RetryLayer::new(policy).bulkhead(well);
@@ -133,4 +137,38 @@ async fn a_bulkhead_that_finds_its_size_learns_of_each_attempt() {
     assert!(throttled.limit() < 20, "{throttled:?}");
     assert!(slow.limit() < 20, "{slow:?}");
     assert_eq!(well.limit(), 20, "{well:?}");
+}
+
+/// Its naps take an hour, whatever they were to take.
+#[derive(Debug, Clone)]
+struct Late(Still);
+
+impl Clock for Late {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+}
+
+impl Timer for Late {
+    type Sleep = Nap;
+
+    fn sleep(&self, _: Duration) -> Nap {
+        Timer::sleep(&self.0, 3600 * SECOND)
+    }
+}
+
+/// By then its own deadline has passed as well, which would be a failure of the service.
+#[test]
+fn an_inherited_deadline_stays_one_where_a_timer_ends_late() {
+    let _time = testing::virtual_time();
+    let breaker = forever(Breaker::count_window(1));
+    let layer = RetryLayer::new(Policy::new().deadline(10 * SECOND));
+    let layer = layer.breaker(breaker).timer(Late(Still::pending(1)));
+    let service = || layer.layer(service_fn(|()| pending::<Result<u32, Fault>>()));
+    let cut = Some(Err(Fault::Cut(GiveUpReason::Deadline, 1)));
+    let inherited = deadline::within_blocking(SECOND, || poll(service().oneshot(()), 100));
+    let is_closed = || breaker.state() == State::Closed;
+    assert_eq!((inherited, is_closed()), (cut, true));
+    let own = poll(service().oneshot(()), 100);
+    assert_eq!((own, is_closed()), (cut, false));
 }
