@@ -110,7 +110,7 @@ impl Step {
             );
         }
         if keys.queue.is_some() {
-            refuse_own_code(&durable, is_transaction, faults);
+            refuse_own_code(&durable, is_transaction, retries.as_ref(), faults);
         }
         // What a transaction returns is no second fault.
         let is_transaction = is_transaction && keys.queue.is_none();
@@ -230,11 +230,12 @@ impl Step {
         quote_spanned!(at(self.durable.answer.span())=> <#value as #private::IsCommitted>::Value)
     }
 
-    /// Returns the arguments for the record. A step that ignores their changes and cannot be undone
+    /// Returns the arguments for the record. A step that ignores their changes, cannot be undone and is run here
     /// needs none.
     fn recorded_arguments(&self) -> TokenStream {
         let Self { private, .. } = self;
-        if self.ignores_args && self.undo.is_none() && self.undo_unknown.is_none() {
+        let is_run_here = self.queue.is_none();
+        if self.ignores_args && is_run_here && self.undo.is_none() && self.undo_unknown.is_none() {
             return ours!(#private::step_arguments(false, []));
         }
         let is_compared = !self.ignores_args;
@@ -382,8 +383,22 @@ impl Step {
 }
 
 /// Refuses what only code of this process can use.
-fn refuse_own_code(durable: &Durable, is_transaction: bool, faults: &mut Diagnostics) {
+fn refuse_own_code(
+    durable: &Durable,
+    is_transaction: bool,
+    retries: Option<&TokenStream>,
+    faults: &mut Diagnostics,
+) {
     let name = durable.function.signature.ident.span();
+    let keys = retries
+        .map(|keys| reattempt_syntax::args::parse(keys.clone(), &mut Diagnostics::default()));
+    if let Some(until) = keys.and_then(|keys| keys.until) {
+        faults.push(
+            until.key,
+            RuleId::D6,
+            "a step with `queue` is run by agents, and what they return is final; drop `until`, and let an agent that is not done yet call `retry_fail` with `'transient'` and a delay",
+        );
+    }
     if is_transaction {
         faults.push(
             name,

@@ -779,7 +779,10 @@ CREATE TABLE retry_call (
     delay       BIGINT,
     -- When a supervisor looks at it next.
     due         BIGINT   NOT NULL,
-    PRIMARY KEY (run_id, seq)
+    PRIMARY KEY (run_id, seq),
+    -- Agents may write some columns themselves.
+    CHECK (state <> 2 OR result IS NOT NULL),
+    CHECK (state <> 3 OR error IS NOT NULL AND verdict IS NOT NULL)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 CREATE INDEX retry_call_offered ON retry_call (queue, offered_at, id) WHERE state = 0;
 CREATE INDEX retry_call_due ON retry_call (due);

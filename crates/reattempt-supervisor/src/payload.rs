@@ -103,14 +103,21 @@ pub(crate) fn is_same_json(one: &str, other: &str) -> bool {
 /// read.
 pub(crate) fn canonical(json: &str) -> String {
     let mut canonical = String::with_capacity(json.len());
-    match write_canonical(json, &mut canonical) {
+    match write_canonical(json, LEVELS, &mut canonical) {
         Ok(()) => canonical,
         Err(_) => json.to_owned(),
     }
 }
 
-/// Appends a JSON text with sorted keys, and strings in one form. Numbers stay as they are written.
-fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
+/// How many values `serde_json` reads inside each other. It counts none inside a `RawValue`.
+const LEVELS: u32 = 127;
+
+/// Appends a JSON text with sorted keys, and strings in one form, unless more values than `levels` are inside each other.
+/// Numbers stay as they are written.
+fn write_canonical(json: &str, levels: u32, out: &mut String) -> serde_json::Result<()> {
+    let Some(levels) = levels.checked_sub(1) else {
+        return Err(serde::de::Error::custom("it is nested too deeply"));
+    };
     let mut separator = "";
     if json.starts_with('{') {
         out.push('{');
@@ -118,7 +125,7 @@ fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
             out.push_str(separator);
             out.push_str(&serde_json::to_string(&key)?);
             out.push(':');
-            write_canonical(value.get(), out)?;
+            write_canonical(value.get(), levels, out)?;
             separator = ",";
         }
         out.push('}');
@@ -126,7 +133,7 @@ fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
         out.push('[');
         for value in serde_json::from_str::<Vec<&RawValue>>(json)? {
             out.push_str(separator);
-            write_canonical(value.get(), out)?;
+            write_canonical(value.get(), levels, out)?;
             separator = ",";
         }
         out.push(']');
@@ -144,6 +151,19 @@ fn write_canonical(json: &str, out: &mut String) -> serde_json::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A text of a few kilobytes must not end the process.
+    #[test]
+    fn what_is_nested_too_deeply_is_compared_as_it_is() {
+        let nested = |levels: usize| ["[".repeat(levels), "]".repeat(levels)].concat();
+        let spaced = |levels: usize| ["[ ".repeat(levels), "]".repeat(levels)].concat();
+        assert!(is_same_json(&nested(126), &spaced(126)));
+        for levels in [200, 100_000] {
+            assert_eq!(canonical(&spaced(levels)), spaced(levels));
+            assert!(is_same_json(&nested(levels), &nested(levels)));
+            assert!(!is_same_json(&nested(levels), &spaced(levels)));
+        }
+    }
 
     #[test]
     fn the_same_json_may_be_written_in_several_ways() {

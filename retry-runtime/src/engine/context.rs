@@ -363,17 +363,12 @@ impl Until {
         }
     }
 
+    /// Returns what attempts see of it.
+    // Without a deadline among it an attempt goes on, also under an inherited one: a value decides that and not a type,
+    // because an `impl From<GaveUp>` anywhere would change what calls do.
     #[inline(always)]
-    pub(crate) const fn bounds(self) -> Bounds {
+    pub const fn bounds(self) -> Bounds {
         self.0
-    }
-
-    /// Returns whether a call or an attempt has a limit of its own. Without one an attempt goes on, also under an
-    /// inherited deadline: a value decides that and not a type, because an `impl From<GaveUp>` anywhere would change what
-    /// calls do.
-    #[inline(always)]
-    pub const fn has_deadline(self) -> bool {
-        self.0.has_deadline()
     }
 
     /// Returns whether a call has neither a deadline nor a low priority.

@@ -12,16 +12,9 @@ use crate::timer::Clock;
 pub struct TimedOut {
     pub(crate) started: bool,
     /// An inherited deadline ended it, not a limit that the loop knows.
-    pub(crate) is_inherited: bool,
+    pub is_inherited: bool,
     /// How many operations had been marked on this thread. An attempt marks more when it is dropped.
     pub(crate) marks: u32,
-}
-
-impl TimedOut {
-    /// Returns whether a limit of the call itself ended it.
-    pub const fn is_own(&self) -> bool {
-        !self.is_inherited
-    }
 }
 
 /// What is left of an attempt without an outcome: the proof that it was cut off, or that it never is.

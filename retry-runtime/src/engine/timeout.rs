@@ -181,7 +181,7 @@ impl<T: Timer, F: Future> Future for Limited<'_, T, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         // Its own limits let an attempt be cut off. Without any, the deadline around is looked at between two attempts.
-        let is_limited = this.call.is_none() || this.limit.until().has_deadline();
+        let is_limited = this.call.is_none() || this.limit.until().bounds().has_deadline();
         let is_retry = || this.call.as_ref().is_some_and(|call| call.retries() > 0);
         if is_limited && this.limit.is_over_at_start(is_retry(), this.timer) {
             return Poll::Ready(Err(TimedOut {

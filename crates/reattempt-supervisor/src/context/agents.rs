@@ -9,7 +9,7 @@ use std::task::Poll;
 use super::agent_timer::Answer;
 use super::arguments::StepArguments;
 use super::body::{StepOutcome, outcome_of};
-use super::call::{Call, UndoFn, ambiguous, collect_undo, key_of, oversized, value_of};
+use super::call::{Call, UndoFn, ambiguous, collect_undo, key_of, oversized, unwritable, value_of};
 use super::journal::{Lookup, Stop, other_arguments};
 use super::step::{Step, StepError, StepFailure, StepSpec};
 use super::wait::Waiting;
@@ -57,7 +57,7 @@ where
                     Lookup::Ended(_) | Lookup::Wait => None,
                 };
                 let record = Offer::new(context, &call, queue, begun)
-                    .wait_for_end(&body)
+                    .wait_for_end(codec, &body)
                     .await;
                 context.finish(record).await
             }
@@ -91,9 +91,13 @@ impl<'c> Offer<'c> {
     }
 
     /// Waits until the step has ended, and returns its record.
-    async fn wait_for_end<T, F>(&self, body: &(impl Fn(Arc<Step>) -> F + Sync)) -> Record
+    async fn wait_for_end<T, F>(
+        &self,
+        codec: Codec<T>,
+        body: &(impl Fn(Arc<Step>) -> F + Sync),
+    ) -> Record
     where
-        T: Send,
+        T: Send + Sync,
         F: Future<Output = Result<T, StepFailure>> + Send,
     {
         let (context, Call { seq, spec, .. }) = (self.context, self.call);
@@ -107,9 +111,13 @@ impl<'c> Offer<'c> {
                     self.wait_for_answer(seen).await;
                     continue;
                 }
-                CallState::Finished(result) => return self.done(&status, result).await,
+                CallState::Finished(result) => match self.checked(result, codec) {
+                    Ok(()) => return self.done(status.failures, result.clone()),
+                    // Nothing of it is kept: after a resubmission an agent runs the step again.
+                    Err(stop) => Err(stop),
+                },
                 CallState::Failed(failure) => {
-                    match self.judge(failure, status.failures, body).await {
+                    match self.judge(failure, status.failures, codec, body).await {
                         Next::Offer(next) => Ok(next),
                         Next::End(record) => return *record,
                         Next::Stop(stop) => Err(stop),
@@ -204,18 +212,27 @@ impl<'c> Offer<'c> {
         }
     }
 
-    /// Returns the record of a step that an agent has finished.
-    async fn done(&self, status: &CallStatus, result: &str) -> Record {
-        let (context, call) = (self.context, self.call);
-        let (size, limit) = (result.len(), context.inner.limits.max_payload);
+    /// Tests whether this may be the result of the step.
+    fn checked<T>(&self, result: &str, codec: Codec<T>) -> Result<(), Stop> {
+        let Call { seq, spec, .. } = self.call;
+        let (size, limit) = (result.len(), self.context.inner.limits.max_payload);
         if size > limit {
-            let stop = oversized("result", call.seq, call.spec.name, (size, limit));
-            context.stop(stop).await;
+            return Err(oversized("result", *seq, spec.name, (size, limit)));
         }
+        codec.read(result).map(|_| ()).map_err(|error| {
+            let name = spec.name;
+            Stop::Refused(format!(
+                "what an agent has returned from step {seq} `{name}` is no value of its type: {error}; correct the agent, then resubmit the task"
+            ))
+        })
+    }
+
+    /// Returns the record of a step with this result, after so many failures.
+    fn done(&self, failures: i32, result: String) -> Record {
         Record {
-            attempts: status.failures.saturating_add(1),
-            result: Some(result.to_owned()),
-            ..call.record(context, RecordKind::Done, call.spec.undo)
+            attempts: failures.saturating_add(1),
+            result: Some(result),
+            ..(self.call).record(self.context, RecordKind::Done, self.call.spec.undo)
         }
     }
 
@@ -224,10 +241,11 @@ impl<'c> Offer<'c> {
         &self,
         failure: &AgentFailure,
         earlier: i32,
+        codec: Codec<T>,
         body: &(impl Fn(Arc<Step>) -> F + Sync),
     ) -> Next
     where
-        T: Send,
+        T: Send + Sync,
         F: Future<Output = Result<T, StepFailure>> + Send,
     {
         let (context, call) = (self.context, self.call);
@@ -242,7 +260,16 @@ impl<'c> Offer<'c> {
             Poll::Pending => {
                 return Next::Offer(NextOffer::In(answer.delay().unwrap_or_default()));
             }
-            Poll::Ready(Ok(_)) => return Next::Offer(NextOffer::Anew),
+            // Its `fallback`.
+            Poll::Ready(Ok(value)) => {
+                let written = codec.write(&value);
+                let written = written.map_err(|error| unwritable("result", call.spec.name, &error));
+                let checked = written.and_then(|json| self.checked(&json, codec).map(|()| json));
+                return match checked {
+                    Ok(json) => Next::End(Box::new(self.done(earlier, json))),
+                    Err(stop) => Next::Stop(stop),
+                };
+            }
             Poll::Ready(Err(failure)) => failure,
         };
         match outcome_of::<()>(call.spec, Err(failure)) {

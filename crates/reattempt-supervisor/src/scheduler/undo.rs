@@ -35,7 +35,9 @@ pub(super) async fn undo_all(
     if inner.has_agents()
         && let Err(error) = shared.store().withdraw_calls(inner.lease).await
     {
-        return change_after_stop(inner, stop_of(&error), shared, delays).await;
+        let stop = stop_of(&error);
+        inner.journal().stop(stop.clone());
+        return change_after_stop(inner, stop, shared, delays).await;
     }
     let mut undos = std::mem::take(&mut *inner.undos());
     undos.sort_by_key(|undo| undo.ord);

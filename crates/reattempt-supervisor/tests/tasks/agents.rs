@@ -44,6 +44,15 @@ async fn picture(context: &WorkflowContext, scene: String) -> Result<Value, Step
     paint(context, scene).await
 }
 
+/// Its agent needs the arguments, which the record has not.
+#[step(queue = "gpu", args = "ignore", retry(max = 2, base = "1ms", fallback = |_| Ok(0)))]
+async fn count(step: &Step, words: Vec<String>, most: u32) -> Result<u32, AgentError>;
+
+#[workflow]
+async fn counting(context: &WorkflowContext, words: Vec<String>) -> Result<u32, StepError> {
+    count(context, words, 7).await
+}
+
 /// A scheduler with a supervisor that looks often.
 struct Worker(SchedulerHandle, SupervisorHandle);
 
@@ -58,6 +67,7 @@ impl Worker {
             .register(film)
             .register(order)
             .register(picture)
+            .register(counting)
             .delays(delays);
         let scheduler = scheduler.unsupervised().start().unwrap();
         let supervisor = Supervisor::new(&client)
@@ -208,6 +218,51 @@ async fn an_agent_finishes_a_step_and_the_policy_judges_failures() {
     assert_eq!(failures.unwrap().get::<_, i32>(0), 1);
     assert!(finish(&agent, name_of(&call), "\"air\"").await.unwrap());
     assert_eq!(task.wait().await.unwrap(), "air");
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_gets_arguments_that_are_not_recorded_and_a_fallback_ends_the_step() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (worker, client) = Worker::start(&server.url()).await;
+    let agent = session(&server.url()).await;
+    let words = vec!["a".to_owned()];
+    let task = client.submit(counting(words)).await.unwrap();
+    for _ in 0..2 {
+        let call = take(&agent, "gpu", 30.0).await;
+        assert_eq!(call["input"], serde_json::json!([["a"], 7]));
+        assert!(fail(&agent, name_of(&call), "transient").await);
+    }
+    assert_eq!(task.wait().await.unwrap(), 0);
+    worker.stop().await;
+}
+
+/// As long as nobody has recorded it, an agent may do it again.
+#[tokio::test]
+async fn what_is_no_value_of_the_step_is_not_recorded() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (worker, client) = Worker::start(&server.url()).await;
+    let agent = session(&server.url()).await;
+    let task = client.submit(film("sea".to_owned())).await.unwrap();
+    for wrong in ["7", r#""\ud800""#] {
+        let call = take(&agent, "gpu", 30.0).await;
+        assert!(finish(&agent, name_of(&call), wrong).await.unwrap());
+        while state_of(&agent, task.id()).await != Some(PARKED) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let sql = "SELECT error FROM retry_run WHERE id = $1";
+        let row = agent.query_one(sql, &[&task.id().0]).await.unwrap();
+        let error: &str = row.get(0);
+        assert!(error.contains("correct the agent"), "{error}");
+        client.resubmit(task.id()).await.unwrap();
+    }
+    let call = take(&agent, "gpu", 30.0).await;
+    assert!(finish(&agent, name_of(&call), r#""film""#).await.unwrap());
+    assert_eq!(task.wait().await.unwrap(), "film");
     worker.stop().await;
 }
 

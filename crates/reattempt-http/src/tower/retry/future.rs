@@ -274,12 +274,12 @@ where
             let Some(error) = L::ERROR else {
                 return Poll::Pending;
             };
-            if !this.until.has_deadline() {
+            if !this.until.bounds().has_deadline() {
                 return Poll::Pending;
             }
             let (_, _, limit) = this.state.attempt();
             let end = ready!(limit.passed(&plan.timer, cx));
-            let end = (this.call).cut_off(context(), this.gates, end.is_own());
+            let end = (this.call).cut_off(context(), this.gates, !end.is_inherited);
             return Poll::Ready((Err(error(end)), None));
         };
         let verdict = plan.judge.judge(&answer);

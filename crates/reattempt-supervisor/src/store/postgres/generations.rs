@@ -36,7 +36,7 @@ pub(super) const CONTINUE: &str = concat!(
          WHERE run_id = (SELECT id FROM continued) AND id = ANY ($6) AND id = ANY (ARRAY(SELECT id FROM heard))
      ), forgotten AS (
          DELETE FROM retry_signal WHERE run_id = (SELECT id FROM continued)
-             AND (name IN ('reattempt:child', 'reattempt:heard') OR id = ANY ($6)) AND id <> ALL (ARRAY(SELECT id FROM heard))
+             AND (name IN ('reattempt:child', 'reattempt:call', 'reattempt:heard') OR id = ANY ($6)) AND id <> ALL (ARRAY(SELECT id FROM heard))
      )
      SELECT cancel_asked, ", now!(), " FROM continued
      UNION ALL

@@ -318,6 +318,16 @@ impl Postgres {
         Ok(reclaimed)
     }
 
+    /// Looks at calls of agents that are due, if there are any.
+    async fn look_at_calls(&self, has_calls: bool) -> Result<(), StoreError> {
+        if has_calls && let Some(began) = calls::look(&self.links.calls).await? {
+            self.places.take_back(began);
+            self.bell.ring(began);
+            self.bell.ring_here();
+        }
+        Ok(())
+    }
+
     /// Reports the first tasks that a look with this pause behind it has found. Without such a look, looks for them
     /// if it is time.
     async fn report_first(
@@ -425,22 +435,17 @@ impl Store for Postgres {
             let Some(seen) = seen else {
                 return Ok(Vec::new());
             };
-            if seen.has_calls
-                && let Some(began) = calls::look(&self.links.calls).await?
-            {
-                self.places.take_back(began);
-                self.bell.ring(began);
-                self.bell.ring_here();
-            }
             let mut reclaimed = Vec::new();
             if seen.has_work {
                 reclaimed = self.reclaim(&mut sweeper, &sweep).await?;
             }
-            // What it has reclaimed counts, also if the store fails from here on.
-            match self
+            // Later: a row that an agent has spoilt, or holds, keeps no task from another worker.
+            let looked = self.look_at_calls(seen.has_calls).await;
+            let reported = self
                 .report_first(&mut sweeper.rhythm, seen.first.zip(pause), sweep.every)
-                .await
-            {
+                .await;
+            // What it has reclaimed counts, also if the store fails from there on.
+            match looked.and(reported) {
                 Err(error) if reclaimed.is_empty() => Err(error),
                 _ => Ok(reclaimed),
             }
