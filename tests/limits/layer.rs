@@ -82,16 +82,19 @@ async fn a_retry_that_is_refused_ends_the_call_with_the_last_error() {
     assert_eq!((calls.get(), bulkhead.running()), (1, 1));
 }
 
+/// Has no `Clone`.
+struct Once(u32);
+
 #[tokio::test(start_paused = true)]
 async fn a_request_that_cannot_be_cloned_is_sent_once() {
     let calls = Cell::new(0);
     let layer = RetryLayer::new(Policy::new()).bulkhead(forever(Bulkhead::new(1)));
-    let layer = layer.clone_request(|_: &Box<u32>| None);
-    let service = layer.layer(service_fn(async |number: Box<u32>| {
-        calls.set(calls.get() + *number);
+    let layer = layer.clone_request(|_: &Once| None);
+    let service = layer.layer(service_fn(async |Once(number)| {
+        calls.set(calls.get() + number);
         Err::<u32, _>(Fault::Down)
     }));
-    assert_eq!(service.oneshot(Box::new(1)).await, Err(Fault::Down));
+    assert_eq!(service.oneshot(Once(1)).await, Err(Fault::Down));
     assert_eq!(calls.get(), 1);
 }
 
@@ -101,12 +104,11 @@ async fn attempts_wait_for_their_turn() {
     let start = Instant::now();
     let layer = RetryLayer::new(Policy::new()).throttle(throttle);
     let service = layer.layer(service_fn(async |()| Ok(start.elapsed())));
-    let call = || service.clone().oneshot(());
-    let (a, b, c, d, e, f, g) =
-        tokio::join!(call(), call(), call(), call(), call(), call(), call());
+    let calls = futures::future::join_all((0..7).map(|_| service.clone().oneshot(())));
     let [now, second, third] = [0, 1, 2].map(|seconds| Ok(seconds * SECOND));
-    assert_eq!([a, b, c, d, e, f], [now, now, second, second, third, third]);
-    assert_eq!(g, Err(Fault::Cut(GiveUpReason::Throttle, 0)));
+    let late = Err(Fault::Cut(GiveUpReason::Throttle, 0));
+    let expected = [now, now, second, second, third, third, late];
+    assert_eq!(calls.await, expected);
 }
 
 /// By answers and by what its deadline cuts off.

@@ -267,7 +267,7 @@ impl<'c> Offer<'c> {
                 let checked = written.and_then(|json| self.checked(&json, codec).map(|()| json));
                 return match checked {
                     Ok(json) => Next::End(Box::new(self.done(earlier, json))),
-                    Err(stop) => Next::Stop(stop),
+                    Err(refusal) => Next::Stop(refusal),
                 };
             }
             Poll::Ready(Err(failure)) => failure,

@@ -119,25 +119,15 @@ where
 {
     #[inline]
     pub(super) fn start(plan: &Arc<Plan<J, C, O, T, L>>, ready: &mut S, request: Req) -> Self {
+        if L::ASKS {
+            return Self::asking(plan, ready, request);
+        }
+        let clone = plan.cloner.clone_request(&request);
+        let service = ready.clone();
         let policy = plan.operation.policy();
         let until = Until::start(policy, &plan.timer);
         let context = plan.context(until);
         let gates = plan.ends.gates(policy.shared_budget(), &plan.timer);
-        if L::ASKS {
-            // The first attempt begins as the others do.
-            let clone = ready.clone();
-            return Self {
-                plan: Arc::clone(plan),
-                service: mem::replace(ready, clone),
-                request: Some(request),
-                call: LiveCall::start((), context),
-                until,
-                gates,
-                state: State::Asks { last: None },
-            };
-        }
-        let clone = plan.cloner.clone_request(&request);
-        let service = ready.clone();
         let start = AttemptStart::now(policy, &plan.timer);
         let mut call = LiveCall::start((), context);
         let future = call.inside(until, context, || ready.call(request));
@@ -154,6 +144,22 @@ where
             call,
             gates,
             state,
+        }
+    }
+
+    /// Begins a call whose first attempt has limits, too: it begins as the others do.
+    fn asking(plan: &Arc<Plan<J, C, O, T, L>>, ready: &mut S, request: Req) -> Self {
+        let clone = ready.clone();
+        let policy = plan.operation.policy();
+        let until = Until::start(policy, &plan.timer);
+        Self {
+            plan: Arc::clone(plan),
+            service: mem::replace(ready, clone),
+            request: Some(request),
+            call: LiveCall::start((), plan.context(until)),
+            until,
+            gates: plan.ends.gates(policy.shared_budget(), &plan.timer),
+            state: State::Asks { last: None },
         }
     }
 }
