@@ -251,3 +251,52 @@ impl Size {
 const fn whole(size: f64) -> u32 {
     size as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size() -> Size {
+        let size = Adaptive::new(1, 1000).size;
+        size.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A window of answers that took so many milliseconds.
+    fn window(times: &[u64]) -> Window {
+        let mut size = size();
+        (size.skipped, size.slots) = (0, 1000.0);
+        for time in times {
+            assert!(!size.counts(Ended::Answered(Duration::from_millis(*time))));
+        }
+        size.window.peak = 1000;
+        size.window
+    }
+
+    #[test]
+    fn the_noise_is_the_standard_error_of_the_mean() {
+        // The mean is 50 ms and the standard deviation 10 ms: of 100 such answers the mean is off by 1 ms.
+        let noise = window(&[40, 60].repeat(50)).noise();
+        assert!((noise - 0.02).abs() < 1e-9, "{noise}");
+        let noise = window(&[50; 100]).noise();
+        assert!(noise < 1e-6, "{noise}");
+    }
+
+    /// 1.3 times as long as the best time is tolerated; twice the noise is added to that.
+    #[test]
+    fn answers_that_take_longer_shrink_it_by_as_much() {
+        for (times, share) in [
+            (vec![60; 100], 1.0),
+            (vec![65; 100], 1.0),
+            (vec![100; 100], 0.65),
+            ([80, 120].repeat(50), 0.67),
+            (vec![1000; 100], 0.5),
+        ] {
+            let mut size = size();
+            size.slots = 100.0;
+            size.resize(0.05, &window(&times));
+            // A tenth more is tried, and it goes half of the way.
+            let expected = f64::midpoint(100.0, 100.0 * share + 10.0);
+            assert!((size.slots - expected).abs() < 0.01, "{times:?} {size:?}");
+        }
+    }
+}
