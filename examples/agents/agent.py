@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import psycopg
 
@@ -24,11 +25,11 @@ def work(step, key, *arguments):
 
 
 def extend(url, call, is_over):
-    """Keeps the call as long as the work takes, on a connection of its own."""
-    with psycopg.connect(url, autocommit=True) as own:
-        while not is_over.wait(LEASE / 3):
-            row = own.execute("SELECT retry_extend(%s, %s, %s)", (call["call"], call["attempt"], LEASE)).fetchone()
-            if not row[0]:
+    """Keeps the call as long as the work takes: after an outage the next time may still be early enough."""
+    while not is_over.wait(LEASE / 3):
+        with suppress(psycopg.Error), psycopg.connect(url, autocommit=True) as own:
+            row = own.execute("SELECT retry_extend(%s, %s, %s)", (call["call"], call["attempt"], LEASE))
+            if not row.fetchone()[0]:
                 return  # others have it now; `finish` will be false, too
 
 
@@ -38,12 +39,12 @@ def answer(connection, url, call):
     own = (call["call"], call["attempt"])
     try:
         result = work(call["step"], call["key"], *call["input"])
-        connection.execute("SELECT retry_finish(%s, %s, %s)", (*own, json.dumps(result)))
+        connection.execute("SELECT retry_finish(%s, %s, %s)", (*own, json.dumps(result, allow_nan=False)))
     except psycopg.Error:
         raise  # whether it counts is unknown; the call is offered again if not
     except Exception as error:
         verdict = "permanent" if isinstance(error, Permanent) else "transient"
-        connection.execute("SELECT retry_fail(%s, %s, %s, %s)", (*own, str(error), verdict))
+        connection.execute("SELECT retry_fail(%s, %s, %s, %s)", (*own, str(error).replace("\0", " "), verdict))
     finally:
         is_over.set()
 
