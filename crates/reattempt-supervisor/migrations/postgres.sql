@@ -779,8 +779,11 @@ CREATE TABLE retry_call (
     delay       BIGINT,
     -- When a supervisor looks at it next.
     due         BIGINT   NOT NULL,
+    -- The attempt for whose answer a supervisor has woken the task.
+    woken_for   INTEGER,
     PRIMARY KEY (run_id, seq),
     -- Agents may write some columns themselves.
+    CHECK (state <> 1 OR complete_by IS NOT NULL),
     CHECK (state <> 2 OR result IS NOT NULL),
     CHECK (state <> 3 OR error IS NOT NULL AND verdict IS NOT NULL)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);

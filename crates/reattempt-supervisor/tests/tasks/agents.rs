@@ -53,6 +53,17 @@ async fn counting(context: &WorkflowContext, words: Vec<String>) -> Result<u32, 
     count(context, words, 7).await
 }
 
+/// Drops the call of its step.
+#[workflow]
+async fn impatient(context: &WorkflowContext, scene: String) -> Result<u32, StepError> {
+    tokio::select! {
+        _ = render(context, scene) => {}
+        () = context.sleep(Duration::from_millis(1)) => {}
+    }
+    context.sleep(Duration::from_secs(86_400)).await;
+    Ok(0)
+}
+
 /// A scheduler with a supervisor that looks often.
 struct Worker(SchedulerHandle, SupervisorHandle);
 
@@ -68,6 +79,7 @@ impl Worker {
             .register(order)
             .register(picture)
             .register(counting)
+            .register(impatient)
             .delays(delays);
         let scheduler = scheduler.unsupervised().start().unwrap();
         let supervisor = Supervisor::new(&client)
@@ -236,6 +248,33 @@ async fn an_agent_gets_arguments_that_are_not_recorded_and_a_fallback_ends_the_s
         assert!(fail(&agent, name_of(&call), "transient").await);
     }
     assert_eq!(task.wait().await.unwrap(), 0);
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn the_answer_to_a_dropped_call_wakes_its_task_once() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (worker, client) = Worker::start(&server.url()).await;
+    let agent = session(&server.url()).await;
+    let task = client.submit(impatient("sea".to_owned())).await.unwrap();
+    let call = take(&agent, "gpu", 30.0).await;
+    assert!(finish(&agent, name_of(&call), r#""film""#).await.unwrap());
+    for _ in 0..3 {
+        let due = "SELECT due FROM retry_call";
+        while agent.query_one(due, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let sent =
+            "SELECT count(*) FROM retry_signal WHERE name = 'reattempt:call' AND run_id = $1";
+        let sent = agent.query_one(sent, &[&task.id().0]).await.unwrap();
+        assert_eq!(sent.get::<_, i64>(0), 1);
+        // As it is after half a minute.
+        let later = "UPDATE retry_call SET due = 0";
+        agent.execute(later, &[]).await.unwrap();
+    }
+    client.cancel(task.id()).await.unwrap();
     worker.stop().await;
 }
 

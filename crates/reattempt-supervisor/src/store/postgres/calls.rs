@@ -69,7 +69,7 @@ const WITHDRAW: &str = concat!(
      FROM held WHERE run_id = held.id AND state IN (0, 1)"
 );
 
-// Looks at calls that are due: wakes the tasks that may go on, withdraws calls of tasks that have turned back, and deletes
+// Looks at calls that are due: wakes the tasks that may go on, once for each answer, as a workflow may have dropped the call, withdraws calls of tasks that have turned back, and deletes
 // those that are recorded or whose task has ended. Tasks come before calls, as everywhere. What somebody has locked
 // is left for the next time.
 const LOOK: &str = concat!(
@@ -85,6 +85,7 @@ const LOOK: &str = concat!(
      ), judged AS MATERIALIZED (
          SELECT call.run_id, call.seq, run.state AS run_state, direction <> 0 OR run.state = 4 AS turns_back,
              call.state IN (2, 3) OR call.state = 1 AND complete_by < ", now!(), " AS is_answered,
+             call.state, attempt, woken_for,
              run.id IS NULL OR run.state IN (3, 5, 6, 8) OR EXISTS (
                  SELECT FROM retry_step AS step WHERE step.run_id = call.run_id AND step.seq = call.seq AND kind IN (1, 2)) AS is_over
          FROM call LEFT JOIN run ON run.id = call.run_id
@@ -94,16 +95,18 @@ const LOOK: &str = concat!(
      ), kept AS (
          UPDATE retry_call AS old SET
              due = CASE WHEN old.state = 1 AND NOT is_answered THEN complete_by ELSE ", later!(), " END,
-             attempt = attempt + CASE WHEN turns_back AND old.state IN (0, 1) THEN 1 ELSE 0 END,
-             state = CASE WHEN turns_back AND old.state IN (0, 1) THEN 4 ELSE old.state END
+             attempt = old.attempt + CASE WHEN turns_back AND old.state IN (0, 1) THEN 1 ELSE 0 END,
+             state = CASE WHEN turns_back AND old.state IN (0, 1) THEN 4 ELSE old.state END,
+             woken_for = CASE WHEN judged.state IN (2, 3) AND NOT turns_back AND run_state IN (1, 2) THEN judged.attempt ELSE old.woken_for END
          FROM judged WHERE NOT is_over AND old.run_id = judged.run_id AND old.seq = judged.seq
      ), woken AS MATERIALIZED (
          SELECT * FROM judged WHERE is_answered AND NOT is_over AND NOT turns_back AND run_state IN (1, 2)
+             AND (state = 1 OR woken_for IS DISTINCT FROM attempt)
      ), signals AS (
          INSERT INTO retry_signal (run_id, name, payload) SELECT run_id, 'reattempt:call', seq::text FROM woken
      ), runs AS (
          UPDATE retry_run SET state = 0, wake_at = ", now!(), ", updated_at = ", now!(), "
-         WHERE id = ANY (ARRAY(SELECT run_id FROM woken)) AND state + 0 = 2
+         WHERE id = ANY (ARRAY(SELECT run_id FROM woken WHERE run_state = 2))
      )
      SELECT count(*), ", now!(), " FROM woken"
 );
