@@ -77,7 +77,7 @@ impl Client {
         self
     }
 
-    /// With this throttle in front of all its attempts: one of a kind that lets no call wait.
+    /// With this throttle in front of all its attempts.
     #[must_use]
     pub fn throttle(mut self, throttle: Throttle) -> Self {
         self.throttle = Some(throttle);
@@ -115,6 +115,7 @@ impl Client {
                 self.budget.as_ref().map(|it| BudgetGate::new(it, clock)),
             ),
             nested: false,
+            wait: Duration::ZERO,
             has_used_up: false,
             // Drawn only where it matters: the other runs of a seed stay the same.
             is_low: self.policy.values().is_low() || self.low > 0.0 && clock.happens(self.low),
@@ -129,7 +130,11 @@ impl Client {
     ) -> (u32, bool) {
         let mut request = self.call(clock);
         let mut attempts = 0_u32;
-        while request.attempt(clock) {
+        while let Some(wait) = request.attempt(clock) {
+            if !wait.is_zero() {
+                clock.sleep(wait);
+                continue;
+            }
             attempts = attempts.saturating_add(1);
             match service() {
                 Ok(()) => {
@@ -158,6 +163,8 @@ pub struct Request<'c> {
     until: Option<Timestamp>,
     gates: CallGates<'c>,
     nested: bool,
+    /// How long the next attempt waits for its turn.
+    wait: Duration,
     has_used_up: bool,
     is_low: bool,
 }
@@ -208,14 +215,23 @@ impl Request<'_> {
         self.is_low.then(|| BoundsScope::new(Bounds::LOW, false))
     }
 
-    /// An attempt begins; `false` if a limit refuses it, which ends the call.
-    pub fn attempt(&mut self, clock: &Virtual) -> bool {
+    /// Asks for an attempt. Without a wait it begins; after one, ask again. `None` if a limit refuses it, which ends the
+    /// call.
+    pub fn attempt(&mut self, clock: &Virtual) -> Option<Duration> {
         let _priority = self.asking();
-        let entered = self.gates.enter(clock);
-        if entered.is_ok() {
+        let wait = if self.wait.is_zero() {
+            self.gates.enter(clock)
+        } else {
+            self.gates.wait_left(clock)
+        };
+        self.wait = wait.ok()?;
+        if self.wait.is_zero() {
             self.gates.begin(clock);
+            return Some(self.wait);
         }
-        entered.is_ok()
+        let left = self.until.map(|until| until.since(clock.now()));
+        let is_late = left.is_some_and(|left| left < self.wait.max(self.gates.forecast()));
+        (!is_late).then_some(self.wait)
     }
 
     /// The attempt has failed: the delay before the next one, or `None` when the call ends.

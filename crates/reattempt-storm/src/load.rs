@@ -192,9 +192,13 @@ impl<'s, 'c> Run<'s, 'c> {
         let Some(open) = self.calls.open(call) else {
             return;
         };
-        if !open.request.attempt(&self.clock) {
-            self.end_call(call, false);
-            return;
+        match open.request.attempt(&self.clock) {
+            None => return self.end_call(call, false),
+            Some(Duration::ZERO) => {}
+            Some(wait) => {
+                let event = Event::Attempt { call };
+                return self.agenda.plan(&self.clock, wait, event);
+            }
         }
         open.attempt = open.attempt.saturating_add(1);
         open.is_waiting = true;

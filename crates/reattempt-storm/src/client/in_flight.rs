@@ -101,7 +101,7 @@ mod tests {
         let client = Client::new(Policy::new().max(3).without_budget()).limited_in_flight();
         let begin = |count| {
             let mut requests: Vec<Request<'_>> = (0..count).map(|_| client.call(&clock)).collect();
-            assert!(requests.iter_mut().all(|it| it.attempt(&clock)));
+            assert!(requests.iter_mut().all(|it| it.attempt(&clock).is_some()));
             requests
         };
         let (others, mut requests) = (begin(waiting), begin(failing));
@@ -128,7 +128,9 @@ mod tests {
         let mut requests: Vec<Request<'_>> = (0..3).map(|_| client.call(&clock)).collect();
         for _ in 0..8 {
             for request in &mut requests {
-                assert!(request.attempt(&clock) && request.failed(FAILED, &clock).is_some());
+                assert!(
+                    request.attempt(&clock).is_some() && request.failed(FAILED, &clock).is_some()
+                );
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::figures::Figure;
 
 pub mod contention;
+pub mod limits;
 pub mod metastable;
 pub mod outage;
 pub mod priorities;
@@ -25,6 +26,7 @@ pub fn figures() -> Vec<Figure> {
         throttling::after_a_quota(),
         priorities::figures(),
         refusals::figures(),
+        limits::figures(),
     ];
     parts.concat()
 }
