@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::future::pending;
+use std::pin::pin;
 use std::time::Duration;
 
 use reattempt::overload::breaker::State;
@@ -42,6 +43,7 @@ async fn a_call_that_is_refused_ends_with_an_error_of_the_service() {
             layer().bulkhead(full).throttle(world.throttle),
             GiveUpReason::BulkheadFull,
         ),
+        (layer().bulkhead(full).cut_off(), GiveUpReason::BulkheadFull),
         (
             layer().cut_off().throttle(world.throttle).bulkhead(full),
             GiveUpReason::BulkheadFull,
@@ -173,4 +175,27 @@ fn an_inherited_deadline_stays_one_where_a_timer_ends_late() {
     assert_eq!((inherited, is_closed()), (cut, true));
     let own = poll(service().oneshot(()), 100);
     assert_eq!((own, is_closed()), (cut, false));
+}
+
+/// Whoever has polled it may keep the future: nothing is held any more.
+#[tokio::test(start_paused = true)]
+async fn an_end_before_the_first_attempt_holds_nothing() {
+    let (full, half_open) = (forever(Bulkhead::new(1)), World::half_open(0).breaker);
+    let other = full.permit().unwrap();
+    let layer = RetryLayer::new(Policy::new().deadline(10 * SECOND));
+    let layer = layer.breaker(half_open).bulkhead(full);
+    let service = layer.layer(service_fn(async |()| Ok::<u32, Fault>(1)));
+    let mut refused = pin!(service.clone().oneshot(()));
+    let cut = |reason| Err(Fault::Cut(reason, 0));
+    assert_eq!(refused.as_mut().await, cut(GiveUpReason::BulkheadFull));
+    drop(other);
+    // The only probe is free again.
+    let again = service.clone().oneshot(()).await;
+    assert_eq!(again, Ok(1));
+
+    // No attempt is made after a deadline that is inherited.
+    let late = deadline::within(Duration::ZERO, async {
+        Ok::<_, Fault>(service.oneshot(()).await)
+    });
+    assert_eq!(late.await.unwrap_or_else(Err), cut(GiveUpReason::Deadline));
 }

@@ -258,7 +258,7 @@ impl<T: Clock + ?Sized> CallContext<'_, T> {
 
     /// Returns whether the deadline has passed.
     #[inline(always)]
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.until.is_over(self.timer)
     }
 

@@ -2,11 +2,11 @@
 //! of clients.
 
 pub use crate::engine::{
-    AttemptStart, CallContext, Describe, Described, ErrorText, Gate, Gates, Limit, LiveCall,
-    Spanned, TimedOut, Until, attempt_span, by_code_alone, limited, spanned,
+    AttemptStart, CallContext, Describe, Described, ErrorText, Gate, Gates, LiveCall, Spanned,
+    TimedOut, Until, attempt_span, by_code_alone, limited, spanned,
 };
 #[cfg(feature = "std")]
-pub use crate::engine::{BreakerGate, BudgetGate, BulkheadGate, ThrottleGate};
+pub use crate::engine::{BreakerGate, BudgetGate, BulkheadGate, Limit, ThrottleGate};
 #[cfg(feature = "std")]
 pub use crate::inbound::{Inbound, is_low, learn, used_here};
 pub use crate::operation::{Operation, Site};

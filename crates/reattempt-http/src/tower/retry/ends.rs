@@ -30,12 +30,40 @@ pub trait MayEnd<E>: sealed::Sealed {
     fn gates(&self, budget: Option<&'static Budget>, clock: &impl Clock) -> Self::Gates;
 }
 
-mod sealed {
-    pub trait Sealed {}
+pub(super) mod sealed {
+    use super::{CutOff, Limits};
 
-    impl Sealed for () {}
-    impl Sealed for super::CutOff {}
-    impl Sealed for super::Limits {}
+    pub trait Sealed {
+        /// The same where the deadline cancels attempts.
+        type CutOff;
+
+        fn cut_off(self) -> Self::CutOff;
+    }
+
+    impl Sealed for () {
+        type CutOff = CutOff;
+
+        fn cut_off(self) -> CutOff {
+            CutOff(())
+        }
+    }
+
+    impl Sealed for CutOff {
+        type CutOff = Self;
+
+        fn cut_off(self) -> Self {
+            self
+        }
+    }
+
+    // They have an error for it.
+    impl Sealed for Limits {
+        type CutOff = Self;
+
+        fn cut_off(self) -> Self {
+            self
+        }
+    }
 }
 
 fn paid(budget: Option<&'static Budget>, clock: &impl Clock) -> Option<BudgetGate<'static>> {

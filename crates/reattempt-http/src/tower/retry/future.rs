@@ -12,7 +12,7 @@ use retry_runtime::private::driver::{
     AttemptStart, CallContext, Gate as _, Limit, LiveCall, Spanned, Until, attempt_span, spanned,
 };
 use retry_runtime::timer::Timer;
-use retry_runtime::{Cause, GaveUp, GiveUpReason, SharedRetryHook, Verdict};
+use retry_runtime::{Cause, GaveUp, SharedRetryHook, Verdict};
 use tower_service::Service;
 
 use super::classifier::JudgeAnswer;
@@ -30,9 +30,10 @@ pin_project! {
         request: Option<Req>,
         call: LiveCall,
         until: Until,
-        gates: L::Gates,
         #[pin]
         state: State<S::Future, T::Sleep, Result<S::Response, S::Error>>,
+        // Behind the attempt, which has its slot until it is gone.
+        gates: L::Gates,
     }
 
     impl<S: Service<Req>, Req, J, C, O, T: Timer, L: MayEnd<S::Error>> PinnedDrop
@@ -242,7 +243,9 @@ where
         let service = this.service;
         let ready = (this.call).inside_retry(context, || service.poll_ready(cx));
         if let Err(error) = ready!(ready) {
-            return Poll::Ready((closed(plan, context, this.call, error), None));
+            let answer = closed(plan, context, this.call, error);
+            *this.gates = plan.ends.gates(None, &plan.timer);
+            return Poll::Ready((answer, None));
         }
         let Some(request) = this.request.take() else {
             unreachable!("without a request there is no retry")
@@ -273,7 +276,7 @@ where
         polled: Poll<Result<S::Response, S::Error>>,
         cx: &mut Context<'_>,
     ) -> Poll<Polled<S, Req>> {
-        let this = self.project();
+        let mut this = self.project();
         let plan = &**this.plan;
         let context = || plan.context(*this.until);
         let Poll::Ready(answer) = polled else {
@@ -283,9 +286,12 @@ where
             if !this.until.bounds().has_deadline() {
                 return Poll::Pending;
             }
-            let (_, _, limit) = this.state.attempt();
+            let (_, _, limit) = this.state.as_mut().attempt();
             let end = ready!(limit.passed(&plan.timer, cx));
+            // The attempt is gone before its slot is free.
+            this.state.set(State::Ready);
             let end = (this.call).cut_off(context(), this.gates, !end.is_inherited);
+            *this.gates = plan.ends.gates(None, &plan.timer);
             return Poll::Ready((Err(error(end)), None));
         };
         let verdict = plan.judge.judge(&answer);
@@ -386,16 +392,29 @@ where
         let mut this = self.as_mut().project();
         let plan = &**this.plan;
         let context = plan.context(*this.until);
-        match (this.call).ask_or_wait(context, this.gates, has_waited) {
+        let asked = if this.call.failures() == 0 && context.is_over() {
+            Err(this.call.late(context))
+        } else {
+            (this.call).ask_or_wait(context, this.gates, has_waited)
+        };
+        match asked {
             Ok(None) => self.make_room(last),
             Ok(Some(wait)) => this.state.set(State::Between {
                 wait: Wait::Turn,
                 sleep: plan.timer.sleep(wait),
                 last,
             }),
-            Err(end) => return Some(last.unwrap_or_else(|| refused(L::ERROR, end))),
+            Err(end) => return Some(self.ended(last, end)),
         }
         None
+    }
+
+    /// Returns the answer of a call that ended before its next attempt. The limits are free at once: whoever polls it may
+    /// keep the future.
+    fn ended(self: Pin<&mut Self>, last: Option<Answer<S, Req>>, end: GaveUp) -> Answer<S, Req> {
+        let this = self.project();
+        *this.gates = this.plan.ends.gates(None, &this.plan.timer);
+        last.unwrap_or_else(|| refused(L::ERROR, end))
     }
 
     /// Waits until the next attempt may begin. Returns the answer of a call that ends before it.
@@ -416,8 +435,8 @@ where
             };
             let ended = match wait {
                 Some(Wait::Room) => {
-                    (this.call).ended(this.plan.context(*this.until), GiveUpReason::Deadline);
-                    return Poll::Ready(last);
+                    let end = this.call.late(this.plan.context(*this.until));
+                    return Poll::Ready(Some(self.ended(last, end)));
                 }
                 Some(Wait::Delay) => {
                     self.as_mut().project().state.set(State::Ready);

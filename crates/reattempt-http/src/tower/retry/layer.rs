@@ -15,7 +15,8 @@ use tower_service::Service;
 use super::classifier::GrpcClassifier;
 use super::classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
 use super::cloner::{CloneRequest, CloneWith, RequestCloner};
-use super::ends::{CutOff, Limits, MayEnd};
+use super::ends::sealed::Sealed;
+use super::ends::{Limits, MayEnd};
 use super::future::RetryFuture;
 use super::idempotency::HasIdempotency;
 use super::plan::Plan;
@@ -308,8 +309,11 @@ impl<J, C, O, T, L> RetryLayer<J, C, O, T, L> {
     /// assert!(service.oneshot(1).await.is_err());
     /// # }
     /// ```
-    pub fn cut_off(self) -> RetryLayer<J, C, O, T, CutOff> {
-        self.ending(|_| CutOff(()))
+    pub fn cut_off(self) -> RetryLayer<J, C, O, T, L::CutOff>
+    where
+        L: Sealed,
+    {
+        self.ending(L::cut_off)
     }
 
     /// Makes no attempt while `breaker` is open, and reports the results of attempts to it.
@@ -353,7 +357,8 @@ impl<J, C, O, T, L> RetryLayer<J, C, O, T, L> {
     }
 
     /// Makes no attempt that `throttle` refuses, and reports the results of attempts to it; an attempt waits for its turn.
-    /// A call that it refuses ends as with [`breaker`](Self::breaker).
+    /// A call that it refuses ends as with [`breaker`](Self::breaker). Meanwhile the service keeps the room that it has
+    /// made for the first attempt.
     pub fn throttle(self, throttle: &'static Throttle) -> RetryLayer<J, C, O, T, Limits>
     where
         L: Into<Limits>,
