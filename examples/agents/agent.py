@@ -27,7 +27,7 @@ def work(step, key, *arguments):
 def extend(url, call, is_over):
     """Keeps the call as long as the work takes: after an outage the next time may still be early enough."""
     while not is_over.wait(LEASE / 3):
-        with suppress(psycopg.Error), psycopg.connect(url, autocommit=True) as own:
+        with suppress(psycopg.Error), psycopg.connect(url, autocommit=True, connect_timeout=5) as own:
             row = own.execute("SELECT retry_extend(%s, %s, %s)", (call["call"], call["attempt"], LEASE))
             if not row.fetchone()[0]:
                 return  # others have it now; `finish` will be false, too

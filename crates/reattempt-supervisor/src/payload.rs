@@ -115,10 +115,11 @@ const LEVELS: u32 = 127;
 /// Appends a JSON text with sorted keys, and strings in one form, unless more values than `levels` are inside each other.
 /// Numbers stay as they are written.
 fn write_canonical(json: &str, levels: u32, out: &mut String) -> serde_json::Result<()> {
-    let Some(levels) = levels.checked_sub(1) else {
+    let mut separator = "";
+    let is_nesting = json.starts_with(['{', '[']);
+    let Some(levels) = levels.checked_sub(u32::from(is_nesting)) else {
         return Err(serde::de::Error::custom("it is nested too deeply"));
     };
-    let mut separator = "";
     if json.starts_with('{') {
         out.push('{');
         for (key, value) in serde_json::from_str::<BTreeMap<String, &RawValue>>(json)? {
@@ -157,7 +158,7 @@ mod tests {
     fn what_is_nested_too_deeply_is_compared_as_it_is() {
         let nested = |levels: usize| ["[".repeat(levels), "]".repeat(levels)].concat();
         let spaced = |levels: usize| ["[ ".repeat(levels), "]".repeat(levels)].concat();
-        assert!(is_same_json(&nested(126), &spaced(126)));
+        assert!(is_same_json(&nested(127), &spaced(127)));
         for levels in [200, 100_000] {
             assert_eq!(canonical(&spaced(levels)), spaced(levels));
             assert!(is_same_json(&nested(levels), &nested(levels)));

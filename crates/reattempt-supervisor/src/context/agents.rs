@@ -113,6 +113,10 @@ impl<'c> Offer<'c> {
                 }
                 CallState::Finished(result) => match self.checked(result, codec) {
                     Ok(()) => return self.done(status.failures, result.clone()),
+                    // It is there for an operator, who knows what the agent has done.
+                    Err(Stop::Refused(message)) if !spec.idempotent => {
+                        context.stop(Stop::Ambiguous(*seq, message)).await
+                    }
                     // Nothing of it is kept: after a resubmission an agent runs the step again.
                     Err(stop) => Err(stop),
                 },
