@@ -9,12 +9,12 @@ use std::task::Poll;
 use super::agent_timer::Answer;
 use super::arguments::StepArguments;
 use super::body::{StepOutcome, outcome_of};
-use super::call::{Call, UndoFn, ambiguous, collect_undo, key_of, oversized, unwritable, value_of};
+use super::call::{Call, UndoFn, ambiguous, collect_undo, key_of, oversized, value_of};
 use super::journal::{Lookup, Stop, other_arguments};
 use super::step::{Step, StepError, StepFailure, StepSpec};
 use super::wait::Waiting;
 use super::workflow_context::{Place, WorkflowContext, stop_of};
-use crate::payload::{Codec, storable};
+use crate::payload::{Codec, storable, too_large};
 use crate::store::{
     AgentCall, AgentFailure, CallState, CallStatus, Counts, Expiry, Failure, NextOffer, NextState,
 };
@@ -114,11 +114,16 @@ impl<'c> Offer<'c> {
                 CallState::Finished(result) => match self.checked(result, codec) {
                     Ok(()) => return self.done(status.failures, result.clone()),
                     // It is there for an operator, who knows what the agent has done.
-                    Err(Stop::Refused(message)) if !spec.idempotent => {
+                    Err(reason) if !spec.idempotent => {
+                        let message = format!(
+                            "{reason}; an agent has run the step, and `idempotent = false` says that it must not run twice: `resolve` step {seq} as done with its result, or undo it"
+                        );
                         context.stop(Stop::Ambiguous(*seq, message)).await
                     }
                     // Nothing of it is kept: after a resubmission an agent runs the step again.
-                    Err(stop) => Err(stop),
+                    Err(reason) => Err(Stop::Refused(format!(
+                        "{reason}; correct it, then resubmit the task, which runs the step again"
+                    ))),
                 },
                 CallState::Failed(failure) => {
                     match self.judge(failure, status.failures, codec, body).await {
@@ -216,19 +221,16 @@ impl<'c> Offer<'c> {
         }
     }
 
-    /// Tests whether this may be the result of the step.
-    fn checked<T>(&self, result: &str, codec: Codec<T>) -> Result<(), Stop> {
+    /// Tests whether this may be the result of the step, and says why not.
+    fn checked<T>(&self, result: &str, codec: Codec<T>) -> Result<(), String> {
         let Call { seq, spec, .. } = self.call;
-        let (size, limit) = (result.len(), self.context.inner.limits.max_payload);
-        if size > limit {
-            return Err(oversized("result", *seq, spec.name, (size, limit)));
+        let what = format!("the result of step {seq} `{}`", spec.name);
+        let limit = self.context.inner.limits.max_payload;
+        if let Some(reason) = too_large(&what, result.len(), limit, "") {
+            return Err(reason);
         }
-        codec.read(result).map(|_| ()).map_err(|error| {
-            let name = spec.name;
-            Stop::Refused(format!(
-                "what an agent has returned from step {seq} `{name}` is no value of its type: {error}; correct the agent, then resubmit the task"
-            ))
-        })
+        let read = codec.read(result).map(|_| ());
+        read.map_err(|error| format!("{what} is no value of its type: {error}"))
     }
 
     /// Returns the record of a step with this result, after so many failures.
@@ -266,12 +268,11 @@ impl<'c> Offer<'c> {
             }
             // Its `fallback`.
             Poll::Ready(Ok(value)) => {
-                let written = codec.write(&value);
-                let written = written.map_err(|error| unwritable("result", call.spec.name, &error));
+                let written = codec.write(&value).map_err(|error| error.to_string());
                 let checked = written.and_then(|json| self.checked(&json, codec).map(|()| json));
                 return match checked {
                     Ok(json) => Next::End(Box::new(self.done(earlier, json))),
-                    Err(refusal) => Next::Stop(refusal),
+                    Err(reason) => Next::Stop(Stop::Refused(reason)),
                 };
             }
             Poll::Ready(Err(failure)) => failure,

@@ -384,7 +384,7 @@ pub(super) fn oversized(what: &str, seq: i32, name: &str, (size, limit): (usize,
 }
 
 /// Returns the stop for a value that cannot be recorded.
-pub(super) fn unwritable(what: &str, name: &str, error: &serde_json::Error) -> Stop {
+fn unwritable(what: &str, name: &str, error: &serde_json::Error) -> Stop {
     Stop::Diverged(format!(
         "the {what} of step `{name}` cannot be written as JSON ({error})"
     ))

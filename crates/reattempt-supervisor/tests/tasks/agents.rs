@@ -13,6 +13,7 @@ use crate::servers::Server;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use reattempt::Policy;
+use reattempt_supervisor::store::{Resolution, Verdict};
 use reattempt_supervisor::{
     AgentError, Client, Memory, Postgres, Scheduler, SchedulerHandle, State, Step, StepError,
     SubmitError, Supervisor, SupervisorHandle, TaskId, WorkflowContext, step, workflow,
@@ -296,12 +297,35 @@ async fn what_is_no_value_of_the_step_is_not_recorded() {
         let sql = "SELECT error FROM retry_run WHERE id = $1";
         let row = agent.query_one(sql, &[&task.id().0]).await.unwrap();
         let error: &str = row.get(0);
-        assert!(error.contains("correct the agent"), "{error}");
+        assert!(
+            error.contains("no value of its type") && error.contains("resubmit"),
+            "{error}"
+        );
         client.resubmit(task.id()).await.unwrap();
     }
     let call = take(&agent, "gpu", 30.0).await;
     assert!(finish(&agent, name_of(&call), r#""film""#).await.unwrap());
     assert_eq!(task.wait().await.unwrap(), "film");
+
+    // An operator says what an agent has done that may not do it again.
+    let task = client.submit(order(7)).await.unwrap();
+    let call = take(&agent, "shop", 30.0).await;
+    assert!(finish(&agent, name_of(&call), r#""paid""#).await.unwrap());
+    while state_of(&agent, task.id()).await != Some(PARKED) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let sql = "SELECT error, failed_seq FROM retry_run WHERE id = $1";
+    let row = agent.query_one(sql, &[&task.id().0]).await.unwrap();
+    let (error, failed): (&str, i32) = (row.get(0), row.get(1));
+    assert!(error.contains("`resolve`"), "{error}");
+    let resolution = Resolution {
+        seq: failed,
+        verdict: Verdict::Done("7".to_owned()),
+        by: "Ada".to_owned(),
+        why: "the log".to_owned(),
+    };
+    client.resolve(task.id(), resolution).await.unwrap();
+    assert_eq!(task.wait().await.unwrap(), 7);
     worker.stop().await;
 }
 
