@@ -198,13 +198,14 @@ async fn a_callee_counts_those_who_ask() {
     }
     let answer = client.clone().oneshot(Request::new(())).await.unwrap();
     let count = callers(answer.headers()).expect("it has asked");
-    assert!((57..=65).contains(&count), "{count}");
+    // Of 61 callers, few share a bit.
+    assert!((45..=65).contains(&count), "{count}");
     assert!((SHOP.balance() - 500.0 / f64::from(count)).abs() < 1e-9);
 
     // It counts until the next answer, and those who do not call any more do not.
     time.advance(MINUTES);
     shop.from_answer(&HeaderMap::new());
-    assert!(SHOP.balance() < 500.0 / 57.0);
+    assert!(SHOP.balance() < 500.0 / 44.0);
     client.oneshot(Request::new(())).await.unwrap();
     assert!((SHOP.balance() - 500.0).abs() < 1e-9);
 }

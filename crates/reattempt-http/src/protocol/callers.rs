@@ -155,16 +155,21 @@ mod tests {
         last
     }
 
+    /// In the mean: with 10,000 callers, one number of six is more than 181 away.
     #[test]
     fn different_callers_are_counted() {
         for (names, least, most) in [
             (1, 1, 1),
             (10, 9, 11),
-            (100, 94, 106),
-            (10_000, 9_500, 10_500),
+            (100, 97, 103),
+            (10_000, 9_700, 10_300),
         ] {
-            let count = counted(&Callers::new(), 0..names, 7..10).expect("two minutes are over");
-            assert!((least..=most).contains(&count), "{names}: {count}");
+            let counts = (0..50).map(|_| counted(&Callers::new(), 0..names, 7..10));
+            let all: u32 = counts
+                .map(|count| count.expect("two minutes are over"))
+                .sum();
+            let mean = all / 50;
+            assert!((least..=most).contains(&mean), "{names}: {mean}");
         }
     }
 
@@ -174,7 +179,7 @@ mod tests {
         for first in 0..3 {
             let callers = Callers::new();
             assert_eq!(counted(&callers, 0..100, first..first + 2), None);
-            assert!(callers.count(1, first + 2) >= Some(90));
+            assert!(callers.count(1, first + 2) >= Some(80));
         }
     }
 
@@ -182,7 +187,7 @@ mod tests {
     fn a_caller_is_remembered_for_a_minute_or_two() {
         let callers = Callers::new();
         counted(&callers, 0..50, 5..8);
-        assert!((Some(45)..=Some(55)).contains(&callers.count(1, 8)));
+        assert!((Some(35)..=Some(65)).contains(&callers.count(1, 8)));
         assert_eq!(callers.count(1, 9), Some(1));
         assert_eq!(callers.count(2, 12), Some(1));
     }
