@@ -189,6 +189,16 @@ impl Model {
         self.krate_at(Span::mixed_site())
     }
 
+    /// The same where these variables stand beside the parameters, or hide them.
+    #[must_use = "the model itself stays as it is"]
+    pub fn beside(&self, variables: Vec<Owned>) -> Self {
+        let mut model = self.clone();
+        let is_hidden = |it: &Owned| variables.iter().any(|variable| variable.name == it.name);
+        model.owned.retain(|it| !is_hidden(it));
+        model.owned.extend(variables);
+        model
+    }
+
     /// The same with `name` for `self` in the user's code.
     #[must_use = "the model itself stays as it is"]
     pub fn with_self(&self, name: &Ident) -> Self {

@@ -11,13 +11,15 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote_spanned;
-use syn::Signature;
+use syn::parse::Parser as _;
+use syn::{Block, Signature};
 
 use super::asynchronous;
 use crate::instrument;
 use reattempt_syntax::async_trait;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at};
+use reattempt_syntax::moves;
 
 pub(super) fn expand(
     model: &Model,
@@ -31,6 +33,8 @@ pub(super) fn expand(
         // A `return` in front of it may give another boxed future: then the whole body makes the
         // future of each attempt. `impl Future` is one type, which leaves no other.
         if !(boxed && may_return(found.before)) {
+            let beside = with_variables(model, signature, found.before);
+            let model = beside.as_ref().unwrap_or(model);
             return found.replaced(|block| block_of(model, answer, block));
         }
     } else if is_wrapped_body(&tokens) {
@@ -57,6 +61,20 @@ pub(super) fn expand(
         // Two statements, so that the signature is not said to want `async fn`.
         ours!(let retried = async move { #looped }; retried)
     }
+}
+
+/// A model that knows the variables of the statements in front of the block, which run once.
+fn with_variables(model: &Model, signature: &Signature, before: &[TokenTree]) -> Option<Model> {
+    let is_end = |token: &TokenTree| match token {
+        TokenTree::Punct(end) => end.as_char() == ';',
+        TokenTree::Group(block) => block.delimiter() == Delimiter::Brace,
+        _ => false,
+    };
+    let end = before.iter().rposition(is_end)?;
+    let statements = before.get(..=end)?.iter().cloned().collect();
+    let statements = Block::parse_within.parse2(statements).ok()?;
+    let variables = moves::in_front(signature, &statements);
+    (!variables.is_empty()).then(|| model.beside(variables))
 }
 
 /// Whether the body ends with the async block that is the future.

@@ -14,6 +14,32 @@ async fn ask<F: AsyncFnMut() -> io::Result<u32>>(mut answer: F) -> io::Result<u3
     answer().await
 }
 
+#[retry(max = 3, on(_))]
+async fn first(mut stopped: impl AsyncFnMut() -> u32) -> Result<u32, String> {
+    tokio::select! {
+        number = stopped() => Err(number.to_string()),
+        number = count(3) => number.map_err(|error| error.to_string()),
+    }
+}
+
+#[retry(max = 3, on(_))]
+async fn both(mut other: impl AsyncFnMut() -> u32) -> io::Result<u32> {
+    let (number, other) = tokio::join!(count(3), other());
+    Ok(number? + other)
+}
+
+#[retry(max = 3, on(_))]
+fn refuse() -> impl Future<Output = Result<u32, String>> {
+    let (size, sizes) = (3, [1, 2]);
+    async move {
+        let error = size.to_string();
+        f(size, sizes);
+        Err(error)
+    }
+}
+
+fn f(_: u32, _: [u32; 2]) {}
+
 async fn count(calls: u32) -> io::Result<u32> {
     Ok(calls)
 }
@@ -48,5 +74,6 @@ fn main() {
         calls += 1;
         Ok(calls)
     }));
-    drop((counted(), changed(&mut 0)));
+    drop((counted(), changed(&mut 0), refuse()));
+    drop((first(async || 1), both(async || 2)));
 }

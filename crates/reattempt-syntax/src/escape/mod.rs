@@ -332,7 +332,9 @@ impl Held {
 
     fn names(&self, lifetime: Option<&Lifetime>) -> bool {
         lifetime.is_some_and(|it| {
-            self.named.contains(&it.ident) || self.is_self && !self.own.contains(&it.ident)
+            // Both may have those of the `impl` block.
+            let is_hidden = self.is_self || self.is_of_trait;
+            self.named.contains(&it.ident) || is_hidden && !self.own.contains(&it.ident)
         })
     }
 

@@ -45,6 +45,27 @@ fn what_the_compiler_is_asked_for() {
     }
 }
 
+/// A type of a trait may hold a lifetime of the `impl` block, and none of the method.
+#[test]
+fn a_type_of_a_trait_holds_what_its_block_names() {
+    for (method, expected) in [
+        (
+            "fn f(&'a mut self) -> Result<Self::Reader, E> { Ok(Reader(&mut self.inner)) }",
+            "Certain",
+        ),
+        (
+            "fn f<'a>(&'a mut self) -> Result<Self::Reader, E> { Ok(Reader(&mut self.inner)) }",
+            "none",
+        ),
+        (
+            "fn f(&mut self) -> Result<Self::Reader, E> { Ok(Reader::of(&mut self.inner)) }",
+            "none",
+        ),
+    ] {
+        assert_eq!(proof(method), expected, "{method}");
+    }
+}
+
 /// Nothing is known of an `impl Trait` but what it borrows: what it is made of is borrowed as long.
 #[test]
 fn an_opaque_answer_borrows_what_it_is_made_of() {

@@ -73,6 +73,10 @@ fn advice(
         let ways: Vec<_> = block.into_iter().chain([without]).collect();
         return format!("the trait sets {types}: {}", alternatives(&ways));
     }
+    if parameters.iter().any(|(_, way)| **way == Way::Caller) {
+        let ways: Vec<_> = block.into_iter().chain([without]).collect();
+        return alternatives(&ways);
+    }
     let way = listed(steps(parameters, copy), "and");
     if changes && set_by == SetBy::Unknown {
         return match block {
@@ -82,7 +86,7 @@ fn advice(
     }
     let mut ways = or_block(way);
     // Callers may lack the bound, and a type copies.
-    if changes || parameters.iter().any(|(_, way)| **way == Way::Receiver) {
+    if changes || parameters.iter().any(|(_, way)| way.may_fail()) {
         ways.push(without);
     }
     alternatives(&ways)
@@ -97,7 +101,10 @@ fn steps(parameters: &[(String, &Way)], copy: String) -> Vec<String> {
         }
         match way {
             Way::CalledAgain(..) => steps.push(format!("write `mut {name}`")),
-            Way::MadeAgain(..) => steps.push(format!("write `mut {name}` and `{name}().await`")),
+            Way::MadeAgain(..) => {
+                steps.push(format!("declare `mut {name}`"));
+                steps.push(format!("write `{name}()` in the body"));
+            }
             _ => {}
         }
         steps.extend(step(name, way));
@@ -115,9 +122,9 @@ fn step(name: &str, way: &Way) -> Option<String> {
         Way::Reference(sign) => Some(format!(
             "declare `mut {name}` and write `{sign}{name}` in the body"
         )),
-        Way::InPlace | Way::InPlaceCalled => {
+        Way::InPlace | Way::InPlaceCalled(_) => {
             let borrow = match way {
-                Way::InPlaceCalled => format!("(&mut {name})"),
+                Way::InPlaceCalled(called) => called.clone(),
                 _ => format!("&mut {name}"),
             };
             Some(format!(
@@ -132,9 +139,15 @@ fn step(name: &str, way: &Way) -> Option<String> {
             "declare `mut {name}` and write `{name}.as_mut()` in the body"
         )),
         Way::Borrowed => Some(format!("take `{name}` by `&mut`")),
-        Way::Bound(ty) => Some(format!("add `{ty}: Clone`")),
+        Way::Bound(types) => {
+            let bounds = types.iter().map(|ty| format!("`{ty}: Clone`"));
+            Some(format!("add {}", listed(bounds.collect(), "and")))
+        }
+        Way::InFront => Some(format!("move the `let` of `{name}` into the async block")),
         Way::ImplTrait => Some(format!("add `+ Clone` to the type of `{name}`")),
-        Way::CalledAgain(..) | Way::MadeAgain(..) | Way::Clone | Way::Receiver => None,
+        Way::CalledAgain(..) | Way::MadeAgain(..) | Way::Clone | Way::Receiver | Way::Caller => {
+            None
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! that, such as whether a method takes `self` by value.
 
 mod advice;
+mod select;
 mod walk;
 mod ways;
 mod words;
@@ -12,7 +13,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
-use syn::{Block, FnArg, Pat, Receiver, ReceiverKind, Signature, Type, WherePredicate};
+use syn::{Block, FnArg, Pat, Receiver, ReceiverKind, Signature, Stmt, Type, WherePredicate};
 
 pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
@@ -234,6 +235,20 @@ fn is_copied(ty: &Type) -> bool {
     }
 }
 
+/// Returns the variables of statements in front of the block that is retried: what moves one lacks it the next time.
+pub fn in_front(signature: &Signature, statements: &[Stmt]) -> Vec<Owned> {
+    let mut found = Vec::new();
+    for statement in statements {
+        if let Stmt::Local(local) = statement {
+            owned_by(signature, &local.pat, None, &mut found);
+        }
+    }
+    for owned in found.iter_mut().filter(|it| it.way != Way::Reborrowed) {
+        owned.way = Way::InFront;
+    }
+    found
+}
+
 /// Finds what a body does with `owned`.
 pub fn find(body: &TokenStream, owned: &[Owned]) -> Moves {
     let formatted = words::formatted(body);
@@ -350,6 +365,36 @@ impl Owned {
         }
     }
 
+    /// How the next attempt can have it where this method takes it.
+    fn way_of_call(&self, method: &str) -> Way {
+        match &self.way {
+            Way::InPlace => Way::InPlaceCalled(self.reborrowed_in(method)),
+            way => way.clone(),
+        }
+    }
+
+    /// What to write for a call of a method that takes what reads: of a `&mut` it is found only where its trait is
+    /// imported.
+    fn reborrowed_in(&self, method: &str) -> String {
+        let name = &self.name;
+        let text = ways::written(&self.bounds);
+        let mut paths = text.split(|it: char| it == '+' || it.is_whitespace());
+        let of_buffers = matches!(method, "lines" | "split");
+        let found = paths.find_map(|path| {
+            let module =
+                (path.strip_suffix("::Read")).or_else(|| path.strip_suffix("::BufRead"))?;
+            let name = if of_buffers { "BufRead" } else { "Read" };
+            Some(format!("{module}::{name}"))
+        });
+        match found {
+            Some(path) if matches!(method, "bytes" | "lines") => {
+                format!("{path}::{method}(&mut {name})")
+            }
+            Some(path) => format!("{path}::{method}(&mut {name}, ..)"),
+            None => format!("(&mut {name})"),
+        }
+    }
+
     /// Whether a method of a type of the standard library takes it by value.
     fn is_taken_by(&self, method: &str) -> bool {
         let methods: &[&str] = match self.type_name().as_deref() {
@@ -386,7 +431,7 @@ impl Owned {
             _ => &[],
         };
         // What reads or writes, by its bounds.
-        let adapts = self.bounds.is_some() && self.way == Way::InPlace;
+        let adapts = self.bounds.is_some() && matches!(self.way, Way::InPlace | Way::Caller);
         adapts && ADAPTERS.contains(&method) || methods.contains(&method)
     }
 }

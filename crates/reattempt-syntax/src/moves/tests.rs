@@ -79,6 +79,33 @@ fn what_is_certainly_moved() {
         ("id?; Ok(())", vec!["id"]),
         ("for x in url { f(x) } Ok(())", vec!["url"]),
         ("self.list = url; Ok(())", vec!["url"]),
+        ("dbg!(1); Ok(join!(id, url))", vec!["id", "url"]),
+        ("tokio::pin!(id); Ok(id)", vec!["id"]),
+        ("bail!(url)", vec!["url"]),
+        (
+            "select! { biased; _ = id => 1, n = next(url), if n > 1 => { n } else => 2 }",
+            vec!["id", "url"],
+        ),
+        ("select! { id = id => id }", vec!["id"]),
+    ] {
+        assert_eq!(moved(body), places, "{body}");
+    }
+}
+
+#[test]
+fn a_name_is_bound_anew_in_its_scope_alone() {
+    for (body, places) in [
+        ("match f() { Some(id) => Ok(id), _ => Err(id) }", vec!["id"]),
+        ("if let Some(id) = f() { g(id) } else { h(id) }", vec!["id"]),
+        ("if let Some(id) = f() { g(id) } Ok(())", vec![]),
+        ("while let Some(id) = f() { g(id) } Ok(id)", vec!["id"]),
+        ("for id in list { g(id) } Ok(id)", vec!["id"]),
+        ("{ let id = 3; g(id) } Ok(id)", vec!["id"]),
+        ("list.map(|id| g(id)); Ok(id)", vec!["id"]),
+        ("let x = async { let id = 3; g(id) }; Ok(id)", vec!["id"]),
+        ("select! { id = next() => id, _ = end() => id }", vec!["id"]),
+        ("{ bind!(id); g(id) } Ok(url)", vec!["url"]),
+        ("let id = 3; { Ok(id) }", vec![]),
     ] {
         assert_eq!(moved(body), places, "{body}");
     }
@@ -100,6 +127,10 @@ fn what_may_not_be_moved() {
         "match f() { id => Ok(id) }",
         "let_it!(url); Ok(url)",
         "select! { id = next() => id, }",
+        "select! { x = &mut id => x }",
+        "futures::select! { x = id => x }",
+        "bail!(\"{url}\")",
+        "anyhow!(\"{}\", url); Ok(())",
         "fn url() {} Ok(url)",
         "Ok(url == other)",
         "Ok(shared.name)",
@@ -152,6 +183,9 @@ fn what_may_be_moved_the_likeliest_first() {
         ("Ok(url.len() + id.get())", vec![]),
         ("fn inner(url: String) { drop(url) } Ok(())", vec![]),
         ("send(url)", vec![]),
+        // A field may be copied.
+        ("f(self.size); self.write(3)", vec!["self"]),
+        ("f(id.size); Ok(id.into_b())", vec!["id.into_b()"]),
     ] {
         assert_eq!(places(&found(body).possible), expected, "{body}");
     }
@@ -200,6 +234,24 @@ fn a_parameter_may_be_a_pattern() {
         .map(|it| it.name.to_string())
         .collect();
     assert_eq!(names, ["url", "a", "s"]);
+}
+
+#[test]
+fn variables_in_front_of_a_block_are_moved_once() {
+    let signature: Signature = parse_quote!(fn fetch(url: String) -> impl Future);
+    let front: Block = parse_quote!({
+        let (size, body): (u32, Body) = parts;
+        let ref kept = url;
+        if let Some(inner) = other {}
+        let Some(found) = find() else { return };
+    });
+    let front = in_front(&signature, &front.stmts);
+    let names: Vec<_> = front.iter().map(|it| it.name.to_string()).collect();
+    assert_eq!(names, ["body", "found"]);
+    let body = "send(body, found)".parse().expect("tokens");
+    let moves = find(&body, &front);
+    assert!(moves.certain.iter().all(|it| it.way == Way::InFront));
+    assert_eq!(moves.certain.len(), 2);
 }
 
 #[test]

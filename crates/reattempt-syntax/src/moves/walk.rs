@@ -7,12 +7,13 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 
-use super::words::{BORROWS, ENDS, LOGS, formatted, may_take, takes};
+use super::select::Branches;
+use super::words::{BORROWS, ENDS, LOGS, MESSAGES, TAKES, formatted, may_take, takes};
 use super::{By, Move, Moves, Owned, Way, begins_with_condition, has_condition, is_constant};
 use crate::item::names;
-use crate::tokens::is_error;
+use crate::tokens::{is_camel_case, is_error};
 
-/// A walk. A name that is bound anew anywhere is no longer looked for.
+/// A walk. A name that is bound anew is not looked for in its scope.
 pub(super) struct Walk<'o> {
     owned: Vec<&'o Owned>,
     /// How many closures and blocks around this place are `move`.
@@ -49,7 +50,9 @@ impl<'o> Walk<'o> {
     /// What was found, the likeliest first.
     pub(super) fn found(self) -> Moves {
         let mut moves = self.moves;
-        let certain = &moves.certain;
+        // A field may have been copied, and the whole be moved all the same.
+        let whole = |it: &Move| it.name == it.place.to_string();
+        let certain: Vec<_> = moves.certain.iter().filter(|it| whole(it)).collect();
         (moves.possible).retain(|it| certain.iter().all(|known| known.name != it.name));
         moves
             .possible
@@ -119,6 +122,16 @@ impl<'o> Walk<'o> {
         }
     }
 
+    /// An expression of which the value is kept as it is: a reference has another type.
+    fn kept(&mut self, expr: &Expr) {
+        match self.root(expr) {
+            Some((owned, false)) if owned.way == Way::InPlace && owned.bounds.is_none() => {
+                self.moved_in_way(owned, expr, Way::Caller);
+            }
+            _ => self.value(expr),
+        }
+    }
+
     fn optional(&mut self, expr: Option<&Expr>) {
         if let Some(expr) = expr {
             self.value(expr);
@@ -133,7 +146,12 @@ impl<'o> Walk<'o> {
     }
 
     fn moved(&mut self, owned: &Owned, expr: &Expr) {
+        self.moved_in_way(owned, expr, owned.way.clone());
+    }
+
+    fn moved_in_way(&mut self, owned: &Owned, expr: &Expr, way: Way) {
         let found = self.found_at(owned, quote::quote!(#expr), By::Value);
+        let found = Move { way, ..found };
         // What is compiled only sometimes may not be what moves.
         if self.is_conditional {
             return self.moves.possible.push(found);
@@ -184,12 +202,7 @@ impl<'o> Walk<'o> {
         let is_own = !is_field || owned.has_own_fields();
         let is_into = method == "into" && call.args.is_empty() && is_own;
         if is_into || !is_field && owned.is_taken_by(&method) {
-            self.moved(owned, receiver);
-            let taken = self.moves.certain.last_mut();
-            if let Some(taken) = taken.filter(|it| it.name == owned.name && it.way == Way::InPlace)
-            {
-                taken.way = Way::InPlaceCalled;
-            }
+            self.moved_in_way(owned, receiver, owned.way_of_call(&method));
         } else if owned.name == "self" || may_take(&method) {
             // Methods beside this one are named as their author likes.
             let takes = takes(&method) || owned.way == Way::Pinned && may_take(&method);
@@ -259,7 +272,13 @@ impl<'o> Walk<'o> {
                     }
                     None => self.visit_expr(&call.func),
                 }
-                self.values(&call.args);
+                if !keeps(&call.func) {
+                    self.values(&call.args);
+                    return true;
+                }
+                for argument in &call.args {
+                    self.under_condition(argument, |walk| walk.kept(argument));
+                }
             }
             Expr::MethodCall(call) => {
                 match self.root(&call.receiver) {
@@ -335,7 +354,10 @@ impl<'o> Walk<'o> {
                 self.visit_macro(&call.mac);
                 let name = name_of(&call.mac);
                 let ends = ENDS.contains(&&*name);
-                if !ends && !BORROWS.contains(&&*name) && !LOGS.contains(&&*name) {
+                let is_known = [BORROWS, LOGS, MESSAGES]
+                    .iter()
+                    .any(|it| it.contains(&&*name));
+                if !ends && !is_known && name != "select" {
                     self.hidden_by(&call.mac.tokens);
                 }
                 ends
@@ -358,6 +380,29 @@ impl<'o> Walk<'o> {
         self.owned.retain(|owned| !names(tokens, &owned.name));
     }
 
+    /// `tokio::select!`; that of `futures` borrows the futures that it names.
+    fn select(&mut self, call: &Macro) {
+        let is_foreign = call.path.segments.iter().any(|it| it.ident == "futures");
+        let branches = match syn::parse2::<Branches>(call.tokens.clone()) {
+            Ok(branches) if !is_foreign => branches,
+            _ => return self.hidden_by(&call.tokens),
+        };
+        for branch in &branches.branches {
+            self.value(&branch.future);
+            if let Some(condition) = &branch.condition {
+                self.visit_expr(condition);
+            }
+        }
+        self.may_end(Ended::InFailure);
+        for branch in &branches.branches {
+            self.scoped(|walk| {
+                walk.visit_pat(&branch.pattern);
+                walk.value(&branch.handler);
+            });
+        }
+        self.optional(branches.otherwise.as_ref());
+    }
+
     /// Tokens whose meaning nobody knows.
     fn perhaps_among(&mut self, tokens: &TokenStream) {
         for owned in self.owned.clone() {
@@ -373,14 +418,33 @@ impl<'o> Walk<'o> {
         self.ended = self.ended.max(ended);
     }
 
+    /// Visits a closure or a block, which may be `move`.
     fn moved_into(&mut self, is_move: bool, inside: impl FnOnce(&mut Self)) {
         let before = self.moved_into;
         if is_move {
             self.moved_into = before.saturating_add(1);
         }
-        inside(self);
+        self.scoped(inside);
         self.moved_into = before;
     }
+
+    /// Visits what may bind names for itself.
+    fn scoped(&mut self, inside: impl FnOnce(&mut Self)) {
+        let before = self.owned.clone();
+        inside(self);
+        self.owned = before;
+    }
+}
+
+/// Whether a call keeps its arguments as they are, or ends them: `Client(stream)`, `Stream::from(socket)`, `drop(file)`.
+fn keeps(function: &Expr) -> bool {
+    let Expr::Path(path) = function else {
+        return false;
+    };
+    path.path.segments.last().is_some_and(|last| {
+        let name = last.ident.to_string();
+        is_camel_case(&last.ident) || name == "drop" || name.starts_with("from")
+    })
 }
 
 fn name_of(call: &Macro) -> String {
@@ -415,7 +479,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
             Expr::Repeat(repeat) => self.value(&repeat.expr),
             Expr::Struct(fields) => {
                 for field in &fields.fields {
-                    self.under_condition(field, |walk| walk.value(&field.expr));
+                    self.under_condition(field, |walk| walk.kept(&field.expr));
                 }
                 if let Some(rest) = &fields.rest {
                     match self.root(rest) {
@@ -451,9 +515,25 @@ impl<'ast> Visit<'ast> for Walk<'_> {
             }
             Expr::ForLoop(each) => {
                 self.value(&each.expr);
-                self.visit_pat(&each.pat);
-                self.statements(&each.body.stmts);
+                self.scoped(|walk| {
+                    walk.visit_pat(&each.pat);
+                    walk.statements(&each.body.stmts);
+                });
             }
+            // What a condition binds is known in its own branch.
+            Expr::If(chosen) => {
+                self.scoped(|walk| {
+                    walk.visit_expr(&chosen.cond);
+                    walk.statements(&chosen.then_branch.stmts);
+                });
+                if let Some((_, other)) = &chosen.else_branch {
+                    self.visit_expr(other);
+                }
+            }
+            Expr::While(looped) => self.scoped(|walk| {
+                walk.visit_expr(&looped.cond);
+                walk.statements(&looped.body.stmts);
+            }),
             Expr::Let(matched) => {
                 self.taken_apart(&matched.expr, &[&matched.pat]);
                 self.visit_pat(&matched.pat);
@@ -462,17 +542,21 @@ impl<'ast> Visit<'ast> for Walk<'_> {
                 let patterns: Vec<_> = matched.arms.iter().map(|arm| &arm.pat).collect();
                 self.taken_apart(&matched.expr, &patterns);
                 for arm in &matched.arms {
-                    self.under_condition(arm, |walk| {
-                        walk.visit_pat(&arm.pat);
-                        walk.value(&arm.body);
+                    self.scoped(|walk| {
+                        walk.under_condition(arm, |walk| {
+                            walk.visit_pat(&arm.pat);
+                            walk.value(&arm.body);
+                        });
                     });
                 }
             }
             Expr::Closure(closure) => {
-                for input in &closure.inputs {
-                    self.visit_pat(input);
-                }
-                self.moved_into(closure.capture.is_some(), |walk| walk.value(&closure.body));
+                self.moved_into(closure.capture.is_some(), |walk| {
+                    for input in &closure.inputs {
+                        walk.visit_pat(input);
+                    }
+                    walk.value(&closure.body);
+                });
             }
             Expr::Async(block) => {
                 self.moved_into(block.capture.is_some(), |walk| {
@@ -486,7 +570,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     }
 
     fn visit_block(&mut self, block: &'ast Block) {
-        self.statements(&block.stmts);
+        self.scoped(|walk| walk.statements(&block.stmts));
     }
 
     fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
@@ -505,10 +589,17 @@ impl<'ast> Visit<'ast> for Walk<'_> {
                 self.visit_expr(&syn::parse_quote!(#name));
             }
         }
-        let takes = matches!(&*name, "dbg" | "vec");
+        if name == "select" {
+            return self.select(call);
+        }
+        let takes = TAKES.contains(&&*name);
         let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone());
         let arguments = match arguments {
             Ok(arguments) if takes || BORROWS.contains(&&*name) => arguments,
+            // An error is passed on; a format borrows.
+            Ok(arguments) if MESSAGES.contains(&&*name) && arguments.len() == 1 => {
+                return self.values(&arguments);
+            }
             _ => return self.perhaps_among(&call.tokens),
         };
         for argument in arguments {

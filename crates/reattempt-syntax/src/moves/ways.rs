@@ -53,8 +53,8 @@ impl SetBy {
 pub enum Way {
     /// `clone(x)`: the type is `Clone`, or may be.
     Clone,
-    /// `clone(x)`, once this type has the bound `Clone`.
-    Bound(String),
+    /// `clone(x)`, once these types have the bound `Clone`.
+    Bound(Vec<String>),
     /// `clone(x)`, once an `impl Trait` has the bound `Clone`.
     ImplTrait,
     /// Another type in place of this one.
@@ -71,12 +71,16 @@ pub enum Way {
     Pinned,
     /// A mutable reference in the body: what reads or writes goes on where it stopped.
     InPlace,
-    /// The same in front of a method, which takes the reference.
-    InPlaceCalled,
+    /// The same for a method, which takes the reference: how it is called.
+    InPlaceCalled(String),
     /// A reference as its type: a box of a trait has no copies.
     Borrowed,
     /// What `self` needs.
     Receiver,
+    /// Nothing here: a caller makes it anew.
+    Caller,
+    /// A variable in front of the block that is retried: the statement that makes it goes into the block.
+    InFront,
 }
 
 impl Way {
@@ -98,8 +102,17 @@ impl Way {
                 format!("{name}: {what}")
             }
         };
+        let is_static = has_word(&bounds(signature, ty).to_token_stream(), "static");
         // Few futures copy.
         if has("Future") {
+            let is_named = |it: &Ident| *it == name;
+            // What makes one borrows for as long as it runs, and is asked in async code.
+            if is_static
+                || !is_async(signature)
+                || has_path_from(&signature.to_token_stream(), &is_named)
+            {
+                return Self::Caller;
+            }
             return Self::MadeAgain(of("Future<..>"), of("AsyncFnMut() -> .."));
         }
         if has("FnOnce") {
@@ -113,12 +126,18 @@ impl Way {
             return Self::Reference("&");
         }
         if reads_in_place(signature, ty) && !is_in_answer(signature, ty) {
-            return Self::InPlace;
+            let is_of_reference = |it: &Ident| {
+                let name = it.to_string();
+                let name = name.strip_suffix("Ext").unwrap_or(&name);
+                IN_PLACE.contains(&name) || AUTO.contains(&name)
+            };
+            let goes_on = !is_static && found.iter().all(is_of_reference);
+            return if goes_on { Self::InPlace } else { Self::Caller };
         }
         if is_impl {
             Self::ImplTrait
         } else {
-            Self::Bound(name)
+            Self::Bound(vec![name])
         }
     }
 
@@ -175,6 +194,9 @@ impl Way {
             _ => None,
         };
         if let Some(held) = held {
+            if !is_async(signature) {
+                return Self::Caller;
+            }
             let maker = "impl AsyncFnMut() -> ..".to_owned();
             return Self::MadeAgain(format!("{name}<{held}>"), maker);
         }
@@ -200,12 +222,12 @@ impl Way {
                     is_one_letter(&first.ident) || params.any(|it| it.ident == first.ident)
                 });
         if is_generic && !bounds_in_where(signature, ty).any(|name| name == "Clone") {
-            return Self::Bound(written(ty));
+            return Self::Bound(vec![written(ty)]);
         }
         // A parameter of the `impl` block.
         let is_bare = path.path.get_ident().is_some_and(is_one_letter);
         if is_bare && !bounds_in_where(signature, ty).any(|name| name == "Clone") {
-            return Self::Bound(name);
+            return Self::Bound(vec![name]);
         }
         if IN_PLACE_TYPES.contains(&&*name) && !is_in_answer(signature, ty) {
             return Self::InPlace;
@@ -215,11 +237,12 @@ impl Way {
             names_of_bounds(signature, ty)
                 .is_some_and(|found| !found.iter().any(|name| name == "Clone" || name == "Copy"))
         };
-        match types.iter().find(lacks_clone) {
-            Some(Type::ImplTrait(_)) | None => Self::Clone,
-            Some(_) if SHARED.contains(&&*name) => Self::Clone,
-            Some(ty) => Self::Bound(written(ty)),
+        let lacking: Vec<_> = types.iter().filter(lacks_clone).collect();
+        let is_hidden = |it: &&&Type| matches!(it, Type::ImplTrait(_));
+        if lacking.is_empty() || lacking.iter().any(is_hidden) || SHARED.contains(&&*name) {
+            return Self::Clone;
         }
+        Self::Bound(lacking.into_iter().map(written).collect())
     }
 
     /// Whether only another signature makes it possible.
@@ -231,6 +254,14 @@ impl Way {
                 | Self::CalledAgain(..)
                 | Self::MadeAgain(..)
                 | Self::Borrowed
+        )
+    }
+
+    /// Whether it may not compile: what takes the parameter may need its type, or something that outlives the attempt.
+    pub(super) fn may_fail(&self) -> bool {
+        matches!(
+            self,
+            Self::Receiver | Self::InPlace | Self::InPlaceCalled(_) | Self::InFront
         )
     }
 
@@ -251,6 +282,9 @@ fn holds_unique(arguments: &PathArguments) -> bool {
     arguments.args.iter().any(is_unique)
 }
 
+/// Traits of a mutable reference to what has them, beside those.
+const AUTO: &[&str] = &["Debug", "Send", "Sync", "Unpin"];
+
 /// Traits that a mutable reference has, too.
 const IN_PLACE: &[&str] = &[
     "Read",
@@ -266,9 +300,17 @@ const IN_PLACE: &[&str] = &[
 /// Whether a generic parameter reads or writes, by its bounds.
 pub(crate) fn reads_in_place(signature: &Signature, ty: &Type) -> bool {
     let found = names_of_bounds(signature, ty).unwrap_or_default();
-    found
-        .iter()
-        .any(|it| IN_PLACE.iter().any(|name| it == name))
+    found.iter().any(|it| has_one(IN_PLACE, it))
+}
+
+/// Whether a name is one of these.
+fn has_one(names: &[&str], name: &Ident) -> bool {
+    names.iter().any(|it| name == it)
+}
+
+/// Whether a function is async, or returns a future.
+fn is_async(signature: &Signature) -> bool {
+    signature.asyncness.is_some() || has_word(&signature.output.to_token_stream(), "Future")
 }
 
 /// Traits that a reference has if its value has them.
@@ -281,9 +323,7 @@ fn is_passed_on(signature: &Signature, ty: &Type, found: &[Ident]) -> bool {
         .into_iter()
         .any(|it| matches!(it, TokenTree::Punct(it) if it.as_char() == '\''));
     !found.is_empty()
-        && found
-            .iter()
-            .all(|it| OF_REFERENCES.iter().any(|name| it == name))
+        && found.iter().all(|it| has_one(OF_REFERENCES, it))
         && !has_lifetime
         && !is_in_answer(signature, ty)
 }
@@ -376,7 +416,7 @@ fn names_of_bounds(signature: &Signature, ty: &Type) -> Option<Vec<Ident>> {
 }
 
 /// A path as it is written.
-fn written(ty: &Type) -> String {
+pub(super) fn written(ty: &impl ToTokens) -> String {
     let text = ty.to_token_stream().to_string();
     let text = text.replace(" :: ", "::").replace(":: ", "::");
     text.replace("< ", "<")

@@ -26,6 +26,10 @@ pub(super) const LOGS: &[&str] = &[
     "trace",
     "warn",
 ];
+/// Macros that take their arguments.
+pub(super) const TAKES: &[&str] = &["dbg", "join", "pin", "try_join", "vec"];
+/// Macros that make an error of a format, or of a value that they take.
+pub(super) const MESSAGES: &[&str] = &["anyhow", "bail", "eyre"];
 /// Macros that nothing follows.
 pub(super) const ENDS: &[&str] = &["bail", "panic", "todo", "unimplemented", "unreachable"];
 

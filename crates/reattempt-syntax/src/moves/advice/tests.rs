@@ -21,16 +21,104 @@ fn what_makes_a_future_is_called_again() {
     for (ty, advice) in [
         (
             "BoxFuture<'_, u8>",
-            "replace `BoxFuture<..>` by `impl AsyncFnMut() -> ..` and write `mut x` and `x().await`",
+            "replace `BoxFuture<..>` by `impl AsyncFnMut() -> ..`, declare `mut x` and write `x()` in the body",
         ),
         (
             "Box<dyn FnOnce() -> BoxFuture<u8>>",
             "replace `Box<dyn FnOnce(..)>` by `Box<dyn FnMut(..)>` and write `mut x`",
         ),
     ] {
-        let said = said(&format!("fn f(x: {ty})"), SetBy::Function);
+        let said = said(&format!("async fn f(x: {ty})"), SetBy::Function);
         assert!(said.starts_with(&format!("{advice},")), "{said}");
     }
+}
+
+#[test]
+fn what_only_a_caller_can_make_anew() {
+    let caller = "retry only what stands before the move with `retry_block!`, or retry in a caller that makes it anew, with `#[retry(never)]` here";
+    for signature in [
+        // Nothing awaits it here, or something runs for longer.
+        "fn f(x: impl Future<Output = u8>)",
+        "fn f(x: BoxFuture<'_, u8>)",
+        "async fn f(x: impl Future<Output = u8> + Send + 'static)",
+        "async fn f<F: Future>(x: F) -> Result<F::Output, Error>",
+        // No reference has this trait, or outlives the function.
+        "fn f(x: impl Read + Source)",
+        "fn f<R: Read + 'static>(x: R)",
+    ] {
+        assert_eq!(said(signature, SetBy::Function), caller, "{signature}");
+    }
+}
+
+/// What is said of the first parameter of a body.
+fn said_in(body: &str, signature: &str) -> String {
+    let signature: Signature = syn::parse_str(signature).expect("a signature");
+    let found = find(&body.parse().expect("tokens"), &owned(&signature, None));
+    let moved: Vec<_> = found.certain.iter().take(1).collect();
+    let said = message(&moved, &[], SetBy::Function, false);
+    let (_, advice) = said.split_once("; ").expect("a fix");
+    advice.to_owned()
+}
+
+#[test]
+fn what_reads_goes_on_where_a_reference_can_stand() {
+    let caller = "retry in a caller that makes it anew, with `#[retry(never)]` here";
+    let goes_on = |borrow: &str| {
+        format!(
+            "declare `mut x` and write `{borrow}` in the body, which goes on where the failed attempt stopped, or {caller}"
+        )
+    };
+    for (body, ty, advice) in [
+        ("copy(x)", "File", goes_on("&mut x")),
+        ("Reader::new(x)", "TcpStream", goes_on("&mut x")),
+        ("copy(x)", "impl Read + Send", goes_on("&mut x")),
+        ("x.take(3)", "impl Read", goes_on("(&mut x)")),
+        (
+            "x.take(3)",
+            "impl AsyncReadExt + AsyncRead",
+            goes_on("(&mut x)"),
+        ),
+        ("x.take(3)", "impl Read + Source", caller.to_owned()),
+        (
+            "x.take(3)",
+            "impl io::Read + Send",
+            goes_on("io::Read::take(&mut x, ..)"),
+        ),
+        (
+            "x.take(3)",
+            "impl Send + std::io::BufRead",
+            goes_on("std::io::Read::take(&mut x, ..)"),
+        ),
+        (
+            "x.lines()",
+            "impl io::BufRead",
+            goes_on("io::BufRead::lines(&mut x)"),
+        ),
+        // Another type.
+        ("keep(Client { stream: x })", "TcpStream", caller.to_owned()),
+        ("keep(Stream::Plain(x))", "TcpStream", caller.to_owned()),
+        (
+            "keep(Stream::from_socket(x))",
+            "TcpStream",
+            caller.to_owned(),
+        ),
+        ("drop(x)", "File", caller.to_owned()),
+    ] {
+        let signature = format!("fn f(x: {ty})");
+        assert_eq!(said_in(body, &signature), advice, "{body} {ty}");
+    }
+}
+
+#[test]
+fn all_bounds_that_lack_are_named() {
+    let said = said_in(
+        "send(x)",
+        "fn f<A: Send, B: Send, C: Clone>(x: Options<A, B, C>)",
+    );
+    assert!(
+        said.starts_with("add `A: Clone` and `B: Clone` and write `clone(x)`"),
+        "{said}"
+    );
 }
 
 #[test]
