@@ -2,8 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::error::Error;
-use std::future::{Ready, pending};
+use std::future::{Ready, pending, ready};
+use std::mem;
 use std::pin::pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use reattempt::overload::breaker::State;
@@ -12,8 +14,8 @@ use reattempt::tower::RetryLayer;
 use reattempt::{
     Breaker, Bulkhead, GaveUp, GiveUpReason, Policy, Throttle, Verdict, deadline, testing,
 };
-use tokio::time::Instant;
-use tower::{Layer as _, ServiceExt as _, service_fn};
+use tokio::time::{Instant, timeout};
+use tower::{Layer as _, Service, ServiceExt as _, service_fn};
 
 use crate::points::poll;
 use crate::support::{Fault, Nap, SECOND, Still, World, forever};
@@ -111,6 +113,41 @@ async fn attempts_wait_for_their_turn() {
     let late = Err(Fault::Cut(GiveUpReason::Throttle, 0));
     let expected = [now, now, second, second, third, third, late];
     assert_eq!(calls.await, expected);
+}
+
+/// Has room for a call until it is asked again.
+#[derive(Clone)]
+struct RoomOnce(bool);
+
+impl Service<()> for RoomOnce {
+    type Response = u32;
+    type Error = Fault;
+    type Future = Ready<Result<u32, Fault>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        if mem::take(&mut self.0) {
+            Poll::Ready(Ok(()))
+        } else {
+            Poll::Pending
+        }
+    }
+
+    fn call(&mut self, (): ()) -> Self::Future {
+        ready(Ok(1))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_deadline_holds_while_a_service_makes_room_behind_a_turn() {
+    let throttle = forever(Throttle::rate(1, SECOND).max_wait(2 * SECOND));
+    let layer = RetryLayer::new(Policy::new().deadline(3 * SECOND)).throttle(throttle);
+    let first = layer.layer(service_fn(async |()| Ok::<_, Fault>(1)));
+    assert_eq!(first.oneshot(()).await, Ok(1));
+    let start = Instant::now();
+    let call = layer.layer(RoomOnce(true)).oneshot(());
+    let cut = Err(Fault::Cut(GiveUpReason::Deadline, 0));
+    assert_eq!(timeout(10 * SECOND, call).await, Ok(cut));
+    assert_eq!(start.elapsed(), 3 * SECOND);
 }
 
 /// By answers and by what its deadline cuts off.

@@ -363,18 +363,20 @@ where
         if L::ASKS {
             this.state.set(State::Asks { last });
         } else {
-            self.make_room(last);
+            self.make_room(last, false);
         }
         None
     }
 
     /// Gives the service time to make room for the next attempt, until the deadline of the call.
-    fn make_room(self: Pin<&mut Self>, last: Option<Answer<S, Req>>) {
+    ///
+    /// A first attempt that has not waited begins at once: its service is ready.
+    fn make_room(self: Pin<&mut Self>, last: Option<Answer<S, Req>>, has_waited: bool) {
         let mut this = self.project();
         let plan = &**this.plan;
         // Without one nobody asks for the answer any more, and it may hold the room that the service waits for.
         this.state.set(match plan.context(*this.until).remaining() {
-            Some(left) if last.is_some() => State::Between {
+            Some(left) if last.is_some() || has_waited => State::Between {
                 wait: Wait::Room,
                 sleep: plan.timer.sleep(left),
                 last,
@@ -398,7 +400,7 @@ where
             (this.call).ask_or_wait(context, this.gates, has_waited)
         };
         match asked {
-            Ok(None) => self.make_room(last),
+            Ok(None) => self.make_room(last, has_waited),
             Ok(Some(wait)) => this.state.set(State::Between {
                 wait: Wait::Turn,
                 sleep: plan.timer.sleep(wait),
