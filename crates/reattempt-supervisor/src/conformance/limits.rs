@@ -339,8 +339,6 @@ async fn work(
     left: Arc<AtomicU32>,
 ) -> CheckResult<Vec<(Time, Time)>> {
     let mut held = Vec::new();
-    let id = WorkerId(worker.to_owned());
-    store.heartbeat(id, LONG, None).await.map_err(to_message)?;
     while left.load(Ordering::Relaxed) > 0 {
         let mut results = write_at_last(&*store, [Write::Claim(claim(worker, 4))]).await?;
         let Some(WriteResult::Claimed(claimed, _)) = results.pop() else {
@@ -366,6 +364,11 @@ async fn never_more(bench: &Bench) -> CheckResult {
     submit(bench, 0..40).await?;
     let workers = [(&bench.one, "a"), (&bench.other, "b"), (&bench.one, "c")];
     let left = Arc::new(AtomicU32::new(40));
+    // One after the other: later each may find the store busy.
+    for (store, name) in workers {
+        let id = WorkerId(name.to_owned());
+        store.heartbeat(id, LONG, None).await.map_err(to_message)?;
+    }
     let workers = workers.map(|(store, name)| {
         let working = work(Arc::clone(store), name, Arc::clone(&left));
         tokio::spawn(tokio::time::timeout(LONG / 10, working))
