@@ -72,6 +72,13 @@ impl Reader {
         let bytes = &self.buffer.bytes;
         Ok(bytes)
     }
+
+    #[retry]
+    async fn assigns(&mut self) -> Result<&[u8], Error> {
+        let bytes = self.read_all().await?;
+        self.buffer.bytes = bytes;
+        Ok(&self.buffer.bytes)
+    }
 }
 
 fn main() {}

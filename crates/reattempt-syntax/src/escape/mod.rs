@@ -195,13 +195,7 @@ impl Asked<'_> {
         if changes.is_empty() {
             return None;
         }
-        // What a statement binds by itself it brings along.
-        let there = changes.iter().filter(|change| {
-            let others = self.statements.iter().filter(|it| it != *change);
-            let others: Vec<_> = others.collect();
-            Bound::by(&others).leaves_alone(&change.to_token_stream())
-        });
-        let there: Vec<_> = there.collect();
+        let there: Vec<_> = changes.iter().filter_map(|it| self.in_front(it)).collect();
         let asked = answer
             .filter(|_| !there.is_empty())
             .map(|answer| quote::quote!({ #(#there)* #answer }));
@@ -215,6 +209,25 @@ impl Asked<'_> {
             shared: Some(places(&found.name, found.place.span(), &part)),
             ..found.proven_by(proof)
         })
+    }
+
+    /// A statement that can stand in front of the body: what it binds by itself it brings along.
+    fn in_front(&self, statement: &Stmt) -> Option<TokenStream> {
+        let others = self.statements.iter().filter(|it| *it != statement);
+        let others: Vec<_> = others.collect();
+        let bound = Bound::by(&others);
+        let tokens = statement.to_token_stream();
+        if bound.leaves_alone(&tokens) {
+            return Some(tokens);
+        }
+        // Whatever it assigns, it changes this place.
+        let Stmt::Expr(Expr::Assign(assign), _) = statement else {
+            return None;
+        };
+        let place = assign.left.to_token_stream();
+        let none = quote::quote!(::core::option::Option::None);
+        (bound.leaves_alone(&place))
+            .then(|| quote::quote!(#place = ::core::option::Option::unwrap(#none);))
     }
 
     /// Whether the closure of a body tells what the body does with this parameter.

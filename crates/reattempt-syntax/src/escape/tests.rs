@@ -92,6 +92,10 @@ fn a_shared_borrow_is_asked_about_behind_changes() {
             "self.page.clear(); Ok(head(self.page.as_ref().unwrap()))",
             "{self.page.clear();Ok(head(self.page.as_ref().unwrap()))}",
         ),
+        (
+            "let page = load()?; self.page = page; Ok(&self.page)",
+            "{self.page=::core::option::Option::unwrap(::core::option::Option::None);Ok(&self.page)}",
+        ),
         // Of what only the body knows.
         ("let n = 1; self.fill(n)?; Ok(&self.page)", "Body"),
         // The answer alone, where another part changes.
