@@ -514,10 +514,17 @@ pub fn made_mut(signature: &mut Signature, unless: impl Fn(&Ident) -> bool) -> V
                     make(&name, &mut receiver.mutability);
                 }
             }
+            FnArg::Typed(typed) if is_there_sometimes(typed) => {}
             FnArg::Typed(typed) => each_owned(&mut typed.pat, &typed.ty, &mut make),
         }
     }
     names
+}
+
+/// Whether a parameter has a condition, and may not be named where nobody repeats that.
+pub(crate) fn is_there_sometimes(typed: &syn::PatType) -> bool {
+    let is_condition = |path: &Path| path.is_ident("cfg") || path.is_ident("cfg_attr");
+    typed.attrs.iter().any(|it| is_condition(it.path()))
 }
 
 /// Visits the names of a pattern that certainly bind by value: nothing of type `ty` around them is a reference.

@@ -40,10 +40,11 @@ impl Parts<'_> {
             &moves.possible
         };
         let mut before = Vec::new();
-        // What is compiled only sometimes cannot be asked.
+        let is_there = |moved: &&Move| moved.conditions.is_empty();
         let patterns = possible
             .iter()
-            .filter(|it| matches!(it.by, By::Pattern(..)));
+            .filter(is_there)
+            .filter(|it| matches!(it.by, By::Patterns(..)));
         let values = moves.certain.iter().chain(patterns);
         let values = values.enumerate().filter_map(|(index, moved)| {
             let kept = self.is_kept_by(moved)?;
@@ -61,9 +62,20 @@ impl Parts<'_> {
         let values: Vec<_> = values.collect();
         let calls = possible
             .iter()
+            .filter(is_there)
             .filter(by_call)
             .map(|moved| self.called(moved));
-        let checks: Vec<_> = values.into_iter().chain(calls).collect();
+        // Each by itself: none of them may be there.
+        let sometimes = possible.iter().filter(|it| !is_there(it));
+        let sometimes = sometimes.filter_map(|moved| {
+            let check = match moved.by {
+                By::Call => self.called(moved),
+                _ => self.copied(moved, &[moved], &self.is_kept_by(moved)?),
+            };
+            let conditions = &moved.conditions;
+            Some(ours!(#(#conditions)* { #check }))
+        });
+        let checks: Vec<_> = values.into_iter().chain(calls).chain(sometimes).collect();
         let borrow = self.answer_borrow();
         // Dead code, for the types alone. A copy of the body here would tell more, but its items
         // and lints would be there twice; of a call such as `row.get("name")` dead code does not
@@ -129,14 +141,17 @@ impl Parts<'_> {
         let (krate, place, name) = (&self.krate, &moved.place, &moved.name);
         let kept = match &moved.by {
             By::Value => self.is_kept(place),
-            By::Pattern(pattern, bound) => {
-                let kept = self.is_kept(&ours!((#(#bound,)*)));
-                ours! {{
-                    match #krate::__private::taken_apart(&#place) {
-                        ::core::option::Option::Some(#pattern) => #kept,
-                        _ => loop {},
-                    }
-                }}
+            By::Patterns(patterns) => {
+                let kept = patterns.iter().map(|(pattern, bound)| {
+                    let kept = self.is_kept(&ours!((#(#bound,)*)));
+                    ours! {{
+                        match #krate::__private::taken_apart(&#place) {
+                            ::core::option::Option::Some(#pattern) => #kept,
+                            _ => loop {},
+                        }
+                    }}
+                });
+                kept.reduce(|all, kept| ours!(#all.and(#kept)))?
             }
             By::Call | By::Other => return None,
         };
@@ -413,7 +428,7 @@ impl Parts<'_> {
 /// Whether the type of a parameter tells whether it can be cloned.
 fn has_copies_or_not(moved: &Move) -> bool {
     matches!(moved.way, Way::Clone | Way::Receiver)
-        && matches!(moved.by, By::Value | By::Pattern(..))
+        && matches!(moved.by, By::Value | By::Patterns(..))
 }
 
 /// What a type that lacks a trait is told.

@@ -36,6 +36,20 @@ macro_rules! borrowed {
 }
 
 #[retry(max = 2, on(_))]
+async fn sometimes(
+    row: Row,
+    #[cfg(any())] certificates: Vec<u8>,
+    number: Option<u32>,
+) -> Result<u32, String> {
+    #[cfg(any())]
+    drop((row, certificates));
+    #[cfg(all())]
+    let number = number.ok_or("none");
+    let _ = row.into_parts();
+    Ok(number?)
+}
+
+#[retry(max = 2, on(_))]
 fn sync(id: Id, found: Option<Id>, row: Row, wide: Option<Row>) -> Result<u32, String> {
     let number: u32 = row.fetch("number");
     let many = match found {
@@ -120,6 +134,7 @@ fn main() {
     assert_eq!(unique(row(), &mut map), Ok(7));
     let _ = || dead(row(), String::new());
     let _ = later(Id(1), None, row(), String::new());
+    let _ = sometimes(row(), Some(3));
     assert_eq!(Guard(&mut map).close(), Ok(()));
     let _ = Guard(&mut map).close_later();
     assert_eq!(generic(1_u32, || 2_u32), Ok(3));

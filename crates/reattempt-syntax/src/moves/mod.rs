@@ -19,7 +19,7 @@ pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
 pub(crate) use self::ways::reads_in_place;
 pub use self::ways::{SetBy, Way};
-use crate::item::{has_word, names};
+use crate::item::{has_word, is_there_sometimes, names};
 
 /// A parameter that is passed by value.
 #[derive(Clone)]
@@ -49,6 +49,8 @@ pub struct Move {
     pub way: Way,
     /// Whether an attempt may fail before it.
     pub follows_failure: bool,
+    /// The `#[cfg(..)]` in front of it, and around it.
+    pub conditions: Vec<TokenStream>,
 }
 
 impl Move {
@@ -72,12 +74,25 @@ impl Move {
 pub enum By {
     /// Its value is taken.
     Value,
-    /// The variables that a pattern binds.
-    Pattern(TokenStream, Vec<Ident>),
+    /// Patterns, each with the variables that it binds.
+    Patterns(Vec<(TokenStream, Vec<Ident>)>),
     /// A call that certainly has one type, such as `url.into_bytes()`.
     Call,
     /// Anything else.
     Other,
+}
+
+impl By {
+    /// What is known of two of them.
+    fn beside(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Patterns(mut all), Self::Patterns(more)) => {
+                all.extend(more);
+                Self::Patterns(all)
+            }
+            (Self::Other, known) | (known, _) => known,
+        }
+    }
 }
 
 /// What the body does with parameters.
@@ -104,6 +119,8 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
     for input in &signature.inputs {
         match input {
             FnArg::Receiver(receiver) => owned.extend(owned_receiver(receiver)),
+            // One that may not be there cannot be asked about.
+            FnArg::Typed(typed) if is_there_sometimes(typed) => {}
             FnArg::Typed(typed) => owned_by(signature, &typed.pat, Some(&typed.ty), &mut owned),
         }
     }
@@ -305,15 +322,19 @@ fn has_condition(tokens: &TokenStream) -> bool {
     })
 }
 
-/// Whether one of them is among the attributes in front of the tokens.
-fn begins_with_condition(tokens: &TokenStream) -> bool {
+/// Those among the attributes in front of the tokens.
+fn conditions(tokens: &TokenStream) -> Vec<TokenStream> {
     let is_attribute = |token: &TokenTree| match token {
         TokenTree::Punct(punct) => punct.as_char() == '#',
         TokenTree::Group(group) => group.delimiter() == Delimiter::Bracket,
         _ => false,
     };
-    let mut attributes = tokens.clone().into_iter().take_while(is_attribute);
-    attributes.any(|token| matches!(token, TokenTree::Group(group) if is_condition(&group)))
+    let attributes = tokens.clone().into_iter().take_while(is_attribute);
+    let conditions = attributes.filter_map(|token| match token {
+        TokenTree::Group(group) if is_condition(&group) => Some(quote::quote!(# #group)),
+        _ => None,
+    });
+    conditions.collect()
 }
 
 /// Whether it is `[cfg(..)]` or `[cfg_attr(..)]`.

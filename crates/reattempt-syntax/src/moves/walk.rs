@@ -9,8 +9,8 @@ use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 
 use super::select::Branches;
 use super::words::{BORROWS, ENDS, LOGS, MESSAGES, TAKES, formatted, may_take, takes};
-use super::{By, Move, Moves, Owned, Way, begins_with_condition, has_condition, is_constant};
-use crate::item::names;
+use super::{By, Move, Moves, Owned, Way, conditions, has_condition, is_constant};
+use crate::item::{has_word, names};
 use crate::tokens::{is_camel_case, is_error};
 
 /// A walk. A name that is bound anew is not looked for in its scope.
@@ -20,8 +20,8 @@ pub(super) struct Walk<'o> {
     moved_into: usize,
     /// Whether anything in the body is compiled only sometimes.
     has_conditions: bool,
-    /// Whether this place is.
-    is_conditional: bool,
+    /// What this place depends on.
+    conditions: Vec<TokenStream>,
     /// How the attempt may have ended before this place.
     ended: Ended,
     moves: Moves,
@@ -41,7 +41,7 @@ impl<'o> Walk<'o> {
             owned,
             moved_into: 0,
             has_conditions: has_condition(body),
-            is_conditional: false,
+            conditions: Vec::new(),
             ended: Ended::Nowhere,
             moves: Moves::default(),
         }
@@ -64,7 +64,8 @@ impl<'o> Walk<'o> {
         moves.possible.retain(|it| {
             let is_new = !seen.contains(&it.name);
             seen.push(it.name.clone());
-            is_new
+            // Of those that are compiled only sometimes, any may be the one.
+            is_new || !it.conditions.is_empty() && !matches!(it.by, By::Other)
         });
         moves
     }
@@ -153,7 +154,7 @@ impl<'o> Walk<'o> {
         let found = self.found_at(owned, quote::quote!(#expr), By::Value);
         let found = Move { way, ..found };
         // What is compiled only sometimes may not be what moves.
-        if self.is_conditional {
+        if !self.conditions.is_empty() {
             return self.moves.possible.push(found);
         }
         let place = found.place.to_string();
@@ -166,6 +167,9 @@ impl<'o> Walk<'o> {
     fn found_at(&self, owned: &Owned, place: TokenStream, by: By) -> Move {
         let mut earlier = self.moves.certain.iter().chain(&self.moves.possible);
         let is_first = earlier.all(|it| it.name != owned.name || it.follows_failure);
+        // What another attribute makes of it, nobody knows.
+        let is_known = self.conditions.iter().all(|it| !has_word(it, "cfg_attr"));
+        let by = if is_known { by } else { By::Other };
         Move {
             name: owned.name.clone(),
             place,
@@ -173,6 +177,7 @@ impl<'o> Walk<'o> {
             is_unique: owned.is_unique(),
             way: owned.way.clone(),
             follows_failure: is_first && self.ended == Ended::InFailure,
+            conditions: self.conditions.clone(),
         }
     }
 
@@ -185,9 +190,10 @@ impl<'o> Walk<'o> {
     fn taken_apart(&mut self, expr: &Expr, patterns: &[&Pat]) {
         match self.root(expr) {
             Some((owned, _)) => {
-                let by = patterns.iter().find_map(|pattern| bound_by(bare(pattern)));
-                // What is compiled only sometimes cannot be asked of its type.
-                if let Some(by) = by.map(|by| if self.is_conditional { By::Other } else { by }) {
+                let bound = patterns
+                    .iter()
+                    .filter_map(|pattern| bound_by(bare(pattern)));
+                if let Some(by) = bound.reduce(By::beside) {
                     self.perhaps_moved(owned, quote::quote!(#expr), by);
                 }
             }
@@ -207,11 +213,7 @@ impl<'o> Walk<'o> {
             // Methods beside this one are named as their author likes.
             let takes = takes(&method) || owned.way == Way::Pinned && may_take(&method);
             let is_plain = call.args.is_empty() && call.turbofish.is_none() && takes;
-            let by = if is_plain && !self.is_conditional {
-                By::Call
-            } else {
-                By::Other
-            };
+            let by = if is_plain { By::Call } else { By::Other };
             let place = if matches!(by, By::Call) {
                 quote::quote!(#call)
             } else {
@@ -312,11 +314,12 @@ impl<'o> Walk<'o> {
         node: &impl ToTokens,
         visit: impl FnOnce(&mut Self) -> R,
     ) -> R {
-        let before = self.is_conditional;
-        self.is_conditional |=
-            self.has_conditions && begins_with_condition(&node.to_token_stream());
+        let before = self.conditions.len();
+        if self.has_conditions {
+            self.conditions.extend(conditions(&node.to_token_stream()));
+        }
         let result = visit(self);
-        self.is_conditional = before;
+        self.conditions.truncate(before);
         result
     }
 
@@ -539,7 +542,10 @@ impl<'ast> Visit<'ast> for Walk<'_> {
                 self.visit_pat(&matched.pat);
             }
             Expr::Match(matched) => {
-                let patterns: Vec<_> = matched.arms.iter().map(|arm| &arm.pat).collect();
+                // One that may not be there cannot be asked about.
+                let is_there = |it: &&syn::Arm| conditions(&it.to_token_stream()).is_empty();
+                let patterns = matched.arms.iter().filter(is_there).map(|arm| &arm.pat);
+                let patterns: Vec<_> = patterns.collect();
                 self.taken_apart(&matched.expr, &patterns);
                 for arm in &matched.arms {
                     self.scoped(|walk| {
@@ -625,11 +631,11 @@ fn first(tokens: &TokenStream, name: &Ident) -> Option<Ident> {
 
 /// The variables that a pattern binds, unless it borrows some of them.
 fn bound_by(pattern: &Pat) -> Option<By> {
-    struct Bound {
+    struct Names {
         names: Vec<Ident>,
         is_plain: bool,
     }
-    impl<'ast> Visit<'ast> for Bound {
+    impl<'ast> Visit<'ast> for Names {
         fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
             if !is_constant(&pat.ident) && !self.names.contains(&pat.ident) {
                 self.names.push(pat.ident.clone());
@@ -641,16 +647,16 @@ fn bound_by(pattern: &Pat) -> Option<By> {
             self.is_plain = false;
         }
     }
-    let mut bound = Bound {
+    let mut bound = Names {
         names: Vec::new(),
         is_plain: true,
     };
     bound.visit_pat(pattern);
     match bound {
         _ if bound.names.is_empty() => None,
-        Bound {
+        Names {
             is_plain: false, ..
         } => Some(By::Other),
-        bound => Some(By::Pattern(quote::quote!(#pattern), bound.names)),
+        bound => Some(By::Patterns(vec![(quote::quote!(#pattern), bound.names)])),
     }
 }
