@@ -209,12 +209,13 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     });
     let found = parts.moves(body);
     let (moved, borrowed) = (parts.moved(&found), parts.borrowed());
+    let asked = parts.asked_apart(&found, &ours!(#typed #statements));
     // Where the compiler says that a parameter is moved.
     let likely = found.possible.first().map(Move::span);
     let start = likely.unwrap_or_else(|| body.span_open());
     // A block that borrows, not a closure: no closure trait can give `&mut self` out again and
     // again, and the futures of `AsyncFnMut` are not `Send` in general.
-    quote_spanned!(at(start)=> async { #typed #moved #borrowed #statements })
+    quote_spanned!(at(start)=> async { #typed #moved #asked #borrowed #statements })
 }
 
 /// What makes the future of an attempt of which the body is one call, as in `ask(&self.client, 7).await`: awaited as it

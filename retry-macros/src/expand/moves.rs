@@ -216,9 +216,37 @@ impl Parts<'_> {
 
     /// Whether the compiler can be asked of the closure of an attempt: it counts what moves in dead code too.
     fn runs_again_is_known(&self, moves: &Moves) -> bool {
-        // An async attempt is a block, of which no trait says whether it runs again.
-        let is_any = !moves.possible.is_empty() || !moves.certain.is_empty();
-        !self.asynchronous && is_any && !moves.has_dead_code
+        let is_any = if self.asynchronous {
+            // Types alone tell the rest, and where.
+            let is_hidden = |it: &Move| it.conditions.is_empty() || matches!(it.by, By::Other);
+            moves.possible.iter().any(is_hidden) && self.can_be_copied(moves)
+        } else {
+            !moves.possible.is_empty() || !moves.certain.is_empty()
+        };
+        is_any && !moves.has_dead_code
+    }
+
+    /// Whether the body of an async attempt can stand in another place as well.
+    fn can_be_copied(&self, moves: &Moves) -> bool {
+        // Without a type each would have its own, and two of the same `impl` are one too many.
+        !moves.has_impl && (self.form().is_some() || !matches!(self.answer, Answer::Inferred))
+    }
+
+    /// Never runs: what is asked of the closure of a sync attempt, asked of a closure that makes the future of an async one.
+    /// The attempt itself is a block, of which no trait says whether it runs again.
+    pub(super) fn asked_apart(&self, moves: &Moves, body: &TokenStream) -> Option<TokenStream> {
+        let is_asked = self.runs_again_is_known(moves)
+            || self.asks_body().is_some() && self.can_be_copied(moves);
+        is_asked.then(|| {
+            let krate = &self.krate;
+            let closure = ours!(|| #krate::__private::ignore(async { #body }));
+            let asked = self.runs_again(moves, self.lends_nothing(closure));
+            ours! {
+                if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
+                    #krate::__private::ignore(#asked);
+                }
+            }
+        })
     }
 
     /// The closure of an attempt, which has to run again.
@@ -232,7 +260,8 @@ impl Parts<'_> {
             [] => moves.certain.iter().map(Move::of_reference).collect(),
             possible => possible.to_vec(),
         };
-        let names: Vec<_> = names.iter().collect();
+        let mut names: Vec<_> = names.iter().collect();
+        names.dedup_by_key(|it| &it.name);
         let message = self.message(&names, true);
         let copies = self.copies(&names);
         let last = copies
@@ -326,13 +355,17 @@ impl Parts<'_> {
 
     /// The closure of an attempt, which changes nothing that its answer may borrow: else the borrow would leave it.
     pub(super) fn lends_nothing(&self, closure: TokenStream) -> TokenStream {
-        match &self.model.escape {
-            Some(escape) if matches!(escape.proof, Proof::Body) => {
-                let check = self.borrow_check(escape, &ours!(&body));
-                ours!({ let body = #closure; { #check } body })
-            }
-            _ => closure,
-        }
+        let Some(escape) = self.asks_body() else {
+            return closure;
+        };
+        let check = self.borrow_check(escape, &ours!(&body));
+        ours!({ let body = #closure; { #check } body })
+    }
+
+    /// What the closure of an attempt says of the answer.
+    fn asks_body(&self) -> Option<&Escape> {
+        let escape = self.model.escape.as_ref();
+        escape.filter(|escape| matches!(escape.proof, Proof::Body))
     }
 
     /// Never runs: what the answer borrows is no unique borrow.

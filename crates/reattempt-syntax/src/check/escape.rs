@@ -19,8 +19,7 @@ pub(super) fn borrowed(
     if matches!(flow, Flow::Future { .. }) {
         return None;
     }
-    let asynchronous = !matches!(flow, Flow::Sync);
-    let found = escape::find(&function.signature, ty, &body.stream(), asynchronous)?;
+    let found = escape::find(&function.signature, ty, &body.stream())?;
     if matches!(found.proof, Proof::Certain) {
         faults.push(found.span(), RuleId::S12, found.message());
         return None;

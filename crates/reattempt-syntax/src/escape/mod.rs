@@ -52,12 +52,7 @@ pub enum Proof {
 }
 
 /// Returns the first borrow that an answer of this type takes out of an attempt.
-pub fn find(
-    signature: &Signature,
-    answer: &Type,
-    body: &TokenStream,
-    asynchronous: bool,
-) -> Option<Escape> {
+pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<Escape> {
     let held = Held::by(answer, signature);
     let sources = borrowed_parameters(signature, &held);
     // What is compiled only sometimes may not be what answers.
@@ -82,7 +77,6 @@ pub fn find(
         bound: &bound,
         statements: &statements,
         body,
-        asynchronous,
     };
     let escape = asked.of_all(found, &held, successes.last()).or_else(|| {
         let mut sources = borrowed.iter().chain(&hidden);
@@ -135,7 +129,6 @@ struct Asked<'a> {
     bound: &'a Bound,
     statements: &'a [Stmt],
     body: &'a TokenStream,
-    asynchronous: bool,
 }
 
 impl Asked<'_> {
@@ -233,8 +226,7 @@ impl Asked<'_> {
     /// Whether the closure of a body tells what the body does with this parameter.
     fn is_body_asked(&self, found: &Found) -> bool {
         // Another parameter that is changed would answer for this one.
-        !self.asynchronous
-            && is_alone(self.signature, found, self.borrowed, self.body)
+        is_alone(self.signature, found, self.borrowed, self.body)
             && (found.is_scratch() || are_one(&found.name, self.body))
     }
 

@@ -11,7 +11,7 @@ fn proof(method: &str) -> String {
     };
     let statements = method.block.stmts.iter();
     let body = statements.map(ToTokens::to_token_stream).collect();
-    match find(&method.sig, answer, &body, false).map(|it| it.proof) {
+    match find(&method.sig, answer, &body).map(|it| it.proof) {
         None => "none".to_owned(),
         Some(Proof::Answer(answer, _)) => answer.to_string().replace(' ', ""),
         Some(proof) => format!("{proof:?}"),

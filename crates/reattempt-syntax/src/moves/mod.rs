@@ -104,6 +104,8 @@ pub struct Moves {
     pub possible: Vec<Move>,
     /// Whether something follows a statement that ends the body: what stands there moves nothing.
     pub has_dead_code: bool,
+    /// Whether an `impl` stands in the body.
+    pub has_impl: bool,
 }
 
 /// Returns the parameters that are passed by value and may not be `Copy`, by the looks of their types.

@@ -297,6 +297,63 @@ impl<'o> Walk<'o> {
         true
     }
 
+    /// Visits what has a scope of its own, if the expression does.
+    fn scopes(&mut self, expr: &Expr) -> bool {
+        match expr {
+            Expr::ForLoop(each) => {
+                self.value(&each.expr);
+                self.scoped(|walk| {
+                    walk.visit_pat(&each.pat);
+                    walk.statements(&each.body.stmts);
+                });
+            }
+            // What a condition binds is known in its own branch.
+            Expr::If(chosen) => {
+                self.scoped(|walk| {
+                    walk.visit_expr(&chosen.cond);
+                    walk.statements(&chosen.then_branch.stmts);
+                });
+                if let Some((_, other)) = &chosen.else_branch {
+                    self.visit_expr(other);
+                }
+            }
+            Expr::While(looped) => self.scoped(|walk| {
+                walk.visit_expr(&looped.cond);
+                walk.statements(&looped.body.stmts);
+            }),
+            Expr::Match(matched) => {
+                // One that may not be there cannot be asked about.
+                let is_there = |it: &&syn::Arm| conditions(&it.to_token_stream()).is_empty();
+                let patterns = matched.arms.iter().filter(is_there).map(|arm| &arm.pat);
+                let patterns: Vec<_> = patterns.collect();
+                self.taken_apart(&matched.expr, &patterns);
+                for arm in &matched.arms {
+                    self.scoped(|walk| {
+                        walk.under_condition(arm, |walk| {
+                            walk.visit_pat(&arm.pat);
+                            walk.value(&arm.body);
+                        });
+                    });
+                }
+            }
+            Expr::Closure(closure) => {
+                self.moved_into(closure.capture.is_some(), |walk| {
+                    for input in &closure.inputs {
+                        walk.visit_pat(input);
+                    }
+                    walk.value(&closure.body);
+                });
+            }
+            Expr::Async(block) => {
+                self.moved_into(block.capture.is_some(), |walk| {
+                    walk.statements(&block.block.stmts);
+                });
+            }
+            _ => return false,
+        }
+        true
+    }
+
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         let mut rest = statements.iter();
         while let Some(statement) = rest.next() {
@@ -372,7 +429,8 @@ impl<'o> Walk<'o> {
     fn item(&mut self, item: &Item) {
         match item {
             Item::Fn(item) => self.owned.retain(|owned| owned.name != item.sig.ident),
-            Item::Enum(_) | Item::Impl(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_) => {}
+            Item::Impl(_) => self.moves.has_impl = true,
+            Item::Enum(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_) => {}
             item => self.hidden_by(&item.to_token_stream()),
         }
     }
@@ -516,61 +574,12 @@ impl<'ast> Visit<'ast> for Walk<'_> {
                 self.optional(range.start.as_deref());
                 self.optional(range.end.as_deref());
             }
-            Expr::ForLoop(each) => {
-                self.value(&each.expr);
-                self.scoped(|walk| {
-                    walk.visit_pat(&each.pat);
-                    walk.statements(&each.body.stmts);
-                });
-            }
-            // What a condition binds is known in its own branch.
-            Expr::If(chosen) => {
-                self.scoped(|walk| {
-                    walk.visit_expr(&chosen.cond);
-                    walk.statements(&chosen.then_branch.stmts);
-                });
-                if let Some((_, other)) = &chosen.else_branch {
-                    self.visit_expr(other);
-                }
-            }
-            Expr::While(looped) => self.scoped(|walk| {
-                walk.visit_expr(&looped.cond);
-                walk.statements(&looped.body.stmts);
-            }),
             Expr::Let(matched) => {
                 self.taken_apart(&matched.expr, &[&matched.pat]);
                 self.visit_pat(&matched.pat);
             }
-            Expr::Match(matched) => {
-                // One that may not be there cannot be asked about.
-                let is_there = |it: &&syn::Arm| conditions(&it.to_token_stream()).is_empty();
-                let patterns = matched.arms.iter().filter(is_there).map(|arm| &arm.pat);
-                let patterns: Vec<_> = patterns.collect();
-                self.taken_apart(&matched.expr, &patterns);
-                for arm in &matched.arms {
-                    self.scoped(|walk| {
-                        walk.under_condition(arm, |walk| {
-                            walk.visit_pat(&arm.pat);
-                            walk.value(&arm.body);
-                        });
-                    });
-                }
-            }
-            Expr::Closure(closure) => {
-                self.moved_into(closure.capture.is_some(), |walk| {
-                    for input in &closure.inputs {
-                        walk.visit_pat(input);
-                    }
-                    walk.value(&closure.body);
-                });
-            }
-            Expr::Async(block) => {
-                self.moved_into(block.capture.is_some(), |walk| {
-                    walk.statements(&block.block.stmts);
-                });
-            }
             Expr::Const(_) => {}
-            _ if self.operator(expr) => {}
+            _ if self.scopes(expr) || self.operator(expr) => {}
             _ => visit::visit_expr(self, expr),
         }
     }

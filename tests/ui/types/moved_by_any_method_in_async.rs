@@ -1,0 +1,69 @@
+//! No name of a method hints at these moves: the compiler finds them in a copy of the body that never runs.
+
+use std::sync::Arc;
+
+use reattempt::retry;
+
+struct Options(Vec<u8>);
+
+impl Options {
+    fn credentials(self, more: &[u8]) -> Result<Self, String> {
+        Ok(Self([&self.0, more].concat()))
+    }
+
+    #[retry(max = 3, on(_))]
+    async fn credentials_file(self, path: &str) -> Result<Self, String> {
+        let read = load(path).await?;
+        self.credentials(&read)
+    }
+
+    async fn turn(self, times: u32) -> Result<u32, String> {
+        Ok(times)
+    }
+
+    #[retry(max = 3, on(_))]
+    async fn drive(self) -> Result<(), String> {
+        self.turn(3).await.map(|_| ())
+    }
+
+    async fn refresh(self: Arc<Self>) -> Result<u32, String> {
+        Ok(1)
+    }
+}
+
+#[retry(max = 3, on(_))]
+async fn refresh(options: Arc<Options>, other: Arc<Options>) -> Result<u32, String> {
+    let unused = 3;
+    let both = other.0.len();
+    Ok(options.refresh().await? + both as u32)
+}
+
+#[retry(max = 3, on(_))]
+fn in_front(options: &Arc<Options>) -> impl Future<Output = Result<u32, String>> {
+    let options = Arc::clone(options);
+    async move { options.refresh().await }
+}
+
+async fn load(path: &str) -> Result<Vec<u8>, String> {
+    Ok(path.into())
+}
+
+struct Client {
+    page: String,
+}
+
+impl Client {
+    async fn load(&mut self, number: u32) -> Result<(), String> {
+        self.page = number.to_string();
+        Ok(())
+    }
+
+    #[retry(max = 3, on(_))]
+    async fn page(&mut self) -> Result<&str, String> {
+        let number = 3;
+        self.load(number).await?;
+        Ok(&self.page)
+    }
+}
+
+fn main() {}
