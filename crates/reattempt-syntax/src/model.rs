@@ -203,6 +203,9 @@ impl Model {
     #[must_use = "the model itself stays as it is"]
     pub fn with_self(&self, name: &Ident) -> Self {
         let mut model = self.clone();
+        for owned in model.owned.iter_mut().filter(|it| it.name == "self") {
+            owned.name = name.clone();
+        }
         if let Some(inherited) = &mut model.inherited {
             rename(&mut inherited.expr, name);
         }

@@ -34,7 +34,7 @@ use syn::Expr;
 use super::parts::Parts;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at};
-use reattempt_syntax::moves::Move;
+use reattempt_syntax::moves::{Move, Way};
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
     looped(model, answer, |parts| match one_call(parts, body) {
@@ -227,7 +227,8 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
     }
     let (called, awaited) = awaited_call(body)?;
     let found = parts.moves(body);
-    if !found.certain.is_empty() || !found.possible.is_empty() || model.escape.is_some() {
+    let may_move = found.possible.iter().any(|it| it.way != Way::Reborrowed);
+    if !found.certain.is_empty() || may_move || model.escape.is_some() {
         return None;
     }
     // Spares a success 10 instructions. The call makes the future inside of the attempt, so what

@@ -432,11 +432,10 @@ impl Parts<'_> {
             (_, None) => of_closure,
             (_, Some(_)) => ours!(#of_kept #[diagnostic::do_not_recommend] #of_closure),
         };
-        // What is behind a reference, which is `Copy`, outlives the attempt.
         let fields = escape.shared.iter().flatten();
         let subject = fields.fold(subject.clone(), |subject, field| {
-            let kept = self.is_kept(field);
-            ours!({ use #krate::__private::MovedValue as _; #kept.or(#subject) })
+            let kept = ours!(#krate::__private::Moved(&#field).outlives_attempt());
+            ours!({ use #krate::__private::EndsWithAttempt as _; #kept.or(#subject) })
         });
         ours! {
             #[diagnostic::on_unimplemented(message = #message, label = "borrowed here", note = #note)]

@@ -140,6 +140,23 @@ pub trait MayLeave: Sized {
 
 impl<T> MayLeave for Moved<'_, T> {}
 
+impl<T: ?Sized> Moved<'_, &T> {
+    /// Tells whether what is borrowed from it outlives the attempt: what a reference points to does.
+    #[inline(always)]
+    pub const fn outlives_attempt(self) -> Kept {
+        Kept
+    }
+}
+
+/// Any other value, which does not.
+pub trait EndsWithAttempt: Sized {
+    fn outlives_attempt(self) -> Lacked {
+        Lacked
+    }
+}
+
+impl<T> EndsWithAttempt for Moved<'_, T> {}
+
 impl Kept {
     /// Returns this: it needs no copies.
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! An answer that takes a unique borrow of a parameter out of the attempt.
 
 use reattempt_policy::rules::RuleId;
+use syn::Ident;
 
 use crate::diagnostics::Diagnostics;
 use crate::escape::{self, Escape, Proof};
@@ -11,6 +12,7 @@ pub(super) fn borrowed(
     function: &Function,
     answer: &Answer,
     flow: &Flow,
+    cloned: &[Ident],
     faults: &mut Diagnostics,
 ) -> Option<Escape> {
     let (Some(body), Some(ty)) = (&function.body, answer.ty()) else {
@@ -19,7 +21,7 @@ pub(super) fn borrowed(
     if matches!(flow, Flow::Future { .. }) {
         return None;
     }
-    let found = escape::find(&function.signature, ty, &body.stream())?;
+    let found = escape::find(&function.signature, ty, &body.stream(), cloned)?;
     if matches!(found.proof, Proof::Certain) {
         faults.push(found.span(), RuleId::S12, found.message());
         return None;

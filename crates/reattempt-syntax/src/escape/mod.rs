@@ -52,7 +52,12 @@ pub enum Proof {
 }
 
 /// Returns the first borrow that an answer of this type takes out of an attempt.
-pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<Escape> {
+pub fn find(
+    signature: &Signature,
+    answer: &Type,
+    body: &TokenStream,
+    cloned: &[Ident],
+) -> Option<Escape> {
     let held = Held::by(answer, signature);
     let sources = borrowed_parameters(signature, &held);
     // What is compiled only sometimes may not be what answers.
@@ -77,6 +82,7 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         bound: &bound,
         statements: &statements,
         body,
+        cloned,
     };
     let escape = asked.of_all(found, &held, successes.last()).or_else(|| {
         let mut sources = borrowed.iter().chain(&hidden);
@@ -129,6 +135,8 @@ struct Asked<'a> {
     bound: &'a Bound,
     statements: &'a [Stmt],
     body: &'a TokenStream,
+    /// The parameters of which each attempt has its own copy.
+    cloned: &'a [Ident],
 }
 
 impl Asked<'_> {
@@ -226,28 +234,40 @@ impl Asked<'_> {
     /// Whether the closure of a body tells what the body does with this parameter.
     fn is_body_asked(&self, found: &Found) -> bool {
         // Another parameter that is changed would answer for this one.
-        is_alone(self.signature, found, self.borrowed, self.body)
-            && (found.is_scratch() || are_one(&found.name, self.body))
+        self.is_alone(found) && (found.is_scratch() || are_one(&found.name, self.body))
     }
 
-    /// The statements that may need the part of a parameter by `&mut`.
-    fn changes(&self, name: &Ident, part: &[String]) -> Vec<&Stmt> {
-        let changes = self.statements.iter().filter(|statement| {
-            let Stmt::Expr(expr, end) = statement else {
-                return false;
+    /// Whether nothing but its parameter, and those that are borrowed beside it, can be what an attempt changes.
+    fn is_alone(&self, found: &Found) -> bool {
+        self.signature.inputs.iter().all(|input| {
+            let other = match input {
+                FnArg::Receiver(receiver) => Ident::new("self", receiver.self_token.span),
+                FnArg::Typed(typed) => match &*typed.pat {
+                    Pat::Ident(name) => name.ident.clone(),
+                    _ => return false,
+                },
             };
-            let mut uses = Vec::new();
-            parts_of(name, &statement.to_token_stream(), &mut uses);
-            // Of two parts of which one holds the other, the closure of an attempt borrows the larger one.
-            let larger = uses.iter().filter(|it| part.starts_with(it));
-            let whole = larger.map(Vec::as_slice).min_by_key(|it| it.len());
-            let whole = whole.unwrap_or(part);
-            (end.is_some() || is_unit(expr))
-                && !uses.is_empty()
-                && uses.iter().all(|it| it.starts_with(whole))
-                && !walk::has_hidden(expr)
-        });
-        changes.collect()
+            let mut borrowed = self.borrowed.iter();
+            let is_beside = borrowed.any(|it| it.name == other) && names(&found.place, &other);
+            other == found.name
+                || is_beside
+                || self.cloned.contains(&other)
+                || is_shared(input)
+                || is_only_borrowed(&other, self.body)
+        })
+    }
+
+    /// The statements that may need the part of a parameter by `&mut`, in blocks too.
+    fn changes<'s>(&'s self, name: &'s Ident, part: &'s [String]) -> Vec<&'s Stmt> {
+        let mut changes = Changes {
+            name,
+            part,
+            found: Vec::new(),
+        };
+        for statement in self.statements {
+            changes.visit_stmt(statement);
+        }
+        changes.found
     }
 
     /// The other parameters in an answer, unless one of them is a `self` that would answer for this one.
@@ -281,6 +301,46 @@ impl Asked<'_> {
         let has_it = |input: &&FnArg| names(&input.to_token_stream(), lifetime);
         self.signature.inputs.iter().filter(has_it).count() > unique.count()
     }
+}
+
+/// The statements that may need a part of a parameter by `&mut`.
+struct Changes<'s> {
+    name: &'s Ident,
+    part: &'s [String],
+    found: Vec<&'s Stmt>,
+}
+
+impl Changes<'_> {
+    fn has(&self, statement: &Stmt) -> bool {
+        let Stmt::Expr(expr, end) = statement else {
+            return false;
+        };
+        let mut uses = Vec::new();
+        parts_of(self.name, &statement.to_token_stream(), &mut uses);
+        // Of two parts of which one holds the other, the closure of an attempt borrows the larger one.
+        let larger = uses.iter().filter(|it| self.part.starts_with(it));
+        let whole = larger.map(Vec::as_slice).min_by_key(|it| it.len());
+        let whole = whole.unwrap_or(self.part);
+        (end.is_some() || is_unit(expr))
+            && !uses.is_empty()
+            && uses.iter().all(|it| it.starts_with(whole))
+            && !walk::has_hidden(expr)
+    }
+}
+
+impl<'s> Visit<'s> for Changes<'s> {
+    fn visit_stmt(&mut self, statement: &'s Stmt) {
+        if self.has(statement) {
+            self.found.push(statement);
+        } else {
+            visit::visit_stmt(self, statement);
+        }
+    }
+
+    // These run at another time, or never.
+    fn visit_expr_closure(&mut self, _: &'s syn::ExprClosure) {}
+    fn visit_expr_async(&mut self, _: &'s syn::ExprAsync) {}
+    fn visit_item(&mut self, _: &'s syn::Item) {}
 }
 
 /// The lifetimes in an answer.
@@ -540,26 +600,6 @@ fn fields(mut tokens: &[TokenTree]) -> Vec<String> {
         tokens = rest;
     }
     fields
-}
-
-/// Whether nothing but its parameter, and those that are borrowed beside it, can be what an attempt changes.
-fn is_alone(
-    signature: &Signature,
-    found: &Found,
-    borrowed: &[Borrowed],
-    body: &TokenStream,
-) -> bool {
-    signature.inputs.iter().all(|input| {
-        let other = match input {
-            FnArg::Receiver(receiver) => Ident::new("self", receiver.self_token.span),
-            FnArg::Typed(typed) => match &*typed.pat {
-                Pat::Ident(name) => name.ident.clone(),
-                _ => return false,
-            },
-        };
-        let is_beside = borrowed.iter().any(|it| it.name == other) && names(&found.place, &other);
-        other == found.name || is_beside || is_shared(input) || is_only_borrowed(&other, body)
-    })
 }
 
 /// Whether each use of a parameter is a `&` in front of it.

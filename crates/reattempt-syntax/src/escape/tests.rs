@@ -11,7 +11,7 @@ fn proof(method: &str) -> String {
     };
     let statements = method.block.stmts.iter();
     let body = statements.map(ToTokens::to_token_stream).collect();
-    match find(&method.sig, answer, &body).map(|it| it.proof) {
+    match find(&method.sig, answer, &body, &[]).map(|it| it.proof) {
         None => "none".to_owned(),
         Some(Proof::Answer(answer, _)) => answer.to_string().replace(' ', ""),
         Some(proof) => format!("{proof:?}"),
@@ -94,6 +94,10 @@ fn a_shared_borrow_is_asked_about_behind_changes() {
         ),
         (
             "let page = load()?; self.page = page; Ok(&self.page)",
+            "{self.page=::core::option::Option::unwrap(::core::option::Option::None);Ok(&self.page)}",
+        ),
+        (
+            "match self.load()? { Some(page) => { self.page = page; Ok(&self.page) } None => Err(E) }",
             "{self.page=::core::option::Option::unwrap(::core::option::Option::None);Ok(&self.page)}",
         ),
         // Of what only the body knows.

@@ -331,6 +331,9 @@ impl<'a> Walk<'a> {
                 Some(value) => self.part(value),
                 None => self.found(expr, expr, How::Perhaps),
             },
+            Expr::Field(_) => self.found(expr, expr, How::Perhaps),
+            Expr::Try(tried) => self.part(&tried.expr),
+            Expr::Await(awaited) => self.part(&awaited.base),
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use super::{Move, SetBy, Way};
 pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) -> String {
     let mut parameters: Vec<(String, &Way)> = Vec::new();
     for it in moved {
-        let name = it.name.to_string();
+        let name = it.declared();
         if parameters.iter().all(|(known, _)| *known != name) {
             parameters.push((name, &it.way));
         }
@@ -28,7 +28,7 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
 
 /// What is said of a parameter that is moved, and whose type is not `Clone`: its parts may not be either.
 pub fn message_of_unique(moved: &Move, set_by: SetBy) -> String {
-    let name = &moved.name;
+    let name = moved.declared();
     let ways = [
         moved.follows_failure.then(|| BLOCK.to_owned()),
         Some(without(set_by, 1)),

@@ -59,6 +59,16 @@ impl Move {
         self.place.span()
     }
 
+    /// Returns the parameter as it is declared: `#[async_trait]` calls `self` by another name.
+    fn declared(&self) -> String {
+        let name = self.name.to_string();
+        if name == "__self" {
+            "self".to_owned()
+        } else {
+            name
+        }
+    }
+
     /// Returns the move of a parameter that is a mutable reference, by its type.
     #[must_use]
     pub fn of_reference(&self) -> Self {
@@ -132,6 +142,7 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
 fn owned_receiver(receiver: &Receiver) -> Option<Owned> {
     let (ty, way) = match &receiver.kind {
         ReceiverKind::Value => (None, Way::Receiver),
+        ReceiverKind::Reference(_, _, Some(_)) => (None, Way::Reborrowed),
         ReceiverKind::Typed(_, ty) => (Some((**ty).clone()), Way::of_receiver(ty)?),
         _ => return None,
     };
@@ -147,8 +158,7 @@ fn owned_receiver(receiver: &Receiver) -> Option<Owned> {
 fn owned_by(signature: &Signature, pattern: &Pat, ty: Option<&Type>, owned: &mut Vec<Owned>) {
     match (pattern, ty) {
         (Pat::Ident(pat), _) if pat.by_ref.is_some() || pat.subpat.is_some() => {}
-        (Pat::Ident(_), Some(ty))
-            if is_copied(ty) && !(signature.asyncness.is_none() && is_unique_reference(ty)) => {}
+        (Pat::Ident(_), Some(ty)) if is_copied(ty) && !is_unique_reference(ty) => {}
         (Pat::Ident(pat), Some(ty)) => owned.push(Owned {
             name: pat.ident.clone(),
             ty: Some(ty.clone()),
@@ -292,8 +302,20 @@ fn may_lack_prelude(tokens: &TokenStream) -> bool {
         "Box", "Clone", "Copy", "Default", "Err", "From", "Into", "None", "Ok", "Option", "Result",
         "Send", "Some", "String", "Sync", "ToString", "Vec",
     ];
+    // Of traits that a module without it would have to import.
+    const METHODS: &[&str] = &[
+        "clone",
+        "collect",
+        "into",
+        "to_owned",
+        "to_string",
+        "try_into",
+    ];
     let is_absolute = |name: &str, is_start: bool| !is_start && CRATES.contains(&name);
-    let is_bare = |name: &str, is_start: bool| is_start && PRELUDE.contains(&name);
+    let is_bare = |name: &str, is_start: bool| {
+        let names = if is_start { PRELUDE } else { METHODS };
+        names.contains(&name)
+    };
     any_name(tokens, &is_absolute) && !any_name(tokens, &is_bare)
 }
 

@@ -44,6 +44,10 @@ fn a_bare_name_of_the_prelude_shows_that_there_is_one() {
             false,
         ),
         ("fn f(url: ::url::Url) { send(url) }", false),
+        (
+            "fn f(url: ::std::string::String) -> Answer { send(url.into()) }",
+            false,
+        ),
         ("fn f(url: Option<Url>) { ::std::mem::drop(url) }", false),
     ] {
         let tokens = tokens.parse().expect("tokens");
@@ -69,6 +73,10 @@ fn what_is_certainly_moved() {
         ("Ok(Page { url, id: 3 })", vec!["url"]),
         ("spawn(move || url.len())", vec!["url"]),
         ("spawn(async move { log(&url).await })", vec!["url"]),
+        ("spawn(move || id.name.len())", vec!["id.name"]),
+        ("spawn(move || url[0])", vec!["url"]),
+        ("spawn(move || (id.0)[1] + 1)", vec!["id.0"]),
+        ("spawn(move || shared.name.len())", vec!["shared"]),
         ("spawn(move || println!(\"{}\", url))", vec!["url"]),
         ("Ok(|| drop(url))", vec!["url"]),
         ("run(); Ok(())", vec!["run"]),
@@ -136,7 +144,6 @@ fn what_may_not_be_moved() {
         "Ok(shared.name)",
         "Ok(count)",
         "Ok(f(borrowed))",
-        "spawn(move || id.name.len())",
         "Ok(self.name.len())",
         "Ok(id.parts())",
         "todo!(); Ok(url)",
@@ -183,6 +190,11 @@ fn what_may_be_moved_the_likeliest_first() {
         ("Ok(url.len() + id.get())", vec![]),
         ("fn inner(url: String) { drop(url) } Ok(())", vec![]),
         ("send(url)", vec![]),
+        // The last use.
+        (
+            "id.begun()?; f(shared.x()); Ok((1, id.over()))",
+            vec!["shared", "id"],
+        ),
         // A field may be copied.
         ("f(self.size); self.write(3)", vec!["self"]),
         ("f(id.size); Ok(id.into_b())", vec!["id.into_b()"]),

@@ -60,12 +60,21 @@ impl<'o> Walk<'o> {
         if (moves.possible.iter()).any(|it| it.way != Way::Reborrowed) {
             moves.possible.retain(|it| it.way != Way::Reborrowed);
         }
-        let mut seen = Vec::new();
+        let all = moves.possible.clone();
+        let mut index = 0_usize;
         moves.possible.retain(|it| {
-            let is_new = !seen.contains(&it.name);
-            seen.push(it.name.clone());
-            // Of those that are compiled only sometimes, any may be the one.
-            is_new || !it.conditions.is_empty() && !matches!(it.by, By::Other)
+            let mut before = all.iter().take(index);
+            index = index.saturating_add(1);
+            let mut behind = all.iter().skip(index);
+            let is_same = |other: &Move| other.name == it.name;
+            let is_known = |other: &Move| is_same(other) && !matches!(other.by, By::Other);
+            if matches!(it.by, By::Other) {
+                // What is moved is not used any more: the last use is the likeliest.
+                !before.any(is_known) && !behind.any(is_same)
+            } else {
+                // Of those that are compiled only sometimes, any may be the one.
+                !before.any(is_same) || !it.conditions.is_empty()
+            }
         });
         moves
     }
@@ -141,7 +150,7 @@ impl<'o> Walk<'o> {
 
     /// An expression that is used where it stands: a part of it may be taken.
     fn place(&mut self, expr: &Expr) {
-        if self.root(expr).is_none() {
+        if self.root(expr).is_none() || self.moved_into > 0 {
             self.visit_expr(expr);
         }
     }
@@ -526,15 +535,14 @@ fn bare(pattern: &Pat) -> &Pat {
 impl<'ast> Visit<'ast> for Walk<'_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
-            Expr::Path(_) => {
-                // A closure or a block that is `move` takes all of what it names.
-                if self.moved_into > 0
-                    && (self.root(expr).is_some() || self.reference(expr).is_some())
-                {
+            // A closure or a block that is `move` takes all of what it names.
+            Expr::Path(_) | Expr::Field(_)
+                if self.root(expr).is_some() || self.reference(expr).is_some() =>
+            {
+                if self.moved_into > 0 {
                     self.value(expr);
                 }
             }
-            Expr::Field(_) if self.root(expr).is_some() => {}
             Expr::Array(array) => self.values(&array.elems),
             Expr::Tuple(tuple) => self.values(&tuple.elems),
             Expr::Repeat(repeat) => self.value(&repeat.expr),
