@@ -5,11 +5,13 @@
 //!     ->  { PREFIX async move { loop { ... BODY ... } } }
 //! fn f(..) -> Pin<Box<..>> { Box::pin(async move { BODY }) }     // also by `#[async_trait]`
 //!     ->  { Box::pin(async move { loop { ... BODY ... } }) }
+//! fn f(..) -> BoxFuture<..> { PREFIX async move { BODY }.boxed() }
+//!     ->  { PREFIX async move { loop { ... BODY ... } }.boxed() }    // also with `let it = async move { BODY };`
 //! fn f(..) -> impl Future<Output = R> { ANYTHING }
 //!     ->  { async move { loop { ... made(|| ANYTHING).await ... } } }
 //! ```
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote_spanned;
 use syn::parse::Parser as _;
 use syn::{Block, Signature};
@@ -147,44 +149,62 @@ struct Found<'a> {
     block: Group,
     /// `pin(...)`: the parentheses around the block, and what stands in them before it.
     wrapped: Option<(Vec<TokenTree>, Group)>,
+    /// What makes the answer of the future: `.boxed()`, or a statement after `let future = async {..}`.
+    after: Vec<TokenTree>,
 }
 
 impl Found<'_> {
     fn replaced(self, replace: impl FnOnce(&Group) -> TokenStream) -> TokenStream {
         let before: TokenStream = self.before.iter().cloned().collect();
+        let after: TokenStream = self.after.into_iter().collect();
         let mut block = Group::new(Delimiter::Brace, replace(&self.block));
         block.set_span(self.block.span());
         match self.wrapped {
-            None => ours!(#before #block),
+            None => ours!(#before #block #after),
             Some((inside, parentheses)) => {
                 let inside: TokenStream = inside.into_iter().collect();
                 let mut group = Group::new(Delimiter::Parenthesis, ours!(#inside #block));
                 group.set_span(parentheses.span());
-                ours!(#before #group)
+                ours!(#before #group #after)
             }
         }
     }
 }
 
-/// The async block with which the body ends, bare or in `Box::pin(...)`.
+/// The async block with which the body ends: bare, in `Box::pin(...)` or before `.boxed()`, with or without a name.
 fn innermost(tokens: &[TokenTree]) -> Option<Found<'_>> {
-    let (last, before) = tokens.split_last()?;
-    let TokenTree::Group(group) = last else {
-        return None;
+    let (whole, after) = match tokens {
+        [
+            whole @ ..,
+            TokenTree::Punct(dot),
+            TokenTree::Ident(name),
+            TokenTree::Group(_),
+        ] if dot.as_char() == '.' && (name == "boxed" || name == "boxed_local") => {
+            tokens.split_at_checked(whole.len())?
+        }
+        _ => (tokens, [].as_slice()),
     };
-    match group.delimiter() {
-        Delimiter::Brace if ends_in_async(before) => Some(Found {
-            before,
-            block: group.clone(),
-            wrapped: None,
-        }),
-        Delimiter::Parenthesis if matches!(before.last(), Some(TokenTree::Ident(name)) if name == "pin") =>
+    let (last, before) = whole.split_last()?;
+    match last {
+        TokenTree::Group(group)
+            if group.delimiter() == Delimiter::Brace && ends_in_async(before) =>
+        {
+            Some(Found {
+                before,
+                block: group.clone(),
+                wrapped: None,
+                after: after.to_vec(),
+            })
+        }
+        TokenTree::Group(group)
+            if group.delimiter() == Delimiter::Parenthesis
+                && matches!(before.last(), Some(TokenTree::Ident(name)) if name == "pin") =>
         {
             let inside: Vec<_> = group.stream().into_iter().collect();
-            let (block, head) = inside.split_last()?;
-            match block {
+            match &*inside {
+                [TokenTree::Ident(name)] => named(tokens, name),
                 // Only `async` and `move` before the block.
-                TokenTree::Group(block)
+                [head @ .., TokenTree::Group(block)]
                     if block.delimiter() == Delimiter::Brace
                         && ends_in_async(head)
                         && head.len() <= 2 =>
@@ -193,13 +213,39 @@ fn innermost(tokens: &[TokenTree]) -> Option<Found<'_>> {
                         before,
                         block: block.clone(),
                         wrapped: Some((head.to_vec(), group.clone())),
+                        after: after.to_vec(),
                     })
                 }
                 _ => None,
             }
         }
+        TokenTree::Ident(name) => named(tokens, name),
         _ => None,
     }
+}
+
+/// The block of the last statement but one, if that is `let name = async {..};`.
+fn named<'a>(tokens: &'a [TokenTree], name: &Ident) -> Option<Found<'a>> {
+    let is_end = |it: &TokenTree| matches!(it, TokenTree::Punct(end) if end.as_char() == ';');
+    let (statements, after) = tokens.split_at_checked(tokens.iter().rposition(is_end)?)?;
+    let (TokenTree::Group(block), before) = statements.split_last()? else {
+        return None;
+    };
+    let head = match before {
+        [head @ .., TokenTree::Ident(word)] if word == "move" => head,
+        head => head,
+    };
+    let is_named = matches!(
+        head,
+        [.., TokenTree::Ident(bind), TokenTree::Ident(bound), TokenTree::Punct(_), TokenTree::Ident(word)]
+            if bind == "let" && bound == name && word == "async"
+    );
+    (is_named && block.delimiter() == Delimiter::Brace).then(|| Found {
+        before,
+        block: block.clone(),
+        wrapped: None,
+        after: after.to_vec(),
+    })
 }
 
 /// Whether a block after these tokens is an async block and the value of the body.

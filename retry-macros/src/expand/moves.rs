@@ -25,7 +25,12 @@ use reattempt_syntax::moves::{self, By, Move, Moves, Way};
 impl Parts<'_> {
     /// What the body does with the parameters.
     pub(super) fn moves(&self, body: &Group) -> Moves {
-        moves::find(&body.stream(), &self.model.owned)
+        let mut found = moves::find(&body.stream(), &self.model.owned);
+        // The closure of a sync attempt is asked for nothing.
+        if !self.asynchronous {
+            found.possible.append(&mut found.unlikely);
+        }
+        found
     }
 
     /// Never runs: what the body certainly moves has to be `Copy`. Where the attempt is `runs_again`, the rest is found
@@ -261,7 +266,12 @@ impl Parts<'_> {
             possible => possible.to_vec(),
         };
         let mut names: Vec<_> = names.iter().collect();
-        names.dedup_by_key(|it| &it.name);
+        let mut seen = Vec::new();
+        names.retain(|it| {
+            let is_new = !seen.contains(&&it.name);
+            seen.push(&it.name);
+            is_new
+        });
         let message = self.message(&names, true);
         let copies = self.copies(&names);
         let last = copies
@@ -435,7 +445,7 @@ impl Parts<'_> {
         let fields = escape.shared.iter().flatten();
         let subject = fields.fold(subject.clone(), |subject, field| {
             let kept = ours!(#krate::__private::Moved(&#field).outlives_attempt());
-            ours!({ use #krate::__private::EndsWithAttempt as _; #kept.or(#subject) })
+            ours!({ use #krate::__private::MayLeave as _; #kept.or(#subject) })
         });
         ours! {
             #[diagnostic::on_unimplemented(message = #message, label = "borrowed here", note = #note)]

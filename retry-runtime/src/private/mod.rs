@@ -81,7 +81,6 @@ pub use reattempt_overload::budget::RefundBudget as DefaultBudget;
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{
-    CopyOf, EndsWithAttempt, HasCopies, Kept, Lacked, MayLeave, Moved, MovedUnique, MovedValue,
-    ReborrowedValue, Unique, UniqueValue, ValueOf, WrongValue, attempts, ignore, taken_apart,
-    type_of, waits_with,
+    CopyOf, HasCopies, Kept, Lacked, MayLeave, Moved, MovedUnique, MovedValue, ReborrowedValue,
+    Unique, UniqueValue, ValueOf, WrongValue, attempts, ignore, taken_apart, type_of, waits_with,
 };

@@ -64,7 +64,7 @@ pub const fn waits_with(_: &impl Timer) {}
 /// Takes what a call answers: its closure answers nothing then, which may borrow.
 pub fn ignore<T>(_: T) {}
 
-/// What a body moves.
+/// What a body moves: only asked of its type, by code that never runs.
 #[derive(Debug)]
 pub struct Moved<'a, T>(pub &'a T);
 
@@ -82,7 +82,6 @@ pub struct Unique;
 
 impl<T: Copy> Moved<'_, T> {
     /// Tells whether the next attempt has the value.
-    #[inline(always)]
     pub const fn kept_for_next_attempt(self) -> Kept {
         Kept
     }
@@ -108,7 +107,6 @@ impl<T> MovedValue for &Moved<'_, T> {}
 
 impl<T: Clone> Moved<'_, T> {
     /// Tells what the next attempt lacks of a value that it lacks.
-    #[inline(always)]
     pub const fn or_its_copies(self) -> Lacked {
         Lacked
     }
@@ -125,16 +123,19 @@ impl<T> MovedUnique for &Moved<'_, T> {}
 
 impl<T: ?Sized> Moved<'_, &mut T> {
     /// Tells whether the value may leave the attempt in its answer: the next attempt needs a mutable reference.
-    #[inline(always)]
     pub const fn may_leave_attempt(self) -> Lacked {
         Lacked
     }
 }
 
-/// Any other value, which may.
+/// Any other value: it may leave, and what is borrowed from it may not.
 pub trait MayLeave: Sized {
     fn may_leave_attempt(self) -> Kept {
         Kept
+    }
+
+    fn outlives_attempt(self) -> Lacked {
+        Lacked
     }
 }
 
@@ -142,37 +143,24 @@ impl<T> MayLeave for Moved<'_, T> {}
 
 impl<T: ?Sized> Moved<'_, &T> {
     /// Tells whether what is borrowed from it outlives the attempt: what a reference points to does.
-    #[inline(always)]
     pub const fn outlives_attempt(self) -> Kept {
         Kept
     }
 }
 
-/// Any other value, which does not.
-pub trait EndsWithAttempt: Sized {
-    fn outlives_attempt(self) -> Lacked {
-        Lacked
-    }
-}
-
-impl<T> EndsWithAttempt for Moved<'_, T> {}
-
 impl Kept {
     /// Returns this: it needs no copies.
-    #[inline(always)]
     #[must_use]
     pub fn or<C>(self, _: C) -> Self {
         self
     }
 
     /// Returns what is known of the next parameter.
-    #[inline(always)]
     pub fn and<N>(self, next: N) -> N {
         next
     }
 
     /// Returns what is known of the next parameter, as an error about it.
-    #[inline(always)]
     pub fn or_report<N>(self, next: N) -> N {
         next
     }
@@ -180,26 +168,22 @@ impl Kept {
 
 impl Lacked {
     /// Returns `Kept`: copies are what the next attempt can have.
-    #[inline(always)]
     pub fn by_copies(self) -> Kept {
         Kept
     }
 
     /// Returns what is known of copies.
-    #[inline(always)]
     pub fn or<C>(self, copies: C) -> C {
         copies
     }
 
     /// Returns this.
-    #[inline(always)]
     #[must_use]
     pub fn and<N>(self, _: N) -> Self {
         self
     }
 
     /// Returns `Kept`: an error about this parameter has been reported.
-    #[inline(always)]
     pub fn or_report<N>(self, _: N) -> Kept {
         Kept
     }
@@ -207,14 +191,12 @@ impl Lacked {
 
 impl Unique {
     /// Returns this.
-    #[inline(always)]
     #[must_use]
     pub fn by_copies(self) -> Self {
         self
     }
 
     /// Returns `Kept`: an error about this parameter has been reported.
-    #[inline(always)]
     pub fn or_report<N>(self, _: N) -> Kept {
         Kept
     }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use reattempt::{Policy, retry, retry_block};
 
 #[retry]
@@ -40,6 +42,39 @@ fn refuse() -> impl Future<Output = Result<u32, String>> {
 
 fn f(_: u32, _: [u32; 2]) {}
 
+#[retry(max = 3, on(_))]
+fn with_a_name<'a>(calls: &'a mut u32) -> BoxFuture<'a, io::Result<u32>> {
+    let changed = async move { change(calls).await };
+    changed.boxed()
+}
+
+#[retry(max = 3, on(_))]
+fn boxed<'a>(calls: &'a mut u32) -> BoxFuture<'a, io::Result<u32>> {
+    async move { change(calls).await }.boxed()
+}
+
+#[retry(max = 3, on(_))]
+fn pinned<'a>(calls: &'a mut u32) -> BoxFuture<'a, io::Result<u32>> {
+    let more = 1;
+    let changed = async move { change(calls).await.map(|calls| calls + more) };
+    Box::pin(changed)
+}
+
+#[retry(max = 3, on(_))]
+fn bare(calls: &mut u32) -> impl Future<Output = io::Result<u32>> {
+    let changed = async { change(calls).await };
+    changed
+}
+
+fn run_with<T>(mut run: impl FnMut() -> T) -> io::Result<T> {
+    Ok(run())
+}
+
+#[retry(max = 3, on(_))]
+fn passed_on(mut run: impl FnMut() -> u32) -> io::Result<u32> {
+    run_with(&mut run)
+}
+
 async fn count(calls: u32) -> io::Result<u32> {
     Ok(calls)
 }
@@ -75,5 +110,12 @@ fn main() {
         Ok(calls)
     }));
     drop((counted(), changed(&mut 0), refuse()));
+    drop((
+        with_a_name(&mut 0),
+        boxed(&mut 0),
+        pinned(&mut 0),
+        bare(&mut 0),
+    ));
+    drop(passed_on(|| 3));
     drop((first(async || 1), both(async || 2)));
 }

@@ -85,6 +85,8 @@ fn advice(
         };
     }
     let mut ways = or_block(way);
+    let in_front = parameters.iter().filter(|(_, way)| **way == Way::InFront);
+    ways.extend(in_front.map(|(name, _)| format!("write `{name}.clone()` there")));
     // Callers may lack the bound, and a type copies.
     if changes || parameters.iter().any(|(_, way)| way.may_fail()) {
         ways.push(without);
@@ -96,11 +98,18 @@ fn advice(
 fn steps(parameters: &[(String, &Way)], copy: String) -> Vec<String> {
     let mut steps = Vec::new();
     for (name, way) in parameters {
-        if let Way::CalledAgain(before, after) | Way::MadeAgain(before, after) = way {
+        if let Way::CalledAgain(before, after)
+        | Way::PassedAgain(before, after)
+        | Way::MadeAgain(before, after) = way
+        {
             steps.push(format!("replace `{before}` by `{after}`"));
         }
         match way {
             Way::CalledAgain(..) => steps.push(format!("write `mut {name}`")),
+            Way::PassedAgain(..) => {
+                steps.push(format!("declare `mut {name}`"));
+                steps.push(format!("write `&mut {name}` in the body"));
+            }
             Way::MadeAgain(..) => {
                 steps.push(format!("declare `mut {name}`"));
                 steps.push(format!("write `{name}()` in the body"));
@@ -145,9 +154,12 @@ fn step(name: &str, way: &Way) -> Option<String> {
         }
         Way::InFront => Some(format!("move the `let` of `{name}` into the async block")),
         Way::ImplTrait => Some(format!("add `+ Clone` to the type of `{name}`")),
-        Way::CalledAgain(..) | Way::MadeAgain(..) | Way::Clone | Way::Receiver | Way::Caller => {
-            None
-        }
+        Way::CalledAgain(..)
+        | Way::PassedAgain(..)
+        | Way::MadeAgain(..)
+        | Way::Clone
+        | Way::Receiver
+        | Way::Caller => None,
     }
 }
 

@@ -112,6 +112,8 @@ pub struct Moves {
     pub certain: Vec<Move>,
     /// The likeliest move of each other parameter that may be moved.
     pub possible: Vec<Move>,
+    /// Calls that may move a parameter against their names, where nothing else does.
+    pub unlikely: Vec<Move>,
     /// Whether something follows a statement that ends the body: what stands there moves nothing.
     pub has_dead_code: bool,
     /// Whether an `impl` stands in the body.

@@ -164,7 +164,7 @@ fn a_method_of_self_may_take_it_whatever_its_name() {
     for (body, possible) in [
         ("self.write_empty(3)", vec!["self"]),
         ("self.inner.write_empty(3)", vec!["self.inner"]),
-        ("url.write_empty(3)", vec![]),
+        ("url.is_empty()", vec![]),
         ("self.inner.len()", vec!["self.inner"]),
     ] {
         assert_eq!(places(&found(body).possible), possible, "{body}");
@@ -200,6 +200,20 @@ fn what_may_be_moved_the_likeliest_first() {
         ("f(id.size); Ok(id.into_b())", vec!["id.into_b()"]),
     ] {
         assert_eq!(places(&found(body).possible), expected, "{body}");
+    }
+}
+
+/// A call by value, where nothing else explains a move.
+#[test]
+fn names_of_methods_only_hint() {
+    for (body, unlikely) in [
+        ("Ok(url.write_to(3))", vec![]),
+        ("Ok(url.to_answer(borrowed))", vec!["url"]),
+        ("Ok(url.len() + id.set_size(3))", vec!["url", "id"]),
+        ("f(url.clone()); Ok(id.over())", vec![]),
+        ("f(url.len()); Ok(id)", vec![]),
+    ] {
+        assert_eq!(places(&found(body).unlikely), unlikely, "{body}");
     }
 }
 

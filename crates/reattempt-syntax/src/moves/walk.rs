@@ -11,7 +11,7 @@ use super::select::Branches;
 use super::words::{BORROWS, ENDS, LOGS, MESSAGES, TAKES, formatted, may_take, takes};
 use super::{By, Move, Moves, Owned, Way, conditions, has_condition, is_constant};
 use crate::item::{has_word, names};
-use crate::tokens::{is_camel_case, is_error};
+use crate::tokens::is_error;
 
 /// A walk. A name that is bound anew is not looked for in its scope.
 pub(super) struct Walk<'o> {
@@ -50,6 +50,8 @@ impl<'o> Walk<'o> {
     /// What was found, the likeliest first.
     pub(super) fn found(self) -> Moves {
         let mut moves = self.moves;
+        let is_explained = !moves.certain.is_empty()
+            || (moves.possible.iter()).any(|it| it.way != Way::Reborrowed);
         // A field may have been copied, and the whole be moved all the same.
         let whole = |it: &Move| it.name == it.place.to_string();
         let certain: Vec<_> = moves.certain.iter().filter(|it| whole(it)).collect();
@@ -57,8 +59,9 @@ impl<'o> Walk<'o> {
         moves
             .possible
             .sort_by_key(|it| (matches!(it.by, By::Other), !it.is_unique));
-        if (moves.possible.iter()).any(|it| it.way != Way::Reborrowed) {
+        if is_explained {
             moves.possible.retain(|it| it.way != Way::Reborrowed);
+            moves.unlikely.clear();
         }
         let all = moves.possible.clone();
         let mut index = 0_usize;
@@ -119,7 +122,13 @@ impl<'o> Walk<'o> {
         }
         match self.root(expr) {
             Some((owned, is_field)) if !is_field || owned.has_own_fields() => {
-                self.moved(owned, expr);
+                let way = match &owned.way {
+                    Way::CalledAgain(before, after) if self.moved_into == 0 => {
+                        Way::PassedAgain(before.clone(), after.clone())
+                    }
+                    way => way.clone(),
+                };
+                self.moved_in_way(owned, expr, way);
             }
             Some(_) => {}
             None => self.visit_expr(expr),
@@ -153,10 +162,6 @@ impl<'o> Walk<'o> {
         if self.root(expr).is_none() || self.moved_into > 0 {
             self.visit_expr(expr);
         }
-    }
-
-    fn moved(&mut self, owned: &Owned, expr: &Expr) {
-        self.moved_in_way(owned, expr, owned.way.clone());
     }
 
     fn moved_in_way(&mut self, owned: &Owned, expr: &Expr, way: Way) {
@@ -229,6 +234,9 @@ impl<'o> Walk<'o> {
                 quote::quote!(#receiver)
             };
             self.perhaps_moved(owned, place, by);
+        } else if method != "clone" {
+            let found = self.found_at(owned, quote::quote!(#receiver), By::Other);
+            self.moves.unlikely.push(found);
         }
     }
 
@@ -276,14 +284,16 @@ impl<'o> Walk<'o> {
             }
             Expr::Call(call) => {
                 match self.root(&call.func) {
-                    Some((owned, false)) if owned.is_called_once() => self.moved(owned, &call.func),
+                    Some((owned, false)) if owned.is_called_once() => {
+                        self.moved_in_way(owned, &call.func, owned.way.clone());
+                    }
                     Some((owned, _)) => {
                         let func = &call.func;
                         self.perhaps_moved(owned, quote::quote!(#func), By::Other);
                     }
                     None => self.visit_expr(&call.func),
                 }
-                if !keeps(&call.func) {
+                if is_generic(&call.func) {
                     self.values(&call.args);
                     return true;
                 }
@@ -299,7 +309,9 @@ impl<'o> Walk<'o> {
                     }
                     None => self.visit_expr(&call.receiver),
                 }
-                self.values(&call.args);
+                for argument in &call.args {
+                    self.under_condition(argument, |walk| walk.kept(argument));
+                }
             }
             _ => return false,
         }
@@ -506,15 +518,23 @@ impl<'o> Walk<'o> {
     }
 }
 
-/// Whether a call keeps its arguments as they are, or ends them: `Client(stream)`, `Stream::from(socket)`, `drop(file)`.
-fn keeps(function: &Expr) -> bool {
+/// Whether a call takes whatever reads or writes: `copy(file)`, `BufReader::new(file)`. Others may want a `File`.
+fn is_generic(function: &Expr) -> bool {
+    const NAMES: &[&str] = &[
+        "copy",
+        "copy_buf",
+        "from_reader",
+        "new",
+        "read_to_string",
+        "to_writer",
+        "to_writer_pretty",
+        "with_capacity",
+    ];
     let Expr::Path(path) = function else {
         return false;
     };
-    path.path.segments.last().is_some_and(|last| {
-        let name = last.ident.to_string();
-        is_camel_case(&last.ident) || name == "drop" || name.starts_with("from")
-    })
+    let last = path.path.segments.last();
+    last.is_some_and(|last| NAMES.contains(&&*last.ident.to_string()))
 }
 
 fn name_of(call: &Macro) -> String {

@@ -59,6 +59,8 @@ pub enum Way {
     ImplTrait,
     /// Another type in place of this one.
     CalledAgain(String, String),
+    /// The same, and a reference of it where it is passed on.
+    PassedAgain(String, String),
     /// What makes a future in place of the future.
     MadeAgain(String, String),
     /// A reference in the body: `&make`, or `&mut make`.
@@ -252,6 +254,7 @@ impl Way {
             Self::Bound(_)
                 | Self::ImplTrait
                 | Self::CalledAgain(..)
+                | Self::PassedAgain(..)
                 | Self::MadeAgain(..)
                 | Self::Borrowed
         )

@@ -35,26 +35,32 @@ pub(super) const ENDS: &[&str] = &["bail", "panic", "todo", "unimplemented", "un
 
 /// Whether a method may take a value, by its name.
 pub(super) fn may_take(method: &str) -> bool {
-    const PREFIXES: &[&str] = &[
-        "as_",
+    const NAMES: &[&str] = &[
         "borrow",
+        "borrow_mut",
         "clone",
-        "contains",
-        "ends_with",
-        "get",
         "insert",
-        "is_",
         "iter",
+        "iter_mut",
         "len",
         "lock",
         "push",
+        "push_back",
+        "push_str",
         "read",
+        "write",
+    ];
+    const PREFIXES: &[&str] = &[
+        "as_",
+        "contains",
+        "ends_with",
+        "get",
+        "is_",
         "set_",
         "starts_with",
         "to_",
-        "write",
     ];
-    !PREFIXES.iter().any(|prefix| method.starts_with(prefix))
+    !NAMES.contains(&method) && !PREFIXES.iter().any(|prefix| method.starts_with(prefix))
 }
 
 /// Whether a method usually takes a value, and is never generic over what it returns.

@@ -25,7 +25,7 @@ fn what_makes_a_future_is_called_again() {
         ),
         (
             "Box<dyn FnOnce() -> BoxFuture<u8>>",
-            "replace `Box<dyn FnOnce(..)>` by `Box<dyn FnMut(..)>` and write `mut x`",
+            "replace `Box<dyn FnOnce(..)>` by `Box<dyn FnMut(..)>`, declare `mut x` and write `&mut x` in the body",
         ),
     ] {
         let said = said(&format!("async fn f(x: {ty})"), SetBy::Function);
@@ -71,6 +71,9 @@ fn what_reads_goes_on_where_a_reference_can_stand() {
     for (body, ty, advice) in [
         ("copy(x)", "File", goes_on("&mut x")),
         ("Reader::new(x)", "TcpStream", goes_on("&mut x")),
+        ("connect(name, x)", "TcpStream", caller.to_owned()),
+        ("tls.connect(name, x)", "TcpStream", caller.to_owned()),
+        ("connect(name, x)", "impl Read", goes_on("&mut x")),
         ("copy(x)", "impl Read + Send", goes_on("&mut x")),
         ("x.take(3)", "impl Read", goes_on("(&mut x)")),
         (
@@ -106,6 +109,20 @@ fn what_reads_goes_on_where_a_reference_can_stand() {
     ] {
         let signature = format!("fn f(x: {ty})");
         assert_eq!(said_in(body, &signature), advice, "{body} {ty}");
+    }
+}
+
+#[test]
+fn what_is_called_once_is_called_or_passed_on() {
+    let replaced = "replace `impl FnOnce(..)` by `impl FnMut(..)`";
+    for (body, advice) in [
+        ("x()", " and write `mut x`"),
+        ("run(move || x())", " and write `mut x`"),
+        ("run(x)", ", declare `mut x` and write `&mut x` in the body"),
+    ] {
+        let said = said_in(body, "fn f(x: impl FnOnce())");
+        let caller = ", or retry in a caller that makes it anew, with `#[retry(never)]` here";
+        assert_eq!(said, format!("{replaced}{advice}{caller}"), "{body}");
     }
 }
 
@@ -165,13 +182,13 @@ fn the_signature_decides_the_fix() {
         (
             "fn f(x: impl FnOnce())",
             format!(
-                "replace `impl FnOnce(..)` by `impl FnMut(..)` and write `mut x`, {block}, or {caller}"
+                "replace `impl FnOnce(..)` by `impl FnMut(..)`, declare `mut x` and write `&mut x` in the body, {block}, or {caller}"
             ),
         ),
         (
             "fn f<F>(x: F) where F: FnOnce()",
             format!(
-                "replace `F: FnOnce(..)` by `F: FnMut(..)` and write `mut x`, {block}, or {caller}"
+                "replace `F: FnOnce(..)` by `F: FnMut(..)`, declare `mut x` and write `&mut x` in the body, {block}, or {caller}"
             ),
         ),
         (
@@ -208,7 +225,7 @@ fn the_signature_decides_the_fix() {
         (
             "fn f(x: impl FnOnce(), y: Url)",
             format!(
-                "replace `impl FnOnce(..)` by `impl FnMut(..)`, write `mut x` and write `clone(id, y)` in the attribute, {block}, or retry in a caller that makes them anew, with `#[retry(never)]` here"
+                "replace `impl FnOnce(..)` by `impl FnMut(..)`, declare `mut x`, write `&mut x` in the body and write `clone(id, y)` in the attribute, {block}, or retry in a caller that makes them anew, with `#[retry(never)]` here"
             ),
         ),
     ] {
