@@ -4,17 +4,21 @@ use super::{Move, SetBy, Way};
 
 /// What is said of parameters that are moved; `some` of them if it is not known which.
 pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) -> String {
-    let mut parameters: Vec<(String, &Way)> = Vec::new();
+    let mut parameters: Vec<Parameter<'_>> = Vec::new();
     for it in moved {
         let name = it.declared();
-        if parameters.iter().all(|(known, _)| *known != name) {
-            parameters.push((name, &it.way));
+        if parameters.iter().all(|known| known.name != name) {
+            parameters.push(Parameter {
+                name,
+                way: &it.way,
+                is_captured: it.is_captured,
+            });
         }
     }
     let quoted = match &*parameters {
-        [(one, _)] => format!("`{one}`"),
+        [one] => format!("`{}`", one.name),
         all => {
-            let all = all.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let all = all.iter().map(|it| format!("`{}`", it.name)).collect();
             let some = if some { "some of " } else { "" };
             format!("{some}{}", listed(all, "and"))
         }
@@ -24,6 +28,14 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
     let block = moved.iter().all(|it| it.follows_failure).then_some(BLOCK);
     let advice = advice(&parameters, cloned, set_by, block);
     format!("the body moves {quoted}, and the next attempt needs {them}; {advice}")
+}
+
+/// A parameter, and how the next attempt can have it.
+struct Parameter<'m> {
+    name: String,
+    way: &'m Way,
+    /// Whether a closure or a block that is `move` takes it.
+    is_captured: bool,
 }
 
 /// What is said of a parameter that is moved, and whose type is not `Clone`: its parts may not be either.
@@ -46,14 +58,14 @@ pub fn message_of_unique(moved: &Move, set_by: SetBy) -> String {
 const BLOCK: &str = "retry only what stands before the move with `retry_block!`";
 
 fn advice(
-    parameters: &[(String, &Way)],
+    parameters: &[Parameter<'_>],
     cloned: &[String],
     set_by: SetBy,
     block: Option<&str>,
 ) -> String {
-    let changes = parameters.iter().any(|(_, way)| way.changes_signature());
+    let changes = parameters.iter().any(|it| it.way.changes_signature());
     let only = match parameters {
-        [(name, way)] => Some((name, *way)),
+        [only] => Some(format!("`{}`", only.name)),
         _ => None,
     };
     let copy = copied(parameters, cloned);
@@ -61,19 +73,19 @@ fn advice(
     let block = block.map(ToOwned::to_owned);
     let or_block =
         |way: String| -> Vec<String> { [Some(way), block.clone()].into_iter().flatten().collect() };
-    if parameters.iter().all(|(_, way)| matches!(way, Way::Clone)) {
-        let borrowed = only.map_or_else(|| "them".to_owned(), |(name, _)| format!("`{name}`"));
+    if parameters.iter().all(|it| *it.way == Way::Clone) {
+        let borrowed = only.unwrap_or_else(|| "them".to_owned());
         return alternatives(&[copy, format!("borrow {borrowed}")]);
     }
     if changes && set_by == SetBy::Trait {
         let types = only.map_or_else(
             || "their types".to_owned(),
-            |(name, _)| format!("the type of `{name}`"),
+            |name| format!("the type of {name}"),
         );
         let ways: Vec<_> = block.into_iter().chain([without]).collect();
         return format!("the trait sets {types}: {}", alternatives(&ways));
     }
-    if parameters.iter().any(|(_, way)| **way == Way::Caller) {
+    if parameters.iter().any(|it| *it.way == Way::Caller) {
         let ways: Vec<_> = block.into_iter().chain([without]).collect();
         return alternatives(&ways);
     }
@@ -85,89 +97,89 @@ fn advice(
         };
     }
     let mut ways = or_block(way);
-    let in_front = parameters.iter().filter(|(_, way)| **way == Way::InFront);
-    ways.extend(in_front.map(|(name, _)| format!("write `{name}.clone()` there")));
+    let in_front = parameters.iter().filter(|it| *it.way == Way::InFront);
+    ways.extend(in_front.map(|it| format!("write `{}.clone()` there", it.name)));
     // Callers may lack the bound, and a type copies.
-    if changes || parameters.iter().any(|(_, way)| way.may_fail()) {
+    if changes || parameters.iter().any(|it| it.way.may_fail()) {
         ways.push(without);
     }
     alternatives(&ways)
 }
 
 /// What has to be done, all of it.
-fn steps(parameters: &[(String, &Way)], copy: String) -> Vec<String> {
-    let mut steps = Vec::new();
-    for (name, way) in parameters {
-        if let Way::CalledAgain(before, after)
-        | Way::PassedAgain(before, after)
-        | Way::MadeAgain(before, after) = way
-        {
-            steps.push(format!("replace `{before}` by `{after}`"));
-        }
-        match way {
-            Way::CalledAgain(..) => steps.push(format!("write `mut {name}`")),
-            Way::PassedAgain(..) => {
-                steps.push(format!("declare `mut {name}`"));
-                steps.push(format!("write `&mut {name}` in the body"));
-            }
-            Way::MadeAgain(..) => {
-                steps.push(format!("declare `mut {name}`"));
-                steps.push(format!("write `{name}()` in the body"));
-            }
-            _ => {}
-        }
-        steps.extend(step(name, way));
-    }
+fn steps(parameters: &[Parameter<'_>], copy: String) -> Vec<String> {
+    let mut steps: Vec<_> = parameters.iter().flat_map(Parameter::steps).collect();
     steps.dedup();
-    if parameters.iter().any(|(_, way)| way.is_copy()) {
+    if parameters.iter().any(|it| it.way.is_copy()) {
         steps.push(copy);
     }
     steps
 }
 
-fn step(name: &str, way: &Way) -> Option<String> {
-    match way {
-        Way::Reference("&") => Some(format!("write `&{name}` in the body")),
-        Way::Reference(sign) => Some(format!(
-            "declare `mut {name}` and write `{sign}{name}` in the body"
-        )),
-        Way::InPlace | Way::InPlaceCalled(_) => {
-            let borrow = match way {
-                Way::InPlaceCalled(called) => called.clone(),
-                _ => format!("&mut {name}"),
-            };
-            Some(format!(
-                "declare `mut {name}` and write `{borrow}` in the body, which goes on where the failed attempt stopped"
-            ))
+impl Parameter<'_> {
+    fn steps(&self) -> Vec<String> {
+        let name = &self.name;
+        let declare = || format!("declare `mut {name}`");
+        match self.way {
+            Way::CalledAgain(before, after)
+            | Way::PassedAgain(before, after)
+            | Way::MadeAgain(before, after) => {
+                let mut steps = vec![format!("replace `{before}` by `{after}`")];
+                match self.way {
+                    Way::CalledAgain(..) if self.is_captured => {
+                        steps.extend([declare(), self.written(&format!("&mut {name}"))]);
+                    }
+                    Way::CalledAgain(..) => steps.push(format!("write `mut {name}`")),
+                    Way::PassedAgain(..) => {
+                        steps.extend([declare(), self.written(&format!("&mut {name}"))]);
+                    }
+                    _ => steps.extend([declare(), self.written(&format!("{name}()"))]),
+                }
+                steps
+            }
+            Way::Reference("&") => vec![self.written(&format!("&{name}"))],
+            Way::Reference(sign) => vec![declare(), self.written(&format!("{sign}{name}"))],
+            Way::InPlace | Way::InPlaceCalled(_) => {
+                let borrow = match self.way {
+                    Way::InPlaceCalled(called) => called.clone(),
+                    _ => format!("&mut {name}"),
+                };
+                let written = self.written(&borrow);
+                vec![
+                    declare(),
+                    format!("{written}, which goes on where the failed attempt stopped"),
+                ]
+            }
+            Way::Reborrowed => vec![self.written(&format!("&mut *{name}"))],
+            Way::Inside => vec![declare(), self.written(&format!("{name}.as_deref_mut()"))],
+            Way::Pinned => vec![declare(), self.written(&format!("{name}.as_mut()"))],
+            Way::Borrowed => vec![format!("take `{name}` by `&mut`")],
+            Way::Bound(types) => {
+                let bounds = types.iter().map(|ty| format!("`{ty}: Clone`"));
+                vec![format!("add {}", listed(bounds.collect(), "and"))]
+            }
+            Way::InFront => vec![format!("move the `let` of `{name}` into the async block")],
+            Way::ImplTrait => vec![format!("add `+ Clone` to the type of `{name}`")],
+            Way::Clone | Way::Receiver | Way::Caller => Vec::new(),
         }
-        Way::Reborrowed => Some(format!("write `&mut *{name}` in the body")),
-        Way::Inside => Some(format!(
-            "declare `mut {name}` and write `{name}.as_deref_mut()` in the body"
-        )),
-        Way::Pinned => Some(format!(
-            "declare `mut {name}` and write `{name}.as_mut()` in the body"
-        )),
-        Way::Borrowed => Some(format!("take `{name}` by `&mut`")),
-        Way::Bound(types) => {
-            let bounds = types.iter().map(|ty| format!("`{ty}: Clone`"));
-            Some(format!("add {}", listed(bounds.collect(), "and")))
+    }
+
+    /// What stands in place of the parameter.
+    fn written(&self, borrow: &str) -> String {
+        if self.is_captured {
+            let name = &self.name;
+            format!("write `let {name} = {borrow};` in front of what is `move`")
+        } else {
+            format!("write `{borrow}` in the body")
         }
-        Way::InFront => Some(format!("move the `let` of `{name}` into the async block")),
-        Way::ImplTrait => Some(format!("add `+ Clone` to the type of `{name}`")),
-        Way::CalledAgain(..)
-        | Way::PassedAgain(..)
-        | Way::MadeAgain(..)
-        | Way::Clone
-        | Way::Receiver
-        | Way::Caller => None,
     }
 }
 
 /// ``write `clone(a, b)` in the attribute``, with what is cloned already.
-fn copied(parameters: &[(String, &Way)], cloned: &[String]) -> String {
-    let copies = parameters.iter().filter(|(_, way)| way.is_copy());
+fn copied(parameters: &[Parameter<'_>], cloned: &[String]) -> String {
+    let copies = parameters.iter().filter(|it| it.way.is_copy());
     let names: Vec<_> = (cloned.iter().map(String::as_str))
-        .chain(copies.map(|(name, _)| name.as_str()))
+        .chain(copies.map(|it| it.name.as_str()))
         .collect();
     format!("write `clone({})` in the attribute", names.join(", "))
 }

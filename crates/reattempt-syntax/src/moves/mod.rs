@@ -49,6 +49,8 @@ pub struct Move {
     pub way: Way,
     /// Whether an attempt may fail before it.
     pub follows_failure: bool,
+    /// Whether a closure or a block that is `move` takes the parameter.
+    is_captured: bool,
     /// The `#[cfg(..)]` in front of it, and around it.
     pub conditions: Vec<TokenStream>,
 }

@@ -191,6 +191,7 @@ impl<'o> Walk<'o> {
             is_unique: owned.is_unique(),
             way: owned.way.clone(),
             follows_failure: is_first && self.ended == Ended::InFailure,
+            is_captured: self.moved_into > 0,
             conditions: self.conditions.clone(),
         }
     }

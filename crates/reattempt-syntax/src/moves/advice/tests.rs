@@ -117,12 +117,35 @@ fn what_is_called_once_is_called_or_passed_on() {
     let replaced = "replace `impl FnOnce(..)` by `impl FnMut(..)`";
     for (body, advice) in [
         ("x()", " and write `mut x`"),
-        ("run(move || x())", " and write `mut x`"),
+        (
+            "run(move || x())",
+            ", declare `mut x` and write `let x = &mut x;` in front of what is `move`",
+        ),
         ("run(x)", ", declare `mut x` and write `&mut x` in the body"),
     ] {
         let said = said_in(body, "fn f(x: impl FnOnce())");
         let caller = ", or retry in a caller that makes it anew, with `#[retry(never)]` here";
         assert_eq!(said, format!("{replaced}{advice}{caller}"), "{body}");
+    }
+}
+
+#[test]
+fn what_is_captured_is_borrowed_in_front_of_the_closure() {
+    for (body, signature, advice) in [
+        (
+            "run(move || f(x))",
+            "fn f(x: impl Fn())",
+            "write `let x = &x;`",
+        ),
+        (
+            "run(async move { read(x) })",
+            "fn f(x: impl Read)",
+            "declare `mut x` and write `let x = &mut x;`",
+        ),
+    ] {
+        let said = said_in(body, signature);
+        let advice = format!("{advice} in front of what is `move`");
+        assert!(said.starts_with(&advice), "{said}");
     }
 }
 
