@@ -5,6 +5,9 @@
 //!     CopiedForEachAttempt::check(&Moved(&PLACE).kept_for_next_attempt());
 //! }
 //! RunsAgain::body(|| BODY, TYPES)           // what may move: is the closure `FnMut`?
+//! if never() {                              // the same of a block, which no trait describes
+//!     RunsAgain::body(|| ignore(async { BODY }), TYPES);
+//! }
 //! ```
 //!
 //! The compiler finds every move of a closure, but tells a message only that there is one. So the second form
@@ -37,7 +40,6 @@ impl Parts<'_> {
     /// there.
     pub(super) fn moved(&self, moves: &Moves) -> Option<TokenStream> {
         let krate = &self.krate;
-        let by_call = |moved: &&Move| matches!(moved.by, By::Call);
         // The closure itself is asked about these: twice would be two errors for one move.
         let possible: &[Move] = if self.runs_again_is_known(moves) {
             &[]
@@ -65,26 +67,16 @@ impl Parts<'_> {
             Some(self.copied(moved, &names, &subject))
         });
         let values: Vec<_> = values.collect();
-        let calls = possible
-            .iter()
-            .filter(is_there)
-            .filter(by_call)
-            .map(|moved| self.called(moved));
         // Each by itself: none of them may be there.
         let sometimes = possible.iter().filter(|it| !is_there(it));
         let sometimes = sometimes.filter_map(|moved| {
-            let check = match moved.by {
-                By::Call => self.called(moved),
-                _ => self.copied(moved, &[moved], &self.is_kept_by(moved)?),
-            };
+            let check = self.copied(moved, &[moved], &self.is_kept_by(moved)?);
             let conditions = &moved.conditions;
             Some(ours!(#(#conditions)* { #check }))
         });
-        let checks: Vec<_> = values.into_iter().chain(calls).chain(sometimes).collect();
+        let checks: Vec<_> = values.into_iter().chain(sometimes).collect();
         let borrow = self.answer_borrow();
-        // Dead code, for the types alone. A copy of the body here would tell more, but its items
-        // and lints would be there twice; of a call such as `row.get("name")` dead code does not
-        // know the type.
+        // Dead code, for the types alone.
         let kept = (!checks.is_empty()).then(|| {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
@@ -169,46 +161,6 @@ impl Parts<'_> {
         })
     }
 
-    /// Refuses a call that takes the parameter by value.
-    fn called(&self, moved: &Move) -> TokenStream {
-        let (place, message) = (&moved.place, self.message(&[moved], false));
-        let krate = self.model.krate_at(moved.span());
-        // A closure that moves the place is `FnMut` only if the type is `Copy`.
-        let subject = quote_spanned!(at(moved.span())=> &|| #krate::__private::ignore(#place));
-        let check =
-            quote_spanned!(at(moved.span())=> CalledForEachAttempt::check(#subject, types););
-        let copies = self.copies(&[moved]);
-        let unique = copies.is_some().then(|| {
-            let message = unimplemented_by(&moves::message_of_unique(moved, self.model.set_by));
-            let check = quote_spanned!(at(moved.span())=> CalledOrUnique::check(#subject, types););
-            ours! {
-                #[diagnostic::do_not_recommend]
-                impl<R, F: ::core::ops::FnOnce() -> R> CalledForEachAttempt<#krate::__private::Unique, R> for F {}
-                #message
-                trait CalledOrUnique<T, R> {
-                    fn check(&self, _: ::core::marker::PhantomData<T>) {}
-                }
-                #[diagnostic::do_not_recommend]
-                impl<R, F: ::core::ops::FnOnce() -> R> CalledOrUnique<#krate::__private::Kept, R> for F {}
-                #[diagnostic::do_not_recommend]
-                impl<R, F: ::core::ops::FnMut() -> R> CalledOrUnique<#krate::__private::Unique, R> for F {}
-                #check
-            }
-        });
-        let copies = copies.unwrap_or_else(|| ours!(#krate::__private::Kept));
-        ours! {
-            let types = #krate::__private::type_of(|| #copies);
-            #message
-            trait CalledForEachAttempt<T, R> {
-                fn check(&self, _: ::core::marker::PhantomData<T>) {}
-            }
-            #[diagnostic::do_not_recommend]
-            impl<R, F: ::core::ops::FnMut() -> R> CalledForEachAttempt<#krate::__private::Kept, R> for F {}
-            #check
-            #unique
-        }
-    }
-
     /// Whether the only one of these parameters has copies, where its type tells.
     fn copies(&self, moved: &[&Move]) -> Option<TokenStream> {
         let krate = &self.krate;
@@ -223,7 +175,8 @@ impl Parts<'_> {
     fn runs_again_is_known(&self, moves: &Moves) -> bool {
         let is_any = if self.asynchronous {
             // Types alone tell the rest, and where.
-            let is_hidden = |it: &Move| it.conditions.is_empty() || matches!(it.by, By::Other);
+            let is_hidden =
+                |it: &Move| it.conditions.is_empty() || matches!(it.by, By::Call | By::Other);
             moves.possible.iter().any(is_hidden) && self.can_be_copied(moves)
         } else {
             !moves.possible.is_empty() || !moves.certain.is_empty()
