@@ -254,6 +254,21 @@ async fn the_shorter_of_two_times() {
     }
 }
 
+/// Another request may have a header of that name.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_grpc_is_that_of_a_post_over_http_2() {
+    let service = ServerProtocol::new().layer(service_fn(left));
+    for (request, holds) in [
+        (Request::post("/").version(Version::HTTP_2), true),
+        (Request::post("/").version(Version::HTTP_11), false),
+        (Request::get("/").version(Version::HTTP_2), false),
+    ] {
+        let request = request.header("grpc-timeout", "1S").body(()).unwrap();
+        let answer = service.clone().oneshot(request).await.unwrap();
+        assert_eq!(answer.into_body(), holds.then_some(SECOND));
+    }
+}
+
 /// gRPC has its status in a header.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_of_grpc() {
