@@ -224,27 +224,30 @@ fn innermost(tokens: &[TokenTree]) -> Option<Found<'_>> {
     }
 }
 
-/// The block of the last statement but one, if that is `let name = async {..};`.
+/// The block of the statement `let name = async {..};`, which others may follow.
 fn named<'a>(tokens: &'a [TokenTree], name: &Ident) -> Option<Found<'a>> {
-    let is_end = |it: &TokenTree| matches!(it, TokenTree::Punct(end) if end.as_char() == ';');
-    let (statements, after) = tokens.split_at_checked(tokens.iter().rposition(is_end)?)?;
-    let (TokenTree::Group(block), before) = statements.split_last()? else {
-        return None;
-    };
-    let head = match before {
-        [head @ .., TokenTree::Ident(word)] if word == "move" => head,
-        head => head,
-    };
-    let is_named = matches!(
-        head,
-        [.., TokenTree::Ident(bind), TokenTree::Ident(bound), TokenTree::Punct(_), TokenTree::Ident(word)]
-            if bind == "let" && bound == name && word == "async"
-    );
-    (is_named && block.delimiter() == Delimiter::Brace).then(|| Found {
-        before,
-        block: block.clone(),
-        wrapped: None,
-        after: after.to_vec(),
+    let ends = tokens.iter().enumerate().rev();
+    let mut ends = ends.filter(|(_, it)| matches!(it, TokenTree::Punct(it) if it.as_char() == ';'));
+    ends.find_map(|(end, _)| {
+        let (statements, after) = tokens.split_at_checked(end)?;
+        let (TokenTree::Group(block), before) = statements.split_last()? else {
+            return None;
+        };
+        let head = match before {
+            [head @ .., TokenTree::Ident(word)] if word == "move" => head,
+            head => head,
+        };
+        let is_named = matches!(
+            head,
+            [.., TokenTree::Ident(bind), TokenTree::Ident(bound), TokenTree::Punct(_), TokenTree::Ident(word)]
+                if bind == "let" && bound == name && word == "async"
+        );
+        (is_named && block.delimiter() == Delimiter::Brace).then(|| Found {
+            before,
+            block: block.clone(),
+            wrapped: None,
+            after: after.to_vec(),
+        })
     })
 }
 

@@ -45,6 +45,8 @@ fn f(_: u32, _: [u32; 2]) {}
 #[retry(max = 3, on(_))]
 fn with_a_name<'a>(calls: &'a mut u32) -> BoxFuture<'a, io::Result<u32>> {
     let changed = async move { change(calls).await };
+    #[cfg(all())]
+    let changed = changed.inspect(|_| {});
     changed.boxed()
 }
 
