@@ -27,6 +27,18 @@ pub fn parted(tokens: &[TokenTree]) -> Option<(&[TokenTree], &Group)> {
     }
 }
 
+/// The body that the user wrote.
+pub fn body(whole: &Group) -> Option<Group> {
+    let tokens: Vec<_> = whole.stream().into_iter().collect();
+    if let Some((_, body)) = parted(&tokens) {
+        return Some(body.clone());
+    }
+    tokens.iter().find_map(|token| match token {
+        TokenTree::Group(group) => body(group),
+        _ => None,
+    })
+}
+
 /// Takes `mut` from the parameters that each attempt clones.
 pub fn without_mut(before: &[TokenTree], cloned: &[(Ident, bool)]) -> TokenStream {
     let is_cloned = |token: Option<&TokenTree>| match token {

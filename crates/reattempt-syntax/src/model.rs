@@ -206,6 +206,9 @@ impl Model {
         for owned in model.owned.iter_mut().filter(|it| it.name == "self") {
             owned.name = name.clone();
         }
+        if let Some(escape) = &mut model.escape {
+            escape.call_self(name);
+        }
         if let Some(inherited) = &mut model.inherited {
             rename(&mut inherited.expr, name);
         }

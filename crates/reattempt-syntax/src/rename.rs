@@ -48,6 +48,20 @@ pub fn self_to(tokens: TokenStream, name: &Ident) -> TokenStream {
     renamed
 }
 
+/// `tokens` as the user wrote them: `#[async_trait]` calls `self` by another name.
+pub(crate) fn self_in(tokens: TokenStream) -> TokenStream {
+    let tokens = tokens.into_iter().map(|token| match token {
+        TokenTree::Ident(name) if name == "__self" => Ident::new("self", name.span()).into(),
+        TokenTree::Group(group) => {
+            let mut inner = Group::new(group.delimiter(), self_in(group.stream()));
+            inner.set_span(group.span());
+            TokenTree::Group(inner)
+        }
+        token => token,
+    });
+    tokens.collect()
+}
+
 /// Where an item ends that has a `self` of its own.
 enum Until {
     Braces,

@@ -151,6 +151,19 @@ fn look(scratch: &[u8], _: bool) -> Result<&str, String> {
     std::str::from_utf8(scratch).map_err(|_| String::new())
 }
 
+#[async_trait::async_trait]
+trait Pages {
+    async fn read<'a>(&'a mut self) -> Result<&'a str, String>;
+}
+
+#[async_trait::async_trait]
+impl Pages for String {
+    #[retry(max = 3, backoff = "none", on(_))]
+    async fn read<'a>(&'a mut self) -> Result<&'a str, String> {
+        Ok(&self[1..])
+    }
+}
+
 fn main() {
     let mut number = 4;
     let mut client = Client {
@@ -182,4 +195,5 @@ fn main() {
     assert!(whole(&mut scratch).is_ok());
     assert_eq!(a_number(&mut scratch), Ok(4));
     let _ = client.later();
+    let _ = client.page.read();
 }

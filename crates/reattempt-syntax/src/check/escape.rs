@@ -3,9 +3,11 @@
 use reattempt_policy::rules::RuleId;
 use syn::Ident;
 
+use crate::async_trait;
 use crate::diagnostics::Diagnostics;
 use crate::escape::{self, Escape, Proof};
 use crate::item::{Answer, Flow, Function};
+use crate::rename::self_in;
 
 /// Refuses such an answer, and returns one that only the compiler can judge.
 pub(super) fn borrowed(
@@ -18,10 +20,11 @@ pub(super) fn borrowed(
     let (Some(body), Some(ty)) = (&function.body, answer.ty()) else {
         return None;
     };
-    if matches!(flow, Flow::Future { .. }) {
-        return None;
-    }
-    let found = escape::find(&function.signature, ty, &body.stream(), cloned)?;
+    let body = match flow {
+        Flow::Future { .. } => self_in(async_trait::body(body)?.stream()),
+        Flow::Sync | Flow::Async => body.stream(),
+    };
+    let found = escape::find(&function.signature, ty, &body, cloned)?;
     if matches!(found.proof, Proof::Certain) {
         faults.push(found.span(), RuleId::S12, found.message());
         return None;

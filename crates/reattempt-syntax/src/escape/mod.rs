@@ -16,7 +16,8 @@ use syn::{
 
 use self::walk::{Bound, Found, How, Walk};
 use crate::item::{has_word, names};
-use crate::moves::bounds_of;
+use crate::moves::{bounds_of, declared};
+use crate::rename::self_to;
 use crate::tokens::is_error;
 
 mod flow;
@@ -680,9 +681,22 @@ impl Escape {
         self.place.span()
     }
 
+    /// Writes `name` for `self` in the code.
+    pub(crate) fn call_self(&mut self, name: &Ident) {
+        let renamed = |tokens: &mut TokenStream| *tokens = self_to(std::mem::take(tokens), name);
+        renamed(&mut self.place);
+        self.shared.iter_mut().flatten().for_each(renamed);
+        if let Proof::Answer(answer, _) = &mut self.proof {
+            renamed(answer);
+        }
+        if self.name == "self" {
+            self.name = name.clone();
+        }
+    }
+
     /// Returns what is said of it.
     pub fn message(&self) -> String {
-        let name = &self.name;
+        let name = declared(&self.name);
         if matches!(self.proof, Proof::Receiver) {
             return "the answer holds `self`, which is a `&mut`, and the next attempt needs it; leave the method without retries by `#[retry(never)]`, or retry a part of the body with `retry_block!`".to_owned();
         }

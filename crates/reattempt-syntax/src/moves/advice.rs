@@ -1,12 +1,12 @@
 //! What is said of parameters that a body moves.
 
-use super::{Move, SetBy, Way};
+use super::{Move, SetBy, Way, declared};
 
 /// What is said of parameters that are moved; `some` of them if it is not known which.
 pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) -> String {
     let mut parameters: Vec<Parameter<'_>> = Vec::new();
     for it in moved {
-        let name = it.declared();
+        let name = declared(&it.name);
         if parameters.iter().all(|known| known.name != name) {
             parameters.push(Parameter {
                 name,
@@ -40,7 +40,7 @@ struct Parameter<'m> {
 
 /// What is said of a parameter that is moved, and whose type is not `Clone`: its parts may not be either.
 pub fn message_of_unique(moved: &Move, set_by: SetBy) -> String {
-    let name = moved.declared();
+    let name = declared(&moved.name);
     let ways = [
         moved.follows_failure.then(|| BLOCK.to_owned()),
         Some(without(set_by, 1)),

@@ -61,16 +61,6 @@ impl Move {
         self.place.span()
     }
 
-    /// Returns the parameter as it is declared: `#[async_trait]` calls `self` by another name.
-    fn declared(&self) -> String {
-        let name = self.name.to_string();
-        if name == "__self" {
-            "self".to_owned()
-        } else {
-            name
-        }
-    }
-
     /// Returns the move of a parameter that is a mutable reference, by its type.
     #[must_use]
     pub fn of_reference(&self) -> Self {
@@ -78,6 +68,16 @@ impl Move {
             way: Way::Reborrowed,
             ..self.clone()
         }
+    }
+}
+
+/// The name of a parameter as it is declared: `#[async_trait]` calls `self` by another one.
+pub(crate) fn declared(name: &Ident) -> String {
+    let name = name.to_string();
+    if name == "__self" {
+        "self".to_owned()
+    } else {
+        name
     }
 }
 
