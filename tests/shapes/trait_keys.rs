@@ -119,6 +119,30 @@ impl Remote for Service {
     }
 }
 
+#[async_trait]
+trait Once: Sized {
+    async fn moved(self) -> Result<u32, Fault>;
+    async fn mut_moved(self, more: u32) -> Result<u32, Fault>;
+}
+
+#[async_trait]
+impl Once for Script {
+    // The receiver is cloned.
+    #[retry(max = 3, on(_), clone(self))]
+    async fn moved(self) -> Result<u32, Fault> {
+        let script = self;
+        script.step_async().await
+    }
+
+    // One that is `mut`, with a hook that names the original.
+    #[retry(max = 3, on(_), clone(self), on_retry = |_| assert!(self.attempts() > 0))]
+    async fn mut_moved(mut self, more: u32) -> Result<u32, Fault> {
+        let other = self.clone();
+        let script = std::mem::replace(&mut self, other);
+        Ok(script.step_async().await? + more)
+    }
+}
+
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn service(script: &Script) -> Service {
@@ -130,6 +154,8 @@ async_shapes! {
     owned => async |script| service(script).owned("text".into()).await,
     mut_owned => async |script| service(script).mut_owned(vec![]).await,
     pattern_owned => async |script| service(script).pattern_owned(("text".into(), 0)).await,
+    moved => async |script| script.clone().moved().await,
+    mut_moved => async |script| script.clone().mut_moved(0).await,
     failed => async |script| crate::last(service(script).failed().await),
     option => async |script| service(script).option().await,
     context => async |script| service(script).context().await,

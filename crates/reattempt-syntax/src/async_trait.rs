@@ -128,9 +128,10 @@ fn bound(before: &[TokenTree]) -> Vec<(Ident, bool)> {
     for statement in
         before.split(|token| matches!(token, TokenTree::Punct(end) if end.as_char() == ';'))
     {
+        // The last: an `if let` without a semicolon may stand before it.
         let Some(start) = statement
             .iter()
-            .position(|token| matches!(token, TokenTree::Ident(word) if word == "let"))
+            .rposition(|token| matches!(token, TokenTree::Ident(word) if word == "let"))
         else {
             continue;
         };

@@ -203,8 +203,10 @@ impl Model {
     #[must_use = "the model itself stays as it is"]
     pub fn with_self(&self, name: &Ident) -> Self {
         let mut model = self.clone();
-        for owned in model.owned.iter_mut().filter(|it| it.name == "self") {
-            owned.name = name.clone();
+        let owned = model.owned.iter_mut().map(|owned| &mut owned.name);
+        let cloned = model.clone.iter_mut().map(|(cloned, _)| cloned);
+        for known in owned.chain(cloned).filter(|it| *it == "self") {
+            *known = name.clone();
         }
         if let Some(escape) = &mut model.escape {
             escape.call_self(name);

@@ -40,8 +40,11 @@ pub fn function(
     let mut parameters = crate::item::parameters(&item.signature);
     if let Some(body) = &item.body {
         for (name, mutable) in crate::async_trait::rebound(body) {
-            parameters.retain(|(known, _)| *known != name);
-            parameters.push((name, mutable));
+            let declared = crate::moves::declared(&name);
+            match parameters.iter_mut().find(|(known, _)| *known == declared) {
+                Some((_, known)) => *known = mutable,
+                None => parameters.push((name, mutable)),
+            }
         }
     }
     let mut generics = crate::item::generics(&item.signature);
