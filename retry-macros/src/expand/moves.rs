@@ -164,10 +164,19 @@ impl Parts<'_> {
     /// Whether the only one of these parameters has copies, where its type tells.
     fn copies(&self, moved: &[&Move]) -> Option<TokenStream> {
         let krate = &self.krate;
-        let [Move { name, way, .. }] = moved else {
+        let [
+            Move {
+                name,
+                way,
+                declared_under,
+                ..
+            },
+        ] = moved
+        else {
             return None;
         };
-        matches!(way, Way::Clone | Way::Receiver)
+        // One that may not be there cannot be asked.
+        (declared_under.is_empty() && matches!(way, Way::Clone | Way::Receiver))
             .then(|| ours!(#krate::__private::Moved(&#name).or_its_copies().by_copies()))
     }
 

@@ -19,4 +19,20 @@ async fn connect(secure: bool, socket: Socket) -> Result<(), String> {
     }
 }
 
+#[retry(max = 3, on(_))]
+async fn conditional(#[cfg(all())] socket: Socket, #[cfg(any())] other: Socket) -> Result<(), String> {
+    #[cfg(any())]
+    send(other).await?;
+    #[cfg(all())]
+    send(socket).await?;
+    Ok(())
+}
+
+#[retry(max = 3, on(_))]
+fn conditional_in_sync(#[cfg(all())] socket: Socket) -> Result<(), String> {
+    #[cfg(all())]
+    drop(socket);
+    Ok(())
+}
+
 fn main() {}

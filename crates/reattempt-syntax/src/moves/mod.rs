@@ -19,7 +19,7 @@ pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
 pub(crate) use self::ways::reads_in_place;
 pub use self::ways::{SetBy, Way};
-use crate::item::{has_word, is_there_sometimes, names};
+use crate::item::{has_word, names};
 
 /// A parameter that is passed by value.
 #[derive(Clone)]
@@ -32,6 +32,8 @@ pub struct Owned {
     bounds: Option<TokenStream>,
     /// How the next attempt can have it.
     way: Way,
+    /// The `#[cfg(..)]` in front of it.
+    conditions: Vec<TokenStream>,
 }
 
 /// Where a body moves a parameter, or may move it.
@@ -51,8 +53,10 @@ pub struct Move {
     pub follows_failure: bool,
     /// Whether a closure or a block that is `move` takes the parameter.
     is_captured: bool,
-    /// The `#[cfg(..)]` in front of it, and around it.
+    /// The `#[cfg(..)]` of the parameter, around the move and in front of it.
     pub conditions: Vec<TokenStream>,
+    /// That of the parameter.
+    pub declared_under: Vec<TokenStream>,
 }
 
 impl Move {
@@ -135,9 +139,14 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
     for input in &signature.inputs {
         match input {
             FnArg::Receiver(receiver) => owned.extend(owned_receiver(receiver)),
-            // One that may not be there cannot be asked about.
-            FnArg::Typed(typed) if is_there_sometimes(typed) => {}
-            FnArg::Typed(typed) => owned_by(signature, &typed.pat, Some(&typed.ty), &mut owned),
+            FnArg::Typed(typed) => {
+                let known = owned.len();
+                owned_by(signature, &typed.pat, Some(&typed.ty), &mut owned);
+                let conditions = conditions(&typed.to_token_stream());
+                for owned in owned.iter_mut().skip(known) {
+                    owned.conditions.clone_from(&conditions);
+                }
+            }
         }
     }
     owned
@@ -155,6 +164,7 @@ fn owned_receiver(receiver: &Receiver) -> Option<Owned> {
         ty,
         bounds: None,
         way,
+        conditions: Vec::new(),
     })
 }
 
@@ -168,12 +178,14 @@ fn owned_by(signature: &Signature, pattern: &Pat, ty: Option<&Type>, owned: &mut
             ty: Some(ty.clone()),
             bounds: bounds(signature, ty),
             way: Way::of(signature, ty),
+            conditions: Vec::new(),
         }),
         (Pat::Ident(pat), None) if !is_constant(&pat.ident) => owned.push(Owned {
             name: pat.ident.clone(),
             ty: None,
             bounds: None,
             way: Way::Clone,
+            conditions: Vec::new(),
         }),
         (Pat::Paren(pat), ty) => owned_by(signature, &pat.pat, ty, owned),
         (Pat::Type(pat), _) => owned_by(signature, &pat.pat, Some(&pat.ty), owned),

@@ -168,7 +168,7 @@ impl<'o> Walk<'o> {
         let found = self.found_at(owned, quote::quote!(#expr), By::Value);
         let found = Move { way, ..found };
         // What is compiled only sometimes may not be what moves.
-        if !self.conditions.is_empty() {
+        if !found.conditions.is_empty() {
             return self.moves.possible.push(found);
         }
         let place = found.place.to_string();
@@ -182,7 +182,9 @@ impl<'o> Walk<'o> {
         let mut earlier = self.moves.certain.iter().chain(&self.moves.possible);
         let is_first = earlier.all(|it| it.name != owned.name || it.follows_failure);
         // What another attribute makes of it, nobody knows.
-        let is_known = self.conditions.iter().all(|it| !has_word(it, "cfg_attr"));
+        let conditions = owned.conditions.iter().chain(&self.conditions);
+        let conditions: Vec<_> = conditions.cloned().collect();
+        let is_known = conditions.iter().all(|it| !has_word(it, "cfg_attr"));
         let by = if is_known { by } else { By::Other };
         Move {
             name: owned.name.clone(),
@@ -192,7 +194,8 @@ impl<'o> Walk<'o> {
             way: owned.way.clone(),
             follows_failure: is_first && self.ended == Ended::InFailure,
             is_captured: self.moved_into > 0,
-            conditions: self.conditions.clone(),
+            conditions,
+            declared_under: owned.conditions.clone(),
         }
     }
 
