@@ -191,8 +191,10 @@ impl Model {
 
     /// The same where these variables stand beside the parameters, or hide them.
     #[must_use = "the model itself stays as it is"]
-    pub fn beside(&self, variables: Vec<Owned>) -> Self {
+    pub fn beside(&self, mut variables: Vec<Owned>) -> Self {
         let mut model = self.clone();
+        // Each attempt has its own copy of these.
+        variables.retain(|it| self.clone.iter().all(|(cloned, _)| *cloned != it.name));
         let is_hidden = |it: &Owned| variables.iter().any(|variable| variable.name == it.name);
         model.owned.retain(|it| !is_hidden(it));
         model.owned.extend(variables);

@@ -28,7 +28,7 @@
 //! that is one call is `one_call(|| CALL)`, and `call` makes its future.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
-use quote::quote_spanned;
+use quote::{ToTokens as _, quote_spanned};
 use syn::Expr;
 
 use super::parts::Parts;
@@ -209,7 +209,7 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
     });
     let found = parts.moves(body);
     let (moved, borrowed) = (parts.moved(&found), parts.borrowed());
-    let asked = parts.asked_apart(&found, &ours!(#typed #statements));
+    let asked = parts.asked_apart(&found, &ours!(async { #typed #statements }));
     // Where the compiler says that a parameter is moved.
     let likely = found.possible.first().map(Move::span);
     let start = likely.unwrap_or_else(|| body.span_open());
@@ -243,6 +243,11 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
             let ty = answer.spoken();
             quote_spanned!(span=> #krate::__private::one_call!(#ty, || #called))
         }
+    };
+    let asked = parts.asked_apart(&found, &called.to_token_stream());
+    let call = match asked {
+        Some(asked) => ours!({ #asked #call }),
+        None => call,
     };
     Some((call, awaited))
 }

@@ -49,8 +49,11 @@ pub(super) fn expand(
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));
         // What makes the future runs for each attempt, so what it moves has to be there again.
-        let moved = parts.moved(&parts.moves(body));
-        let closure = quote_spanned!(at(body.span_open())=> || #output { #moved #statements });
+        let found = parts.moves(body);
+        let moved = parts.moved(&found);
+        let asked = parts.asked_apart(&found, &ours!((|| #output { #statements })()));
+        let closure =
+            quote_spanned!(at(body.span_open())=> || #output { #moved #asked #statements });
         let (until, context) = (parts.until(), parts.attempt_context());
         let attempt =
             ours!(#krate::__private::LiveCall::attempt(&mut call, #until, #context, #closure));
@@ -224,11 +227,19 @@ fn innermost(tokens: &[TokenTree]) -> Option<Found<'_>> {
     }
 }
 
-/// The block of the statement `let name = async {..};`, which others may follow.
+/// The block of the last statement, if that is `let name = async {..};`. One that instruments the future may follow.
 fn named<'a>(tokens: &'a [TokenTree], name: &Ident) -> Option<Found<'a>> {
-    let ends = tokens.iter().enumerate().rev();
-    let mut ends = ends.filter(|(_, it)| matches!(it, TokenTree::Punct(it) if it.as_char() == ';'));
-    ends.find_map(|(end, _)| {
+    let is_end = |it: &TokenTree| matches!(it, TokenTree::Punct(end) if end.as_char() == ';');
+    let last = tokens.iter().rposition(is_end)?;
+    let instruments = |from: usize| {
+        let between = tokens.get(from..last).unwrap_or_default();
+        between.iter().any(
+            |it| matches!(it, TokenTree::Ident(word) if word.to_string().starts_with("instrument")),
+        )
+    };
+    let before = tokens.get(..last)?.iter().rposition(is_end);
+    let before = before.filter(|end| instruments(*end));
+    [Some(last), before].into_iter().flatten().find_map(|end| {
         let (statements, after) = tokens.split_at_checked(end)?;
         let (TokenTree::Group(block), before) = statements.split_last()? else {
             return None;

@@ -29,7 +29,7 @@ impl Parts<'_> {
     /// What the body does with the parameters.
     pub(super) fn moves(&self, body: &Group) -> Moves {
         let mut found = moves::find(&body.stream(), &self.model.owned);
-        // The closure of a sync attempt is asked for nothing.
+        // To ask the closure of a sync attempt costs nothing.
         if !self.asynchronous {
             found.possible.append(&mut found.unlikely);
         }
@@ -201,12 +201,12 @@ impl Parts<'_> {
 
     /// Never runs: what is asked of the closure of a sync attempt, asked of a closure that makes the future of an async one.
     /// The attempt itself is a block, of which no trait says whether it runs again.
-    pub(super) fn asked_apart(&self, moves: &Moves, body: &TokenStream) -> Option<TokenStream> {
+    pub(super) fn asked_apart(&self, moves: &Moves, future: &TokenStream) -> Option<TokenStream> {
         let is_asked = self.runs_again_is_known(moves)
             || self.asks_body().is_some() && self.can_be_copied(moves);
         is_asked.then(|| {
             let krate = &self.krate;
-            let closure = ours!(|| #krate::__private::ignore(async { #body }));
+            let closure = ours!(|| #krate::__private::ignore(#future));
             let asked = self.runs_again(moves, self.lends_nothing(closure));
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
@@ -346,11 +346,10 @@ impl Parts<'_> {
         let escape = self.model.escape.as_ref()?;
         let check = match &escape.proof {
             Proof::Certain | Proof::Body => return None,
-            Proof::Receiver => {
-                let name = &escape.name;
+            Proof::Held(places) => {
                 let kept = ours! {{
                     use #krate::__private::MayLeave as _;
-                    #krate::__private::Moved(&#name).may_leave_attempt()
+                    #krate::__private::Kept #(.and(#krate::__private::Moved(&#places).may_leave_attempt()))*
                 }};
                 self.borrow_check(escape, &kept)
             }
@@ -400,7 +399,7 @@ impl Parts<'_> {
             impl<R, F: ::core::ops::Fn() -> R> LendsNothing<R> for F {}
         );
         let implemented = match (&escape.proof, &escape.shared) {
-            (Proof::Receiver, _) => of_kept,
+            (Proof::Held(_), _) => of_kept,
             (_, None) => of_closure,
             (_, Some(_)) => ours!(#of_kept #[diagnostic::do_not_recommend] #of_closure),
         };

@@ -88,6 +88,13 @@ impl<'i> Client<'i> {
     }
 
     #[retry(max = 3, backoff = "none", on(_))]
+    fn fields(&mut self) -> Result<(&[u8], u32), String> {
+        self.connect()?;
+        let more = self.count;
+        Ok((self.input, self.count + more))
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
     fn guard(&mut self) -> Result<RefMut<'_, u32>, String> {
         Ok(self.cell.borrow_mut())
     }
@@ -184,6 +191,7 @@ fn main() {
     assert!(client.owned().is_ok());
     assert_eq!(client.input(), Ok(&b"page"[..]));
     assert_eq!(client.part_of_input(), Ok(&b"p"[..]));
+    assert!(client.fields().is_ok());
     assert!(client.guard().is_ok());
     assert_eq!(client.allocated(), Ok(&mut 3));
     assert_eq!(client.behind_a_pointer(), Ok(&mut 4));

@@ -45,7 +45,7 @@ async fn sometimes(
     drop((row, certificates));
     #[cfg(all())]
     let number = number.ok_or("none");
-    let _ = row.into_parts();
+    let _ = &row;
     Ok(number?)
 }
 

@@ -45,6 +45,40 @@ async fn read(reader: &mut std::fs::File) -> Result<String, String> {
     Ok(read)
 }
 
+#[retry(max = 3, on(_))]
+async fn read_at_once(reader: &mut std::fs::File) -> Result<String, String> {
+    copy(reader).await
+}
+
+#[derive(Clone, Copy)]
+struct Id;
+
+fn execute<C: Clone>(_: Id, _: &str, _: impl Sized) -> Result<(), C> {
+    Ok(())
+}
+
+#[retry(max = 3, on(_))]
+fn beside_a_copy(id: Id, connection: &mut Vec<u8>) -> Result<(), String> {
+    execute(id, "x", connection)
+}
+
+fn sent(_: Vec<u8>) -> impl Future<Output = Result<u8, String>> {
+    std::future::ready(Ok(3))
+}
+
+struct Message(Vec<u8>);
+
+impl Message {
+    fn encoded(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+#[retry(max = 3, on(_))]
+fn made_anew(message: Message) -> impl Future<Output = Result<u8, String>> {
+    sent(message.encoded())
+}
+
 #[async_trait::async_trait]
 trait Perform: Sized {
     async fn perform(self) -> Result<u8, String>;

@@ -155,7 +155,7 @@ mod tests {
         last
     }
 
-    /// In the mean: with 10,000 callers, one number of six is more than 181 away.
+    /// In the mean: with 10,000 callers, one number of three is more than 181 away.
     #[test]
     fn different_callers_are_counted() {
         for (names, least, most) in [

@@ -48,8 +48,8 @@ pub enum Proof {
     Body,
     /// The compiler, asked whether this answer does, in which these other parameters are used.
     Answer(TokenStream, Vec<Ident>),
-    /// The compiler, asked whether `self` is a mutable reference.
-    Receiver,
+    /// The compiler, asked whether one of these is a mutable reference: `self`, or fields that become parts of the answer.
+    Held(Vec<TokenStream>),
 }
 
 /// Returns the first borrow that an answer of this type takes out of an attempt.
@@ -159,12 +159,25 @@ impl Asked<'_> {
         {
             found.push(Found::in_answer(source, place.clone()));
         }
-        found.iter().find_map(|it| self.of(it))
+        let (fields, found): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|it| it.how == How::Field);
+        let escape = found.iter().find_map(|it| self.of(it));
+        escape.or_else(|| self.of_fields(&fields))
+    }
+
+    /// Fields that become parts of the answer.
+    fn of_fields(&self, fields: &[Found]) -> Option<Escape> {
+        let there = fields
+            .iter()
+            .filter(|it| self.bound.leaves_alone(&it.place));
+        let places: Vec<_> = there.clone().map(|it| it.place.clone()).collect();
+        Some(there.clone().next()?.proven_by(Proof::Held(places)))
     }
 
     fn of(&self, found: &Found) -> Option<Escape> {
         if found.how == How::ByType {
-            return Some(found.proven_by(Proof::Receiver));
+            let name = found.name.to_token_stream();
+            return Some(found.proven_by(Proof::Held(vec![name])));
         }
         let lifetime = found.lifetime.as_ref();
         if lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime)) {
@@ -197,7 +210,10 @@ impl Asked<'_> {
         if changes.is_empty() {
             return None;
         }
-        let there: Vec<_> = changes.iter().filter_map(|it| self.in_front(it)).collect();
+        let there: Vec<_> = changes
+            .iter()
+            .filter_map(|it| self.in_front(&found.name, it))
+            .collect();
         let asked = answer
             .filter(|_| !there.is_empty())
             .map(|answer| quote::quote!({ #(#there)* #answer }));
@@ -214,7 +230,7 @@ impl Asked<'_> {
     }
 
     /// A statement that can stand in front of the body: what it binds by itself it brings along.
-    fn in_front(&self, statement: &Stmt) -> Option<TokenStream> {
+    fn in_front(&self, name: &Ident, statement: &Stmt) -> Option<TokenStream> {
         let others = self.statements.iter().filter(|it| *it != statement);
         let others: Vec<_> = others.collect();
         let bound = Bound::by(&others);
@@ -222,13 +238,13 @@ impl Asked<'_> {
         if bound.leaves_alone(&tokens) {
             return Some(tokens);
         }
-        // Whatever it assigns, it changes this place.
+        // Whatever it assigns to a part of the parameter, it changes that.
         let Stmt::Expr(Expr::Assign(assign), _) = statement else {
             return None;
         };
         let place = assign.left.to_token_stream();
         let none = quote::quote!(::core::option::Option::None);
-        (bound.leaves_alone(&place))
+        (names(&place, name) && bound.leaves_alone(&place))
             .then(|| quote::quote!(#place = ::core::option::Option::unwrap(#none);))
     }
 
@@ -686,8 +702,10 @@ impl Escape {
         let renamed = |tokens: &mut TokenStream| *tokens = self_to(std::mem::take(tokens), name);
         renamed(&mut self.place);
         self.shared.iter_mut().flatten().for_each(renamed);
-        if let Proof::Answer(answer, _) = &mut self.proof {
-            renamed(answer);
+        match &mut self.proof {
+            Proof::Answer(asked, _) => renamed(asked),
+            Proof::Held(places) => places.iter_mut().for_each(renamed),
+            Proof::Certain | Proof::Body => {}
         }
         if self.name == "self" {
             self.name = name.clone();
@@ -697,7 +715,8 @@ impl Escape {
     /// Returns what is said of it.
     pub fn message(&self) -> String {
         let name = declared(&self.name);
-        if matches!(self.proof, Proof::Receiver) {
+        if matches!(&self.proof, Proof::Held(held) if held.iter().any(|it| self.name == it.to_string()))
+        {
             return "the answer holds `self`, which is a `&mut`, and the next attempt needs it; leave the method without retries by `#[retry(never)]`, or retry a part of the body with `retry_block!`".to_owned();
         }
         let block = if self.follows_failure {

@@ -13,7 +13,11 @@ fn proof(method: &str) -> String {
     let body = statements.map(ToTokens::to_token_stream).collect();
     match find(&method.sig, answer, &body, &[]).map(|it| it.proof) {
         None => "none".to_owned(),
-        Some(Proof::Answer(answer, _)) => answer.to_string().replace(' ', ""),
+        Some(Proof::Answer(asked, _)) => asked.to_string().replace(' ', ""),
+        Some(Proof::Held(places)) => {
+            let places: Vec<_> = places.iter().map(ToString::to_string).collect();
+            places.join(", ").replace(" . ", ".")
+        }
         Some(proof) => format!("{proof:?}"),
     }
 }
@@ -99,6 +103,16 @@ fn a_shared_borrow_is_asked_about_behind_changes() {
         (
             "match self.load()? { Some(page) => { self.page = page; Ok(&self.page) } None => Err(E) }",
             "{self.page=::core::option::Option::unwrap(::core::option::Option::None);Ok(&self.page)}",
+        ),
+        // A field that is a reference is no part of `self`.
+        (
+            "let n = self.read()?; Ok((self.name, n, self.page))",
+            "self.name, self.page",
+        ),
+        // Another place.
+        (
+            "let n = 3; out.count = self.read(n); Ok(&self.page)",
+            "Body",
         ),
         // Of what only the body knows.
         ("let n = 1; self.fill(n)?; Ok(&self.page)", "Body"),

@@ -122,6 +122,8 @@ pub(super) enum How {
     AsArgument,
     /// As `self`, which is a reference by its type or none.
     ByType,
+    /// As a field, which is a mutable reference by its type or none.
+    Field,
     /// By `&`, while the attempt may need it by `&mut`.
     Shared,
     /// In another way, which may be a shared one.
@@ -331,7 +333,7 @@ impl<'a> Walk<'a> {
                 Some(value) => self.part(value),
                 None => self.found(expr, expr, How::Perhaps),
             },
-            Expr::Field(_) => self.found(expr, expr, How::Perhaps),
+            Expr::Field(_) => self.found(expr, expr, How::Field),
             Expr::Try(tried) => self.part(&tried.expr),
             Expr::Await(awaited) => self.part(&awaited.base),
             _ => {}

@@ -71,8 +71,6 @@ fn advice(
     let copy = copied(parameters, cloned);
     let without = without(set_by, parameters.len());
     let block = block.map(ToOwned::to_owned);
-    let or_block =
-        |way: String| -> Vec<String> { [Some(way), block.clone()].into_iter().flatten().collect() };
     if parameters.iter().all(|it| *it.way == Way::Clone) {
         let borrowed = only.unwrap_or_else(|| "them".to_owned());
         return alternatives(&[copy, format!("borrow {borrowed}")]);
@@ -96,9 +94,12 @@ fn advice(
             None => format!("{way}; where a trait sets the signature, {without}"),
         };
     }
-    let mut ways = or_block(way);
-    let in_front = parameters.iter().filter(|it| *it.way == Way::InFront);
-    ways.extend(in_front.map(|it| format!("write `{}.clone()` there", it.name)));
+    let in_front = parameters
+        .iter()
+        .filter(|it| *it.way == Way::InFront && !it.is_captured);
+    let copies = in_front.map(|it| format!("write `{}.clone()` in it", it.name));
+    let mut ways = vec![way];
+    ways.extend(copies.chain(block));
     // Callers may lack the bound, and a type copies.
     if changes || parameters.iter().any(|it| it.way.may_fail()) {
         ways.push(without);
@@ -125,15 +126,11 @@ impl Parameter<'_> {
             | Way::PassedAgain(before, after)
             | Way::MadeAgain(before, after) => {
                 let mut steps = vec![format!("replace `{before}` by `{after}`")];
+                steps.push(declare());
                 match self.way {
-                    Way::CalledAgain(..) if self.is_captured => {
-                        steps.extend([declare(), self.written(&format!("&mut {name}"))]);
-                    }
-                    Way::CalledAgain(..) => steps.push(format!("write `mut {name}`")),
-                    Way::PassedAgain(..) => {
-                        steps.extend([declare(), self.written(&format!("&mut {name}"))]);
-                    }
-                    _ => steps.extend([declare(), self.written(&format!("{name}()"))]),
+                    Way::CalledAgain(..) if !self.is_captured => {}
+                    Way::MadeAgain(..) => steps.push(self.written(&format!("{name}()"))),
+                    _ => steps.push(self.written(&format!("&mut {name}"))),
                 }
                 steps
             }
@@ -141,7 +138,7 @@ impl Parameter<'_> {
             Way::Reference(sign) => vec![declare(), self.written(&format!("{sign}{name}"))],
             Way::InPlace | Way::InPlaceCalled(_) => {
                 let borrow = match self.way {
-                    Way::InPlaceCalled(called) => called.clone(),
+                    Way::InPlaceCalled(called) if !self.is_captured => called.clone(),
                     _ => format!("&mut {name}"),
                 };
                 let written = self.written(&borrow);
@@ -167,8 +164,12 @@ impl Parameter<'_> {
     /// What stands in place of the parameter.
     fn written(&self, borrow: &str) -> String {
         if self.is_captured {
-            let name = &self.name;
-            format!("write `let {name} = {borrow};` in front of what is `move`")
+            match &*self.name {
+                "self" => format!(
+                    "write `let this = {borrow};` in front of what is `move`, and `this` in it"
+                ),
+                name => format!("write `let {name} = {borrow};` in front of what is `move`"),
+            }
         } else {
             format!("write `{borrow}` in the body")
         }

@@ -92,14 +92,14 @@ pub enum By {
     Value,
     /// Patterns, each with the variables that it binds.
     Patterns(Vec<(TokenStream, Vec<Ident>)>),
-    /// A call that certainly has one type, such as `url.into_bytes()`.
+    /// A call of a method that mostly takes it, such as `url.into_bytes()`.
     Call,
     /// Anything else.
     Other,
 }
 
 impl By {
-    /// What is known of two of them.
+    /// What is known of a value that both of these move.
     fn beside(self, other: Self) -> Self {
         match (self, other) {
             (Self::Patterns(mut all), Self::Patterns(more)) => {
@@ -116,13 +116,13 @@ impl By {
 pub struct Moves {
     /// The first certain move of each parameter, and of each field.
     pub certain: Vec<Move>,
-    /// The likeliest move of each other parameter that may be moved.
+    /// The likeliest moves of parameters that may be moved as a whole.
     pub possible: Vec<Move>,
     /// Calls that may move a parameter against their names, where nothing else does.
     pub unlikely: Vec<Move>,
     /// Whether something follows a statement that ends the body: what stands there moves nothing.
     pub has_dead_code: bool,
-    /// Whether an `impl` stands in the body.
+    /// Whether the word `impl` stands in the body.
     pub has_impl: bool,
 }
 
@@ -318,20 +318,8 @@ fn may_lack_prelude(tokens: &TokenStream) -> bool {
         "Box", "Clone", "Copy", "Default", "Err", "From", "Into", "None", "Ok", "Option", "Result",
         "Send", "Some", "String", "Sync", "ToString", "Vec",
     ];
-    // Of traits that a module without it would have to import.
-    const METHODS: &[&str] = &[
-        "clone",
-        "collect",
-        "into",
-        "to_owned",
-        "to_string",
-        "try_into",
-    ];
     let is_absolute = |name: &str, is_start: bool| !is_start && CRATES.contains(&name);
-    let is_bare = |name: &str, is_start: bool| {
-        let names = if is_start { PRELUDE } else { METHODS };
-        names.contains(&name)
-    };
+    let is_bare = |name: &str, is_start: bool| is_start && PRELUDE.contains(&name);
     any_name(tokens, &is_absolute) && !any_name(tokens, &is_bare)
 }
 
@@ -362,19 +350,20 @@ fn has_condition(tokens: &TokenStream) -> bool {
     })
 }
 
-/// Those among the attributes in front of the tokens.
+/// The conditions among the attributes in front of the tokens.
 fn conditions(tokens: &TokenStream) -> Vec<TokenStream> {
-    let is_attribute = |token: &TokenTree| match token {
-        TokenTree::Punct(punct) => punct.as_char() == '#',
-        TokenTree::Group(group) => group.delimiter() == Delimiter::Bracket,
-        _ => false,
-    };
-    let attributes = tokens.clone().into_iter().take_while(is_attribute);
-    let conditions = attributes.filter_map(|token| match token {
-        TokenTree::Group(group) if is_condition(&group) => Some(quote::quote!(# #group)),
-        _ => None,
-    });
-    conditions.collect()
+    let mut tokens = tokens.clone().into_iter();
+    let mut found = Vec::new();
+    while let (Some(TokenTree::Punct(sign)), Some(TokenTree::Group(group))) =
+        (tokens.next(), tokens.next())
+        && sign.as_char() == '#'
+        && group.delimiter() == Delimiter::Bracket
+    {
+        if is_condition(&group) {
+            found.push(quote::quote!(#sign #group));
+        }
+    }
+    found
 }
 
 /// Whether it is `[cfg(..)]` or `[cfg_attr(..)]`.

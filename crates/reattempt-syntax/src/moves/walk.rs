@@ -9,7 +9,7 @@ use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 
 use super::select::Branches;
 use super::words::{BORROWS, ENDS, LOGS, MESSAGES, TAKES, formatted, may_take, takes};
-use super::{By, Move, Moves, Owned, Way, conditions, has_condition, is_constant};
+use super::{By, Move, Moves, Owned, Way, conditions, declared, has_condition, is_constant};
 use crate::item::{has_word, names};
 use crate::tokens::is_error;
 
@@ -43,15 +43,17 @@ impl<'o> Walk<'o> {
             has_conditions: has_condition(body),
             conditions: Vec::new(),
             ended: Ended::Nowhere,
-            moves: Moves::default(),
+            moves: Moves {
+                has_impl: has_word(body, "impl"),
+                ..Moves::default()
+            },
         }
     }
 
     /// What was found, the likeliest first.
     pub(super) fn found(self) -> Moves {
         let mut moves = self.moves;
-        let is_explained = !moves.certain.is_empty()
-            || (moves.possible.iter()).any(|it| it.way != Way::Reborrowed);
+        let is_explained = (moves.possible.iter()).any(|it| it.way != Way::Reborrowed);
         // A field may have been copied, and the whole be moved all the same.
         let whole = |it: &Move| it.name == it.place.to_string();
         let certain: Vec<_> = moves.certain.iter().filter(|it| whole(it)).collect();
@@ -204,13 +206,11 @@ impl<'o> Walk<'o> {
         self.moves.possible.push(found);
     }
 
-    /// A value that is taken apart by a pattern.
-    fn taken_apart(&mut self, expr: &Expr, patterns: &[&Pat]) {
+    /// A value that is taken apart by patterns.
+    fn taken_apart(&mut self, expr: &Expr, bound: impl Iterator<Item = By>) {
         match self.root(expr) {
+            Some(_) if self.moved_into > 0 => self.value(expr),
             Some((owned, _)) => {
-                let bound = patterns
-                    .iter()
-                    .filter_map(|pattern| bound_by(bare(pattern)));
                 if let Some(by) = bound.reduce(By::beside) {
                     self.perhaps_moved(owned, quote::quote!(#expr), by);
                 }
@@ -227,17 +227,11 @@ impl<'o> Walk<'o> {
         let is_into = method == "into" && call.args.is_empty() && is_own;
         if is_into || !is_field && owned.is_taken_by(&method) {
             self.moved_in_way(owned, receiver, owned.way_of_call(&method));
-        } else if owned.name == "self" || may_take(&method) {
+        } else if declared(&owned.name) == "self" || may_take(&method) {
             // Methods beside this one are named as their author likes.
-            let takes = takes(&method) || owned.way == Way::Pinned && may_take(&method);
-            let is_plain = call.args.is_empty() && call.turbofish.is_none() && takes;
-            let by = if is_plain { By::Call } else { By::Other };
-            let place = if matches!(by, By::Call) {
-                quote::quote!(#call)
-            } else {
-                quote::quote!(#receiver)
-            };
-            self.perhaps_moved(owned, place, by);
+            let takes = takes(&method) || owned.way == Way::Pinned;
+            let by = if takes { By::Call } else { By::Other };
+            self.perhaps_moved(owned, quote::quote!(#receiver), by);
         } else if method != "clone" {
             let found = self.found_at(owned, quote::quote!(#receiver), By::Other);
             self.moves.unlikely.push(found);
@@ -347,11 +341,13 @@ impl<'o> Walk<'o> {
                 walk.statements(&looped.body.stmts);
             }),
             Expr::Match(matched) => {
-                // One that may not be there cannot be asked about.
-                let is_there = |it: &&syn::Arm| conditions(&it.to_token_stream()).is_empty();
-                let patterns = matched.arms.iter().filter(is_there).map(|arm| &arm.pat);
-                let patterns: Vec<_> = patterns.collect();
-                self.taken_apart(&matched.expr, &patterns);
+                let bound = matched.arms.iter().filter_map(|arm| {
+                    let bound = bound_by(bare(&arm.pat))?;
+                    // One that may not be there cannot be asked about.
+                    let is_there = conditions(&arm.to_token_stream()).is_empty();
+                    Some(if is_there { bound } else { By::Other })
+                });
+                self.taken_apart(&matched.expr, bound);
                 for arm in &matched.arms {
                     self.scoped(|walk| {
                         walk.under_condition(arm, |walk| {
@@ -414,7 +410,7 @@ impl<'o> Walk<'o> {
                         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {
                             self.value(&init.expr);
                         }
-                        pattern => self.taken_apart(&init.expr, &[pattern]),
+                        pattern => self.taken_apart(&init.expr, bound_by(pattern).into_iter()),
                     }
                     if let Some((_, otherwise)) = &init.diverge {
                         self.visit_expr(otherwise);
@@ -454,8 +450,7 @@ impl<'o> Walk<'o> {
     fn item(&mut self, item: &Item) {
         match item {
             Item::Fn(item) => self.owned.retain(|owned| owned.name != item.sig.ident),
-            Item::Impl(_) => self.moves.has_impl = true,
-            Item::Enum(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_) => {}
+            Item::Enum(_) | Item::Impl(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_) => {}
             item => self.hidden_by(&item.to_token_stream()),
         }
     }
@@ -466,12 +461,12 @@ impl<'o> Walk<'o> {
         self.owned.retain(|owned| !names(tokens, &owned.name));
     }
 
-    /// `tokio::select!`; that of `futures` borrows the futures that it names.
+    /// `tokio::select!`; one without a path may be that of `futures`, which borrows what it names.
     fn select(&mut self, call: &Macro) {
-        let is_foreign = call.path.segments.iter().any(|it| it.ident == "futures");
+        let is_tokio = call.path.segments.iter().any(|it| it.ident == "tokio");
         let branches = match syn::parse2::<Branches>(call.tokens.clone()) {
-            Ok(branches) if !is_foreign => branches,
-            _ => return self.hidden_by(&call.tokens),
+            Ok(branches) if is_tokio => branches,
+            _ => return self.perhaps_among(&call.tokens),
         };
         for branch in &branches.branches {
             self.value(&branch.future);
@@ -566,6 +561,10 @@ impl<'ast> Visit<'ast> for Walk<'_> {
                 if self.moved_into > 0 {
                     self.value(expr);
                 }
+                // Of what is behind a pointer, the pointer is taken.
+                if let (true, Some((owned, true))) = (self.moved_into > 0, self.root(expr)) {
+                    self.perhaps_moved(owned, expr.to_token_stream(), By::Other);
+                }
             }
             Expr::Array(array) => self.values(&array.elems),
             Expr::Tuple(tuple) => self.values(&tuple.elems),
@@ -607,7 +606,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
                 self.optional(range.end.as_deref());
             }
             Expr::Let(matched) => {
-                self.taken_apart(&matched.expr, &[&matched.pat]);
+                self.taken_apart(&matched.expr, bound_by(bare(&matched.pat)).into_iter());
                 self.visit_pat(&matched.pat);
             }
             Expr::Const(_) => {}

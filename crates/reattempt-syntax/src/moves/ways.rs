@@ -121,10 +121,10 @@ impl Way {
             let of = |kind| of(&format!("{kind}(..)"));
             return Self::CalledAgain(of("FnOnce"), of("FnMut"));
         }
-        if has("FnMut") {
+        if has("FnMut") && !is_static {
             return Self::Reference("&mut ");
         }
-        if has("Fn") || is_passed_on(signature, ty, &found) {
+        if has("Fn") && !is_static || is_passed_on(signature, ty, &found) {
             return Self::Reference("&");
         }
         if reads_in_place(signature, ty) && !is_in_answer(signature, ty) {
@@ -313,7 +313,9 @@ fn has_one(names: &[&str], name: &Ident) -> bool {
 
 /// Whether a function is async, or returns a future.
 fn is_async(signature: &Signature) -> bool {
-    signature.asyncness.is_some() || has_word(&signature.output.to_token_stream(), "Future")
+    let answer = signature.output.to_token_stream();
+    let names = ["BoxFuture", "Future", "LocalBoxFuture"];
+    signature.asyncness.is_some() || names.iter().any(|it| has_word(&answer, it))
 }
 
 /// Traits that a reference has if its value has them.

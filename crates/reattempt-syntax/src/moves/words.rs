@@ -63,7 +63,7 @@ pub(super) fn may_take(method: &str) -> bool {
     !NAMES.contains(&method) && !PREFIXES.iter().any(|prefix| method.starts_with(prefix))
 }
 
-/// Whether a method usually takes a value, and is never generic over what it returns.
+/// Whether a method mostly takes a value, by its name.
 pub(super) fn takes(method: &str) -> bool {
     const NAMES: &[&str] = &[
         "abort",
@@ -92,16 +92,7 @@ pub(super) fn takes(method: &str) -> bool {
         "text",
         "upgrade",
     ];
-    const GENERIC: &[&str] = &[
-        "into_active_model",
-        "into_any",
-        "into_deserializer",
-        "into_model",
-        "into_request",
-        "into_streaming_request",
-    ];
-    let is_conversion = method.starts_with("into_") && !GENERIC.contains(&method);
-    is_conversion || NAMES.contains(&method)
+    method.starts_with("into_") || NAMES.contains(&method)
 }
 
 /// The variables in the strings of formats: `x` in `"{x:?}"`.

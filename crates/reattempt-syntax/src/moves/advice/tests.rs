@@ -116,7 +116,7 @@ fn what_reads_goes_on_where_a_reference_can_stand() {
 fn what_is_called_once_is_called_or_passed_on() {
     let replaced = "replace `impl FnOnce(..)` by `impl FnMut(..)`";
     for (body, advice) in [
-        ("x()", " and write `mut x`"),
+        ("x()", " and declare `mut x`"),
         (
             "run(move || x())",
             ", declare `mut x` and write `let x = &mut x;` in front of what is `move`",
