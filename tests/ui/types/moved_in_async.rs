@@ -1,4 +1,4 @@
-//! An attempt that is a future is no closure, but types tell of patterns and of methods that convert.
+//! An attempt that is a future is no closure: a closure that makes it is asked.
 
 use reattempt::retry;
 

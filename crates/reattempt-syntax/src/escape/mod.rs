@@ -2,7 +2,7 @@
 //!
 //! The signature shows which parameters an answer may borrow, the body which of them it certainly does. Where only types
 //! tell, the compiler is asked: of the answer alone, in front of the body, if it names no variable of the body; else of the
-//! whole body, which is a closure in a sync function.
+//! whole body, which is a closure in a sync function, and a copy in one in an async function.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;

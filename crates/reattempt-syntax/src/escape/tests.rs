@@ -3,7 +3,7 @@ use syn::{ImplItemFn, ReturnType, parse_str};
 
 use super::*;
 
-/// What says that the answer of a sync method borrows uniquely.
+/// What says that the answer of a method borrows uniquely.
 fn proof(method: &str) -> String {
     let method: ImplItemFn = parse_str(method).unwrap_or_else(|error| panic!("{error}: {method}"));
     let ReturnType::Type(_, answer) = &method.sig.output else {
