@@ -158,6 +158,23 @@ fn look(scratch: &[u8], _: bool) -> Result<&str, String> {
     std::str::from_utf8(scratch).map_err(|_| String::new())
 }
 
+#[derive(Clone, Copy)]
+struct Cursor<'i> {
+    input: &'i [u8],
+}
+
+impl<'i> Cursor<'i> {
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn rest(self) -> Result<(&'i [u8], usize), String> {
+        Ok((self.input, self.input.len()))
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn whole(self) -> Result<Cursor<'i>, String> {
+        Ok(self)
+    }
+}
+
 #[async_trait::async_trait]
 trait Pages {
     async fn read<'a>(&'a mut self) -> Result<&'a str, String>;
@@ -204,4 +221,6 @@ fn main() {
     assert_eq!(a_number(&mut scratch), Ok(4));
     let _ = client.later();
     let _ = client.page.read();
+    let cursor = Cursor { input: b"page" };
+    assert!(cursor.rest().is_ok() && cursor.whole().is_ok());
 }

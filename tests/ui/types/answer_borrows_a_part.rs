@@ -118,6 +118,25 @@ impl<'a, R> Part<'a, R> {
     }
 }
 
+struct Builder<'a> {
+    inner: &'a mut Inner,
+    index: u32,
+}
+
+impl<'a> Builder<'a> {
+    #[retry]
+    fn started(self) -> Result<Part<'a, Inner>, Error> {
+        self.inner.reads += self.index;
+        Ok(Part { inner: self.inner })
+    }
+
+    #[retry]
+    async fn started_later(self) -> Result<Part<'a, Inner>, Error> {
+        self.inner.reads += self.index;
+        Ok(Part { inner: self.inner })
+    }
+}
+
 fn main() {
     let names = Vec::new();
     let inner = Inner { names, reads: 0 };
@@ -132,6 +151,8 @@ fn main() {
     let _ = Part::of_self(&mut outer);
     let _ = by_a_function_of_the_body(&mut outer);
     let _ = by_name(&mut std::io::empty());
+    let _ = (Builder { inner: &mut outer.inner, index: 1 }).started();
+    let _ = (Builder { inner: &mut outer.inner, index: 1 }).started_later();
     let mut writer = Writer::Closed;
     let _ = writer.by_a_pattern().map(|it| it.reads);
     let _ = Writer::Open(outer.inner);

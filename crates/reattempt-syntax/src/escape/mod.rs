@@ -408,6 +408,12 @@ impl Held {
         self.named.extend_from_slice(&self.by_bound);
     }
 
+    /// Whether it names a lifetime of the `impl` block.
+    fn is_of_block(&self) -> bool {
+        let mut named = self.named.iter();
+        named.any(|it| it != "static" && !self.own.contains(it))
+    }
+
     fn is_unique(&self) -> bool {
         !self.unique.is_empty()
     }
@@ -539,7 +545,7 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
                     Type::Reference(it) if it.mutability.is_some() => it.lifetime.as_ref(),
                     _ => return None,
                 },
-                ReceiverKind::Value if held.is_of_trait => {
+                ReceiverKind::Value if held.is_of_trait || held.is_of_block() => {
                     return Some(Borrowed {
                         name,
                         lifetime: None,

@@ -388,6 +388,7 @@ impl<'a> Walk<'a> {
         let how = match (parameter.is_receiver_by_value, place) {
             (false, _) => how,
             (true, Expr::Path(_)) => How::ByType,
+            (true, Expr::Field(_)) if how == How::Field => how,
             (true, _) => return,
         };
         self.found.push(Found {
