@@ -70,6 +70,8 @@ pub struct Model {
     pub clone: Vec<(Ident, bool)>,
     /// Parameters that are passed by value and not cloned.
     pub owned: Vec<Owned>,
+    /// Whether an async block of the user's captures them: what code that never runs names is captured, too.
+    pub is_block: bool,
     /// What the answer may borrow, which only the compiler can tell.
     pub escape: Option<Escape>,
     /// Who can change the types of the parameters.
@@ -189,10 +191,11 @@ impl Model {
         self.krate_at(Span::mixed_site())
     }
 
-    /// The same where these variables stand beside the parameters, or hide them.
+    /// The same for an async block in front of which these variables stand, and may hide parameters.
     #[must_use = "the model itself stays as it is"]
-    pub fn beside(&self, mut variables: Vec<Owned>) -> Self {
+    pub fn in_block(&self, mut variables: Vec<Owned>) -> Self {
         let mut model = self.clone();
+        model.is_block = true;
         // Each attempt has its own copy of these.
         variables.retain(|it| self.clone.iter().all(|(cloned, _)| *cloned != it.name));
         let is_hidden = |it: &Owned| variables.iter().any(|variable| variable.name == it.name);

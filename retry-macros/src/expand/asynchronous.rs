@@ -34,7 +34,7 @@ use syn::Expr;
 use super::parts::Parts;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at};
-use reattempt_syntax::moves::{Move, Way};
+use reattempt_syntax::moves::Move;
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
     looped(model, answer, |parts| match one_call(parts, body) {
@@ -207,7 +207,11 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
             }
         }
     });
-    let found = parts.moves(body);
+    let mut found = parts.moves(body);
+    // A copy of one call is soon compiled.
+    if awaited_call(body).is_some() {
+        found = found.with_unlikely();
+    }
     let (moved, borrowed) = (parts.moved(&found), parts.borrowed());
     let asked = parts.asked_apart(&found, &ours!(async { #typed #statements }));
     // Where the compiler says that a parameter is moved.
@@ -227,8 +231,7 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
     }
     let (called, awaited) = awaited_call(body)?;
     let found = parts.moves(body);
-    let may_move = found.possible.iter().any(|it| it.way != Way::Reborrowed);
-    if !found.certain.is_empty() || may_move || model.escape.is_some() {
+    if !found.certain.is_empty() || !found.possible.is_empty() || model.escape.is_some() {
         return None;
     }
     // Spares a success 10 instructions. The call makes the future inside of the attempt, so what
@@ -244,7 +247,7 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
             quote_spanned!(span=> #krate::__private::one_call!(#ty, || #called))
         }
     };
-    let asked = parts.asked_apart(&found, &called.to_token_stream());
+    let asked = parts.asked_apart(&found.with_unlikely(), &called.to_token_stream());
     let call = match asked {
         Some(asked) => ours!({ #asked #call }),
         None => call,

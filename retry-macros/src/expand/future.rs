@@ -21,7 +21,7 @@ use crate::instrument;
 use reattempt_syntax::async_trait;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at};
-use reattempt_syntax::moves;
+use reattempt_syntax::moves::{self, Owned};
 
 pub(super) fn expand(
     model: &Model,
@@ -35,9 +35,8 @@ pub(super) fn expand(
         // A `return` in front of it may give another boxed future: then the whole body makes the
         // future of each attempt. `impl Future` is one type, which leaves no other.
         if !(boxed && may_return(found.before)) {
-            let beside = with_variables(model, signature, found.before);
-            let model = beside.as_ref().unwrap_or(model);
-            return found.replaced(|block| block_of(model, answer, block));
+            let model = model.in_block(variables(signature, found.before));
+            return found.replaced(|block| block_of(&model, answer, block));
         }
     } else if is_wrapped_body(&tokens) {
         // Inside another macro's `async move {}`: the body of the future itself.
@@ -49,7 +48,7 @@ pub(super) fn expand(
     let looped = asynchronous::looped(model, answer, |parts| {
         let (krate, statements) = (&parts.krate, parts.statements(body));
         // What makes the future runs for each attempt, so what it moves has to be there again.
-        let found = parts.moves(body);
+        let found = parts.moves(body).with_unlikely();
         let moved = parts.moved(&found);
         let asked = parts.asked_apart(&found, &ours!((|| #output { #statements })()));
         let closure =
@@ -68,18 +67,18 @@ pub(super) fn expand(
     }
 }
 
-/// A model that knows the variables of the statements in front of the block, which run once.
-fn with_variables(model: &Model, signature: &Signature, before: &[TokenTree]) -> Option<Model> {
+/// The variables of the statements in front of the block, which run once.
+fn variables(signature: &Signature, before: &[TokenTree]) -> Vec<Owned> {
     let is_end = |token: &TokenTree| match token {
         TokenTree::Punct(end) => end.as_char() == ';',
         TokenTree::Group(block) => block.delimiter() == Delimiter::Brace,
         _ => false,
     };
-    let end = before.iter().rposition(is_end)?;
-    let statements = before.get(..=end)?.iter().cloned().collect();
-    let statements = Block::parse_within.parse2(statements).ok()?;
-    let variables = moves::in_front(signature, &statements);
-    (!variables.is_empty()).then(|| model.beside(variables))
+    let statements = before.iter().rposition(is_end);
+    let statements = statements.and_then(|end| before.get(..=end));
+    let statements = statements.unwrap_or_default().iter().cloned().collect();
+    let statements = Block::parse_within.parse2(statements);
+    statements.map_or_else(|_| Vec::new(), |it| moves::in_front(signature, &it))
 }
 
 /// Whether the body ends with the async block that is the future.

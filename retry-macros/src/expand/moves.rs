@@ -28,12 +28,13 @@ use reattempt_syntax::moves::{self, By, Move, Moves, Way};
 impl Parts<'_> {
     /// What the body does with the parameters.
     pub(super) fn moves(&self, body: &Group) -> Moves {
-        let mut found = moves::find(&body.stream(), &self.model.owned);
+        let found = moves::find(&body.stream(), &self.model.owned);
         // To ask the closure of a sync attempt costs nothing.
-        if !self.asynchronous {
-            found.possible.append(&mut found.unlikely);
+        if self.asynchronous {
+            found
+        } else {
+            found.with_unlikely()
         }
-        found
     }
 
     /// Never runs: what the body certainly moves has to be `Copy`. Where the attempt is `runs_again`, the rest is found
@@ -47,14 +48,8 @@ impl Parts<'_> {
             &moves.possible
         };
         let mut before = Vec::new();
-        let is_there = |moved: &&Move| moved.conditions.is_empty();
-        let patterns = possible
-            .iter()
-            .filter(is_there)
-            .filter(|it| matches!(it.by, By::Patterns(..)));
-        let values = moves.certain.iter().chain(patterns);
-        let values = values.enumerate().filter_map(|(index, moved)| {
-            let kept = self.is_kept_by(moved)?;
+        let values = typed(moves).enumerate().filter_map(|(index, moved)| {
+            let kept = self.is_kept_or_lacked(moved)?;
             // One error for all: those about the others follow when this one is fixed.
             let subject = before
                 .iter()
@@ -68,9 +63,9 @@ impl Parts<'_> {
         });
         let values: Vec<_> = values.collect();
         // Each by itself: none of them may be there.
-        let sometimes = possible.iter().filter(|it| !is_there(it));
+        let sometimes = possible.iter().filter(|it| !it.conditions.is_empty());
         let sometimes = sometimes.filter_map(|moved| {
-            let check = self.copied(moved, &[moved], &self.is_kept_by(moved)?);
+            let check = self.copied(moved, &[moved], &self.is_kept_or_lacked(moved)?);
             let conditions = &moved.conditions;
             Some(ours!(#(#conditions)* { #check }))
         });
@@ -101,7 +96,7 @@ impl Parts<'_> {
         let (krate, message) = (&self.krate, self.message(names, false));
         let check = quote_spanned!(at(moved.span())=> CopiedForEachAttempt::check(&kept););
         // Without copies there is another fix.
-        let unique = has_copies_or_not(moved).then(|| {
+        let unique = self.has_copies_or_not(moved).then(|| {
             let message = unimplemented_by(&moves::message_of_unique(moved, self.model.set_by));
             let check = quote_spanned!(at(moved.span())=> CopiedOrUnique::check(&kept););
             ours! {
@@ -134,9 +129,9 @@ impl Parts<'_> {
     }
 
     /// What the types say of a move, if they alone can tell.
-    fn is_kept_by(&self, moved: &Move) -> Option<TokenStream> {
-        let (krate, place, name) = (&self.krate, &moved.place, &moved.name);
-        let kept = match &moved.by {
+    fn is_kept_after(&self, moved: &Move) -> Option<TokenStream> {
+        let (krate, place) = (&self.krate, &moved.place);
+        Some(match &moved.by {
             By::Value => self.is_kept(place),
             By::Patterns(patterns) => {
                 let kept = patterns.iter().map(|(pattern, bound)| {
@@ -151,8 +146,14 @@ impl Parts<'_> {
                 kept.reduce(|all, kept| ours!(#all.and(#kept)))?
             }
             By::Call | By::Other => return None,
-        };
-        if !has_copies_or_not(moved) {
+        })
+    }
+
+    /// The same, and what the next attempt lacks.
+    fn is_kept_or_lacked(&self, moved: &Move) -> Option<TokenStream> {
+        let (place, name) = (&moved.place, &moved.name);
+        let kept = self.is_kept_after(moved)?;
+        if !self.has_copies_or_not(moved) {
             return Some(kept);
         }
         let there = self.model.krate_at(place.span());
@@ -161,22 +162,27 @@ impl Parts<'_> {
         })
     }
 
+    /// Whether the type of a parameter tells whether it can be cloned.
+    fn has_copies_or_not(&self, moved: &Move) -> bool {
+        matches!(moved.way, Way::Clone | Way::Receiver)
+            && matches!(moved.by, By::Value | By::Patterns(..))
+            && self.may_be_named(moved)
+    }
+
+    /// Whether code that never runs may name all of the parameter: the block of the user's would capture it.
+    fn may_be_named(&self, moved: &Move) -> bool {
+        moved.declared_under.is_empty()
+            && (!self.model.is_block || moved.name == moved.place.to_string())
+    }
+
     /// Whether the only one of these parameters has copies, where its type tells.
     fn copies(&self, moved: &[&Move]) -> Option<TokenStream> {
         let krate = &self.krate;
-        let [
-            Move {
-                name,
-                way,
-                declared_under,
-                ..
-            },
-        ] = moved
-        else {
+        let [moved] = moved else {
             return None;
         };
-        // One that may not be there cannot be asked.
-        (declared_under.is_empty() && matches!(way, Way::Clone | Way::Receiver))
+        let name = &moved.name;
+        (matches!(moved.way, Way::Clone | Way::Receiver) && self.may_be_named(moved))
             .then(|| ours!(#krate::__private::Moved(&#name).or_its_copies().by_copies()))
     }
 
@@ -184,8 +190,11 @@ impl Parts<'_> {
     fn runs_again_is_known(&self, moves: &Moves) -> bool {
         let is_any = if self.asynchronous {
             // Types alone tell the rest, and where.
-            let is_hidden =
-                |it: &Move| it.conditions.is_empty() || matches!(it.by, By::Call | By::Other);
+            let is_hidden = |it: &Move| match it.by {
+                By::Call | By::Other => true,
+                By::Patterns(_) => false,
+                By::Value => it.conditions.is_empty(),
+            };
             moves.possible.iter().any(is_hidden) && self.can_be_copied(moves)
         } else {
             !moves.possible.is_empty() || !moves.certain.is_empty()
@@ -223,11 +232,12 @@ impl Parts<'_> {
         }
         let krate = &self.krate;
         // A mutable reference, which is kept by its type, is moved where a generic parameter takes it.
-        let names: Vec<_> = match &*moves.possible {
-            [] => moves.certain.iter().map(Move::of_reference).collect(),
-            possible => possible.to_vec(),
+        let possible: Vec<_> = moves.possible.iter().filter(|it| !is_typed(it)).collect();
+        let references: Vec<_> = typed(moves).map(Move::of_reference).collect();
+        let mut names = match &*possible {
+            [] => references.iter().collect(),
+            _ => possible,
         };
-        let mut names: Vec<_> = names.iter().collect();
         let mut seen = Vec::new();
         names.retain(|it| {
             let is_new = !seen.contains(&&it.name);
@@ -239,10 +249,9 @@ impl Parts<'_> {
         let last = copies
             .clone()
             .unwrap_or_else(|| ours!(#krate::__private::Kept));
-        let all = moves.certain.iter().rev().fold(last, |all, moved| {
-            let kept = self.is_kept(&moved.place);
-            ours!(#kept.and(#all))
-        });
+        let kept = typed(moves).filter_map(|moved| self.is_kept_after(moved));
+        let kept: Vec<_> = kept.collect();
+        let all = (kept.iter().rev()).fold(last, |all, kept| ours!(#kept.and(#all)));
         let span = names
             .first()
             .map_or_else(|| closure.span(), |moved| moved.span());
@@ -428,10 +437,15 @@ impl Parts<'_> {
     }
 }
 
-/// Whether the type of a parameter tells whether it can be cloned.
-fn has_copies_or_not(moved: &Move) -> bool {
-    matches!(moved.way, Way::Clone | Way::Receiver)
-        && matches!(moved.by, By::Value | By::Patterns(..))
+/// The moves of which types tell whether they are any.
+fn typed(moves: &Moves) -> impl Iterator<Item = &Move> {
+    let patterns = moves.possible.iter().filter(|it| is_typed(it));
+    moves.certain.iter().chain(patterns)
+}
+
+/// Whether types tell it of a move that is not certain.
+fn is_typed(moved: &Move) -> bool {
+    moved.conditions.is_empty() && matches!(moved.by, By::Patterns(_))
 }
 
 /// What a type that lacks a trait is told.

@@ -2,7 +2,9 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::Rc;
 
+use futures::future::BoxFuture;
 use futures::{FutureExt as _, TryFutureExt as _};
 use reattempt::retry;
 
@@ -75,6 +77,47 @@ async fn statics(client: Client) -> Result<u32, String> {
     all.await
 }
 
+#[retry(max = 3, on(_))]
+async fn pages(client: Client, mut cursor: String) -> Result<u32, String> {
+    let mut size;
+    loop {
+        (cursor, size) = (client.0.clone() + &cursor, client.load(3).await?);
+        if size > 2 {
+            return Ok(size);
+        }
+    }
+}
+
+/// What the block does not use is not captured.
+#[retry(max = 3, on(_))]
+fn a_part(client: Client, other: (String, Rc<u32>)) -> impl Future<Output = Result<u32, String>> + Send {
+    drop(client.0);
+    async move { other.0.parse().map_err(|_| other.0.clone()) }
+}
+
+struct Context<'a> {
+    client: &'a Client,
+    names: (String, u32),
+}
+
+#[retry(max = 3, on(_))]
+fn beside_a_reference(context: Context<'_>) -> BoxFuture<'static, Result<u32, String>> {
+    let id = context.client.named(Id(1));
+    Box::pin(async move {
+        if id > 3 {
+            return Err(context.names.0.clone());
+        }
+        Ok(id)
+    })
+}
+
+/// What has its type by the block alone.
+#[retry(max = 3, on(_))]
+fn inferred(text: &str) -> impl Future<Output = Result<u32, String>> {
+    let id = text.parse().unwrap_or_default();
+    async move { Ok(id) }
+}
+
 struct Pages {
     page: String,
     pages: u32,
@@ -100,6 +143,10 @@ async fn main() {
     assert_eq!(a_copy_of_a_variable("3".into()).await, Err("3/".into()));
     assert_eq!(a_name_like_an_attribute(Id(1), Id(2)).await, Ok(4));
     assert_eq!(items(client()).await, Ok(1));
+    assert_eq!(pages(client(), String::new()).await, Ok(3));
+    let other = ("3".to_owned(), Rc::new(3));
+    assert_eq!(a_part(client(), other).await, Ok(3));
+    assert_eq!(inferred("3").await, Ok(3));
     // What is asked of a copy does not run.
     assert_eq!(statics(client()).await, Ok(1));
     assert_eq!(statics(client()).await, Ok(2));

@@ -40,12 +40,6 @@ async fn copy<R: std::io::Read>(mut reader: R) -> Result<String, String> {
 }
 
 #[retry(max = 3, on(_))]
-async fn read(reader: &mut std::fs::File) -> Result<String, String> {
-    let read = copy(reader).await?;
-    Ok(read)
-}
-
-#[retry(max = 3, on(_))]
 async fn read_at_once(reader: &mut std::fs::File) -> Result<String, String> {
     copy(reader).await
 }

@@ -295,6 +295,7 @@ fn policy(
         clone: Vec::new(),
         keys: Vec::new(),
         owned: Vec::new(),
+        is_block: false,
         set_by: SetBy::Unknown,
         escape: None,
         shared: Vec::new(),

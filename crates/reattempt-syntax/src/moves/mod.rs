@@ -13,7 +13,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
-use syn::{Block, FnArg, Pat, Receiver, ReceiverKind, Signature, Stmt, Type, WherePredicate};
+use syn::{Block, Expr, FnArg, Pat, Receiver, ReceiverKind, Signature, Stmt, Type, WherePredicate};
 
 pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
@@ -106,7 +106,7 @@ impl By {
                 all.extend(more);
                 Self::Patterns(all)
             }
-            (Self::Other, known) | (known, _) => known,
+            _ => Self::Other,
         }
     }
 }
@@ -124,6 +124,15 @@ pub struct Moves {
     pub has_dead_code: bool,
     /// Whether the word `impl` stands in the body.
     pub has_impl: bool,
+}
+
+impl Moves {
+    /// Counts as possible what is unlikely.
+    #[must_use]
+    pub fn with_unlikely(mut self) -> Self {
+        self.possible.append(&mut self.unlikely);
+        self
+    }
 }
 
 /// Returns the parameters that are passed by value and may not be `Copy`, by the looks of their types.
@@ -284,14 +293,40 @@ fn is_copied(ty: &Type) -> bool {
 pub fn in_front(signature: &Signature, statements: &[Stmt]) -> Vec<Owned> {
     let mut found = Vec::new();
     for statement in statements {
-        if let Stmt::Local(local) = statement {
-            owned_by(signature, &local.pat, None, &mut found);
+        let Stmt::Local(local) = statement else {
+            continue;
+        };
+        let known = found.len();
+        owned_by(signature, &local.pat, None, &mut found);
+        let has_type = local.init.as_ref().is_some_and(|init| has_type(&init.expr));
+        for owned in found.iter_mut().skip(known) {
+            if owned.way != Way::Reborrowed {
+                owned.way = Way::InFront;
+            }
+            if has_type {
+                owned.ty.get_or_insert(syn::parse_quote!(_));
+            }
         }
     }
-    for owned in found.iter_mut().filter(|it| it.way != Way::Reborrowed) {
-        owned.way = Way::InFront;
-    }
     found
+}
+
+/// Whether a value has a type before anything uses it: neither a closure nor what makes whatever is wanted.
+fn has_type(value: &Expr) -> bool {
+    const WORDS: &[&str] = &[
+        "Default",
+        "None",
+        "async",
+        "collect",
+        "default",
+        "into",
+        "parse",
+        "sum",
+        "unwrap_or_default",
+    ];
+    let value = value.to_token_stream();
+    let is_bar = |it: TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == '|');
+    !WORDS.iter().any(|it| has_word(&value, it)) && !value.into_iter().any(is_bar)
 }
 
 /// Finds what a body does with `owned`.

@@ -8,7 +8,7 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 
 use super::select::Branches;
-use super::words::{BORROWS, ENDS, LOGS, MESSAGES, TAKES, formatted, may_take, takes};
+use super::words::{BORROWS, ENDS, LOGS, MESSAGES, TAKES, formatted, takes};
 use super::{By, Move, Moves, Owned, Way, conditions, declared, has_condition, is_constant};
 use crate::item::{has_word, names};
 use crate::tokens::is_error;
@@ -53,7 +53,6 @@ impl<'o> Walk<'o> {
     /// What was found, the likeliest first.
     pub(super) fn found(self) -> Moves {
         let mut moves = self.moves;
-        let is_explained = (moves.possible.iter()).any(|it| it.way != Way::Reborrowed);
         // A field may have been copied, and the whole be moved all the same.
         let whole = |it: &Move| it.name == it.place.to_string();
         let certain: Vec<_> = moves.certain.iter().filter(|it| whole(it)).collect();
@@ -61,10 +60,18 @@ impl<'o> Walk<'o> {
         moves
             .possible
             .sort_by_key(|it| (matches!(it.by, By::Other), !it.is_unique));
-        if is_explained {
-            moves.possible.retain(|it| it.way != Way::Reborrowed);
+        if !moves.possible.is_empty() {
             moves.unlikely.clear();
         }
+        // What is moved is not used any more: the last use is the likeliest.
+        let mut names = Vec::new();
+        moves.unlikely.reverse();
+        moves.unlikely.retain(|it| {
+            let is_last = !names.contains(&it.name);
+            names.push(it.name.clone());
+            is_last
+        });
+        moves.unlikely.reverse();
         let all = moves.possible.clone();
         let mut index = 0_usize;
         moves.possible.retain(|it| {
@@ -74,7 +81,6 @@ impl<'o> Walk<'o> {
             let is_same = |other: &Move| other.name == it.name;
             let is_known = |other: &Move| is_same(other) && !matches!(other.by, By::Other);
             if matches!(it.by, By::Other) {
-                // What is moved is not used any more: the last use is the likeliest.
                 !before.any(is_known) && !behind.any(is_same)
             } else {
                 // Of those that are compiled only sometimes, any may be the one.
@@ -113,7 +119,12 @@ impl<'o> Walk<'o> {
     /// An expression of which the value is taken.
     fn value(&mut self, expr: &Expr) {
         if let Some(owned) = self.reference(expr) {
-            return self.perhaps_moved(owned, expr.to_token_stream(), By::Other);
+            let is_hidden = self.moved_into > 0 || declared(&owned.name) == "self";
+            return if is_hidden {
+                self.perhaps_moved(owned, expr.to_token_stream(), By::Other);
+            } else {
+                self.unlikely(owned, expr.to_token_stream());
+            };
         }
         // A closure that is `move` takes what points to the field.
         if let (Expr::Field(field), Some((owned, true))) = (expr, self.root(expr))
@@ -167,6 +178,10 @@ impl<'o> Walk<'o> {
     }
 
     fn moved_in_way(&mut self, owned: &Owned, expr: &Expr, way: Way) {
+        // What has a type by the rest of the body alone is not asked of it here.
+        if way == Way::InFront && owned.ty.is_none() {
+            return self.perhaps_moved(owned, expr.to_token_stream(), By::Other);
+        }
         let found = self.found_at(owned, quote::quote!(#expr), By::Value);
         let found = Move { way, ..found };
         // What is compiled only sometimes may not be what moves.
@@ -186,6 +201,11 @@ impl<'o> Walk<'o> {
         // What another attribute makes of it, nobody knows.
         let conditions = owned.conditions.iter().chain(&self.conditions);
         let conditions: Vec<_> = conditions.cloned().collect();
+        // A method that takes a socket is none of a reference.
+        let way = match (&by, &owned.way) {
+            (By::Call, Way::InPlace) => Way::Caller,
+            (_, way) => way.clone(),
+        };
         let is_known = conditions.iter().all(|it| !has_word(it, "cfg_attr"));
         let by = if is_known { by } else { By::Other };
         Move {
@@ -193,7 +213,7 @@ impl<'o> Walk<'o> {
             place,
             by,
             is_unique: owned.is_unique(),
-            way: owned.way.clone(),
+            way,
             follows_failure: is_first && self.ended == Ended::InFailure,
             is_captured: self.moved_into > 0,
             conditions,
@@ -204,6 +224,12 @@ impl<'o> Walk<'o> {
     fn perhaps_moved(&mut self, owned: &Owned, place: TokenStream, by: By) {
         let found = self.found_at(owned, place, by);
         self.moves.possible.push(found);
+    }
+
+    /// A move that few of its kind are: where nothing else may be one, a sync attempt is asked.
+    fn unlikely(&mut self, owned: &Owned, place: TokenStream) {
+        let found = self.found_at(owned, place, By::Other);
+        self.moves.unlikely.push(found);
     }
 
     /// A value that is taken apart by patterns.
@@ -227,14 +253,24 @@ impl<'o> Walk<'o> {
         let is_into = method == "into" && call.args.is_empty() && is_own;
         if is_into || !is_field && owned.is_taken_by(&method) {
             self.moved_in_way(owned, receiver, owned.way_of_call(&method));
-        } else if declared(&owned.name) == "self" || may_take(&method) {
+        } else if takes(&method) {
+            self.perhaps_moved(owned, quote::quote!(#receiver), By::Call);
+        } else if declared(&owned.name) == "self" || owned.way == Way::InFront {
             // Methods beside this one are named as their author likes.
-            let takes = takes(&method) || owned.way == Way::Pinned;
-            let by = if takes { By::Call } else { By::Other };
-            self.perhaps_moved(owned, quote::quote!(#receiver), by);
+            self.perhaps_moved(owned, quote::quote!(#receiver), By::Other);
         } else if method != "clone" {
-            let found = self.found_at(owned, quote::quote!(#receiver), By::Other);
-            self.moves.unlikely.push(found);
+            self.unlikely(owned, quote::quote!(#receiver));
+        }
+    }
+
+    /// What an assignment changes: a place, or several of them.
+    fn assigned(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Tuple(tuple) => tuple.elems.iter().for_each(|it| self.assigned(it)),
+            Expr::Array(array) => array.elems.iter().for_each(|it| self.assigned(it)),
+            Expr::Call(call) => call.args.iter().for_each(|it| self.assigned(it)),
+            Expr::Struct(fields) => fields.fields.iter().for_each(|it| self.assigned(&it.expr)),
+            _ => self.place(expr),
         }
     }
 
@@ -246,7 +282,7 @@ impl<'o> Walk<'o> {
                     Expr::Infer(_) => self.place(&assign.right),
                     _ => self.value(&assign.right),
                 }
-                self.place(&assign.left);
+                self.assigned(&assign.left);
             }
             Expr::Binary(binary) => {
                 use syn::BinOp::{
@@ -490,7 +526,7 @@ impl<'o> Walk<'o> {
             if owned.way != Way::Reborrowed
                 && let Some(name) = first(tokens, &owned.name)
             {
-                self.perhaps_moved(owned, quote::quote!(#name), By::Other);
+                self.unlikely(owned, quote::quote!(#name));
             }
         }
     }

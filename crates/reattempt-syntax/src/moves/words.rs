@@ -33,36 +33,6 @@ pub(super) const MESSAGES: &[&str] = &["anyhow", "bail", "eyre"];
 /// Macros that nothing follows.
 pub(super) const ENDS: &[&str] = &["bail", "panic", "todo", "unimplemented", "unreachable"];
 
-/// Whether a method may take a value, by its name.
-pub(super) fn may_take(method: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "borrow",
-        "borrow_mut",
-        "clone",
-        "insert",
-        "iter",
-        "iter_mut",
-        "len",
-        "lock",
-        "push",
-        "push_back",
-        "push_str",
-        "read",
-        "write",
-    ];
-    const PREFIXES: &[&str] = &[
-        "as_",
-        "contains",
-        "ends_with",
-        "get",
-        "is_",
-        "set_",
-        "starts_with",
-        "to_",
-    ];
-    !NAMES.contains(&method) && !PREFIXES.iter().any(|prefix| method.starts_with(prefix))
-}
-
 /// Whether a method mostly takes a value, by its name.
 pub(super) fn takes(method: &str) -> bool {
     const NAMES: &[&str] = &[
@@ -71,26 +41,44 @@ pub(super) fn takes(method: &str) -> bool {
         "build",
         "bytes",
         "cancel",
+        "chain",
+        "cloned",
         "close",
+        "collect",
         "commit",
         "compat",
         "compat_write",
         "complete",
+        "copied",
         "detach",
         "disconnect",
+        "enumerate",
+        "filter",
+        "filter_map",
         "finalize",
         "finish",
+        "flat_map",
+        "fold",
+        "for_each",
         "join",
+        "lock_owned",
         "logout",
+        "map",
         "message",
         "persist",
         "quit",
+        "rev",
         "rollback",
         "send",
         "shutdown",
+        "skip",
         "stop",
+        "sum",
+        "take",
         "text",
+        "try_into",
         "upgrade",
+        "zip",
     ];
     method.starts_with("into_") || NAMES.contains(&method)
 }
