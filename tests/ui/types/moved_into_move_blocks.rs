@@ -40,6 +40,12 @@ async fn copy<R: std::io::Read>(mut reader: R) -> Result<String, String> {
 }
 
 #[retry(max = 3, on(_))]
+async fn read<R: std::io::Read>(reader: &mut R) -> Result<String, String> {
+    let read = copy(reader).await?;
+    Ok(read)
+}
+
+#[retry(max = 3, on(_))]
 async fn read_at_once(reader: &mut std::fs::File) -> Result<String, String> {
     copy(reader).await
 }

@@ -238,9 +238,12 @@ fn is_constant(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }
 
-/// The bounds of a generic parameter, or of an `impl Trait`.
+/// The bounds of a generic parameter, or of an `impl Trait`, also behind a `&mut`.
 fn bounds(signature: &Signature, ty: &Type) -> Option<TokenStream> {
     match ty {
+        Type::Reference(reference) if reference.mutability.is_some() => {
+            bounds(signature, &reference.elem)
+        }
         Type::ImplTrait(bounds) => Some(bounds.bounds.to_token_stream()),
         Type::Path(path) => bounds_of(signature, path.path.get_ident()?),
         _ => None,

@@ -271,6 +271,18 @@ fn a_parameter_may_be_a_pattern() {
 }
 
 #[test]
+fn a_reference_to_a_generic_type_is_likely_to_be_moved() {
+    let signature: Signature = parse_quote!(
+        async fn copy<R: Read>(&mut self, from: &mut R, to: &mut File, by: &mut impl Run)
+    );
+    let found = find(
+        &"run(from, to, by, self)".parse().expect("tokens"),
+        &owned(&signature, None),
+    );
+    assert_eq!(places(&found.possible), ["from", "by", "self"]);
+}
+
+#[test]
 fn variables_in_front_of_a_block_are_moved_once() {
     let signature: Signature = parse_quote!(fn fetch(url: String) -> impl Future);
     let front: Block = parse_quote!({

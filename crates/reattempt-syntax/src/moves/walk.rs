@@ -119,8 +119,10 @@ impl<'o> Walk<'o> {
     /// An expression of which the value is taken.
     fn value(&mut self, expr: &Expr) {
         if let Some(owned) = self.reference(expr) {
-            let is_hidden = self.moved_into > 0 || declared(&owned.name) == "self";
-            return if is_hidden {
+            // What takes such a reader is mostly generic, too.
+            let is_likely =
+                owned.bounds.is_some() || self.moved_into > 0 || declared(&owned.name) == "self";
+            return if is_likely {
                 self.perhaps_moved(owned, expr.to_token_stream(), By::Other);
             } else {
                 self.unlikely(owned, expr.to_token_stream());
