@@ -219,6 +219,7 @@ fn names_of_methods_only_hint() {
             vec!["shared", "id"],
         ),
         ("f(url.clone()); Ok(id.into_over())", vec![]),
+        ("f(checked!(id)); Ok(id)", vec![]),
         ("f(url.len()); Ok(id)", vec!["url"]),
     ] {
         assert_eq!(places(&found(body).unlikely), unlikely, "{body}");
@@ -280,6 +281,19 @@ fn a_reference_to_a_generic_type_is_likely_to_be_moved() {
         &owned(&signature, None),
     );
     assert_eq!(places(&found.possible), ["from", "by", "self"]);
+}
+
+#[test]
+fn a_pin_is_taken_by_what_it_is_called_with() {
+    let signature: Signature = parse_quote!(fn flush(to: Pin<&mut File>, context: &mut Context));
+    let owned = owned(&signature, None);
+    for (body, possible) in [
+        ("to.flush(context)", vec!["to"]),
+        ("to.as_mut().flush(context)", vec![]),
+    ] {
+        let found = find(&body.parse().expect("tokens"), &owned);
+        assert_eq!(places(&found.possible), possible, "{body}");
+    }
 }
 
 #[test]

@@ -56,7 +56,9 @@ impl<'o> Walk<'o> {
         // A field may have been copied, and the whole be moved all the same.
         let whole = |it: &Move| it.name == it.place.to_string();
         let certain: Vec<_> = moves.certain.iter().filter(|it| whole(it)).collect();
-        (moves.possible).retain(|it| certain.iter().all(|known| known.name != it.name));
+        let is_new = |it: &Move| certain.iter().all(|known| known.name != it.name);
+        moves.possible.retain(is_new);
+        moves.unlikely.retain(is_new);
         moves
             .possible
             .sort_by_key(|it| (matches!(it.by, By::Other), !it.is_unique));
@@ -255,7 +257,7 @@ impl<'o> Walk<'o> {
         let is_into = method == "into" && call.args.is_empty() && is_own;
         if is_into || !is_field && owned.is_taken_by(&method) {
             self.moved_in_way(owned, receiver, owned.way_of_call(&method));
-        } else if takes(&method) {
+        } else if takes(&method) || owned.way == Way::Pinned && method != "as_mut" {
             self.perhaps_moved(owned, quote::quote!(#receiver), By::Call);
         } else if declared(&owned.name) == "self" || owned.way == Way::InFront {
             // Methods beside this one are named as their author likes.
