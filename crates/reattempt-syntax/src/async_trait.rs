@@ -27,16 +27,21 @@ pub fn parted(tokens: &[TokenTree]) -> Option<(&[TokenTree], &Group)> {
     }
 }
 
-/// The body that the user wrote.
-pub fn body(whole: &Group) -> Option<Group> {
+/// What stands in front of the body that the user wrote, and that body, wherever they are.
+fn written(whole: &Group) -> Option<(Vec<TokenTree>, Group)> {
     let tokens: Vec<_> = whole.stream().into_iter().collect();
-    if let Some((_, body)) = parted(&tokens) {
-        return Some(body.clone());
+    if let Some((before, body)) = parted(&tokens) {
+        return Some((before.to_vec(), body.clone()));
     }
     tokens.iter().find_map(|token| match token {
-        TokenTree::Group(group) => body(group),
+        TokenTree::Group(group) => written(group),
         _ => None,
     })
+}
+
+/// The body that the user wrote.
+pub fn body(whole: &Group) -> Option<Group> {
+    written(whole).map(|(_, body)| body)
 }
 
 /// Takes `mut` from the parameters that each attempt clones.
@@ -57,33 +62,16 @@ pub fn without_mut(before: &[TokenTree], cloned: &[(Ident, bool)]) -> TokenStrea
 
 /// The names that `#[async_trait]` binds in front of the body, each with whether
 /// it is `mut`: patterns and `mut` are no longer in the signature.
-pub fn rebound(body: &Group) -> Vec<(Ident, bool)> {
-    let tokens: Vec<_> = body.stream().into_iter().collect();
-    if let Some((before, _)) = parted(&tokens) {
-        return bound(before);
-    }
-    tokens
-        .iter()
-        .filter_map(|token| match token {
-            TokenTree::Group(group) => Some(rebound(group)),
-            _ => None,
-        })
-        .flatten()
-        .collect()
+pub fn rebound(whole: &Group) -> Vec<(Ident, bool)> {
+    written(whole).map_or_else(Vec::new, |(before, _)| bound(&before))
 }
 
 /// Returns the names that `#[async_trait]` moves into the future: `let name = name;`.
-pub fn moved(body: &Group) -> Vec<Ident> {
-    let tokens: Vec<_> = body.stream().into_iter().collect();
-    if let Some((before, _)) = parted(&tokens) {
-        let starts = (0..before.len()).filter_map(|start| lone_name(before.get(start..)?));
-        return starts.cloned().collect();
-    }
-    let groups = tokens.iter().filter_map(|token| match token {
-        TokenTree::Group(group) => Some(moved(group)),
-        _ => None,
-    });
-    groups.flatten().collect()
+pub fn moved(whole: &Group) -> Vec<Ident> {
+    let (before, _) = written(whole).unzip();
+    let before = before.unwrap_or_default();
+    let starts = (0..before.len()).filter_map(|start| lone_name(before.get(start..)?));
+    starts.cloned().collect()
 }
 
 /// The name of `let name =`, alone or `mut`.

@@ -243,14 +243,10 @@ fn named<'a>(tokens: &'a [TokenTree], name: &Ident) -> Option<Found<'a>> {
         let (TokenTree::Group(block), before) = statements.split_last()? else {
             return None;
         };
-        let head = match before {
-            [head @ .., TokenTree::Ident(word)] if word == "move" => head,
-            head => head,
-        };
         let is_named = matches!(
-            head,
-            [.., TokenTree::Ident(bind), TokenTree::Ident(bound), TokenTree::Punct(_), TokenTree::Ident(word)]
-                if bind == "let" && bound == name && word == "async"
+            without_async(before)?,
+            [.., TokenTree::Ident(bind), TokenTree::Ident(bound), TokenTree::Punct(_)]
+                if bind == "let" && bound == name
         );
         (is_named && block.delimiter() == Delimiter::Brace).then(|| Found {
             before,
@@ -261,24 +257,26 @@ fn named<'a>(tokens: &'a [TokenTree], name: &Ident) -> Option<Found<'a>> {
     })
 }
 
-/// Whether a block after these tokens is an async block and the value of the body.
-fn ends_in_async(tokens: &[TokenTree]) -> bool {
+/// What stands in front of `async` or `async move`, if the tokens end with that.
+fn without_async(tokens: &[TokenTree]) -> Option<&[TokenTree]> {
     let rest = match tokens {
-        [rest @ .., TokenTree::Ident(second)] if second == "move" => rest,
+        [rest @ .., TokenTree::Ident(word)] if word == "move" => rest,
         _ => tokens,
     };
-    let [before @ .., TokenTree::Ident(first)] = rest else {
-        return false;
-    };
-    if first != "async" {
-        return false;
+    match rest {
+        [before @ .., TokenTree::Ident(word)] if word == "async" => Some(before),
+        _ => None,
     }
-    match before.last() {
+}
+
+/// Whether a block after these tokens is an async block and the value of the body.
+fn ends_in_async(tokens: &[TokenTree]) -> bool {
+    without_async(tokens).is_some_and(|before| match before.last() {
         None => true,
         Some(TokenTree::Punct(end)) => end.as_char() == ';',
         Some(TokenTree::Group(block)) => block.delimiter() == Delimiter::Brace,
         _ => false,
-    }
+    })
 }
 
 /// The contents of the async block: what `#[async_trait]` puts in front of the

@@ -3,12 +3,21 @@
 use std::future::Future;
 
 use reattempt::retry;
+use tokio::select;
 
 struct Stopped;
 
 #[retry(max = 3, on(_))]
 async fn first(stopped: impl Future<Output = Stopped>) -> Result<u32, String> {
     tokio::select! {
+        _ = stopped => Err("stopped".into()),
+        number = ask() => number,
+    }
+}
+
+#[retry(max = 3, on(_))]
+async fn imported(stopped: impl Future<Output = Stopped>) -> Result<u32, String> {
+    select! {
         _ = stopped => Err("stopped".into()),
         number = ask() => number,
     }

@@ -4,7 +4,7 @@
 //! that, such as whether a method takes `self` by value.
 
 mod advice;
-mod select;
+mod patterns;
 mod walk;
 mod ways;
 mod words;

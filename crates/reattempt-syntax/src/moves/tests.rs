@@ -197,6 +197,11 @@ fn what_may_be_moved_the_likeliest_first() {
             "self.begun()?; Ok((1, self.kept.over()))",
             vec!["self.kept"],
         ),
+        // That of tokio or of futures.
+        (
+            "select! { x = id => x, y = f(&url) => y }",
+            vec!["url", "id"],
+        ),
         // A field may be copied.
         ("f(self.size); self.write(3)", vec!["self"]),
         ("f(id.size); Ok(id.into_b())", vec!["id"]),

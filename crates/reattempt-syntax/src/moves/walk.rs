@@ -1,21 +1,23 @@
 //! The walk over a body, in the order of the source.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 
-use super::select::Branches;
-use super::words::{BORROWS, ENDS, LOGS, MESSAGES, TAKES, formatted, takes};
-use super::{By, Move, Moves, Owned, Way, conditions, declared, has_condition, is_constant};
-use crate::item::{has_word, names};
+use self::macros::ends;
+use super::patterns::{bare, bound_by};
+use super::words::takes;
+use super::{By, Move, Moves, Owned, Way, conditions, declared, has_condition};
+use crate::item::has_word;
 use crate::tokens::is_error;
+
+mod macros;
 
 /// A walk. A name that is bound anew is not looked for in its scope.
 pub(super) struct Walk<'o> {
-    owned: Vec<&'o Owned>,
+    pub(super) owned: Vec<&'o Owned>,
     /// How many closures and blocks around this place are `move`.
     moved_into: usize,
     /// Whether anything in the body is compiled only sometimes.
@@ -29,7 +31,7 @@ pub(super) struct Walk<'o> {
 
 /// How an attempt may have ended. What stands before a success is no whole by itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Ended {
+pub(super) enum Ended {
     Nowhere,
     InFailure,
     InSuccess,
@@ -59,36 +61,25 @@ impl<'o> Walk<'o> {
         let is_new = |it: &Move| certain.iter().all(|known| known.name != it.name);
         moves.possible.retain(is_new);
         moves.unlikely.retain(is_new);
-        moves
-            .possible
-            .sort_by_key(|it| (matches!(it.by, By::Other), !it.is_unique));
         if !moves.possible.is_empty() {
             moves.unlikely.clear();
         }
-        // What is moved is not used any more: the last use is the likeliest.
+        moves.unlikely = last_of_each(moves.unlikely);
+        let (mut others, mut known): (Vec<_>, Vec<_>) =
+            (moves.possible.into_iter()).partition(|it| matches!(it.by, By::Other));
         let mut names = Vec::new();
-        moves.unlikely.reverse();
-        moves.unlikely.retain(|it| {
-            let is_last = !names.contains(&it.name);
+        known.retain(|it| {
+            let is_first = !names.contains(&it.name);
             names.push(it.name.clone());
-            is_last
+            // Of those that are compiled only sometimes, any may be the one.
+            is_first || !it.conditions.is_empty()
         });
-        moves.unlikely.reverse();
-        let all = moves.possible.clone();
-        let mut index = 0_usize;
-        moves.possible.retain(|it| {
-            let mut before = all.iter().take(index);
-            index = index.saturating_add(1);
-            let mut behind = all.iter().skip(index);
-            let is_same = |other: &Move| other.name == it.name;
-            let is_known = |other: &Move| is_same(other) && !matches!(other.by, By::Other);
-            if matches!(it.by, By::Other) {
-                !before.any(is_known) && !behind.any(is_same)
-            } else {
-                // Of those that are compiled only sometimes, any may be the one.
-                !before.any(is_same) || !it.conditions.is_empty()
-            }
-        });
+        others.retain(|it| !names.contains(&it.name));
+        for moves in [&mut known, &mut others] {
+            moves.sort_by_key(|it| !it.is_unique);
+        }
+        known.extend(last_of_each(others));
+        moves.possible = known;
         moves
     }
 
@@ -119,7 +110,7 @@ impl<'o> Walk<'o> {
     }
 
     /// An expression of which the value is taken.
-    fn value(&mut self, expr: &Expr) {
+    pub(super) fn value(&mut self, expr: &Expr) {
         if let Some(owned) = self.reference(expr) {
             // What takes such a reader is mostly generic, too.
             let is_likely =
@@ -152,7 +143,7 @@ impl<'o> Walk<'o> {
         }
     }
 
-    fn values(&mut self, exprs: &Punctuated<Expr, Token![,]>) {
+    pub(super) fn values(&mut self, exprs: &Punctuated<Expr, Token![,]>) {
         for expr in exprs {
             self.under_condition(expr, |walk| walk.value(expr));
         }
@@ -168,7 +159,13 @@ impl<'o> Walk<'o> {
         }
     }
 
-    fn optional(&mut self, expr: Option<&Expr>) {
+    fn all_kept(&mut self, exprs: &Punctuated<Expr, Token![,]>) {
+        for expr in exprs {
+            self.under_condition(expr, |walk| walk.kept(expr));
+        }
+    }
+
+    pub(super) fn optional(&mut self, expr: Option<&Expr>) {
         if let Some(expr) = expr {
             self.value(expr);
         }
@@ -225,13 +222,13 @@ impl<'o> Walk<'o> {
         }
     }
 
-    fn perhaps_moved(&mut self, owned: &Owned, place: TokenStream, by: By) {
+    pub(super) fn perhaps_moved(&mut self, owned: &Owned, place: TokenStream, by: By) {
         let found = self.found_at(owned, place, by);
         self.moves.possible.push(found);
     }
 
     /// A move that few of its kind are: where nothing else may be one, a sync attempt is asked.
-    fn unlikely(&mut self, owned: &Owned, place: TokenStream) {
+    pub(super) fn unlikely(&mut self, owned: &Owned, place: TokenStream) {
         let found = self.found_at(owned, place, By::Other);
         self.moves.unlikely.push(found);
     }
@@ -333,10 +330,8 @@ impl<'o> Walk<'o> {
                 }
                 if is_generic(&call.func) {
                     self.values(&call.args);
-                    return true;
-                }
-                for argument in &call.args {
-                    self.under_condition(argument, |walk| walk.kept(argument));
+                } else {
+                    self.all_kept(&call.args);
                 }
             }
             Expr::MethodCall(call) => {
@@ -347,9 +342,7 @@ impl<'o> Walk<'o> {
                     }
                     None => self.visit_expr(&call.receiver),
                 }
-                for argument in &call.args {
-                    self.under_condition(argument, |walk| walk.kept(argument));
-                }
+                self.all_kept(&call.args);
             }
             _ => return false,
         }
@@ -467,22 +460,11 @@ impl<'o> Walk<'o> {
                 self.value(expr);
                 match expr {
                     Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) => true,
-                    Expr::Macro(call) => ENDS.contains(&&*name_of(&call.mac)),
+                    Expr::Macro(call) => ends(&call.mac),
                     _ => false,
                 }
             }
-            Stmt::Macro(call) => {
-                self.visit_macro(&call.mac);
-                let name = name_of(&call.mac);
-                let ends = ENDS.contains(&&*name);
-                let is_known = [BORROWS, LOGS, MESSAGES]
-                    .iter()
-                    .any(|it| it.contains(&&*name));
-                if !ends && !is_known && name != "select" {
-                    self.hidden_by(&call.mac.tokens);
-                }
-                ends
-            }
+            Stmt::Macro(call) => self.macro_statement(&call.mac),
         }
     }
 
@@ -495,47 +477,7 @@ impl<'o> Walk<'o> {
         }
     }
 
-    /// Tokens that may bind names which what follows means.
-    pub(super) fn hidden_by(&mut self, tokens: &TokenStream) {
-        self.perhaps_among(tokens);
-        self.owned.retain(|owned| !names(tokens, &owned.name));
-    }
-
-    /// `tokio::select!`; one without a path may be that of `futures`, which borrows what it names.
-    fn select(&mut self, call: &Macro) {
-        let is_tokio = call.path.segments.iter().any(|it| it.ident == "tokio");
-        let branches = match syn::parse2::<Branches>(call.tokens.clone()) {
-            Ok(branches) if is_tokio => branches,
-            _ => return self.perhaps_among(&call.tokens),
-        };
-        for branch in &branches.branches {
-            self.value(&branch.future);
-            if let Some(condition) = &branch.condition {
-                self.visit_expr(condition);
-            }
-        }
-        self.may_end(Ended::InFailure);
-        for branch in &branches.branches {
-            self.scoped(|walk| {
-                walk.visit_pat(&branch.pattern);
-                walk.value(&branch.handler);
-            });
-        }
-        self.optional(branches.otherwise.as_ref());
-    }
-
-    /// Tokens whose meaning nobody knows.
-    fn perhaps_among(&mut self, tokens: &TokenStream) {
-        for owned in self.owned.clone() {
-            if owned.way != Way::Reborrowed
-                && let Some(name) = first(tokens, &owned.name)
-            {
-                self.unlikely(owned, quote::quote!(#name));
-            }
-        }
-    }
-
-    fn may_end(&mut self, ended: Ended) {
+    pub(super) fn may_end(&mut self, ended: Ended) {
         self.ended = self.ended.max(ended);
     }
 
@@ -550,11 +492,21 @@ impl<'o> Walk<'o> {
     }
 
     /// Visits what may bind names for itself.
-    fn scoped(&mut self, inside: impl FnOnce(&mut Self)) {
+    pub(super) fn scoped(&mut self, inside: impl FnOnce(&mut Self)) {
         let before = self.owned.clone();
         inside(self);
         self.owned = before;
     }
+}
+
+/// What is moved is not used any more: of the uses of a parameter the last is the likeliest.
+fn last_of_each(moves: Vec<Move>) -> Vec<Move> {
+    let mut last: Vec<Move> = Vec::new();
+    for found in moves {
+        last.retain(|it| it.name != found.name);
+        last.push(found);
+    }
+    last
 }
 
 /// Whether a call takes whatever reads or writes: `copy(file)`, `BufReader::new(file)`. Others may want a `File`.
@@ -574,21 +526,6 @@ fn is_generic(function: &Expr) -> bool {
     };
     let last = path.path.segments.last();
     last.is_some_and(|last| NAMES.contains(&&*last.ident.to_string()))
-}
-
-fn name_of(call: &Macro) -> String {
-    let last = call.path.segments.last();
-    last.map(|last| last.ident.to_string()).unwrap_or_default()
-}
-
-/// A pattern without its type and its condition.
-fn bare(pattern: &Pat) -> &Pat {
-    match pattern {
-        Pat::Guard(guarded) => bare(&guarded.pat),
-        Pat::Type(typed) => bare(&typed.pat),
-        Pat::Paren(paren) => bare(&paren.pat),
-        _ => pattern,
-    }
 }
 
 impl<'ast> Visit<'ast> for Walk<'_> {
@@ -665,78 +602,8 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     }
 
     fn visit_macro(&mut self, call: &'ast Macro) {
-        let name = name_of(call);
-        if matches!(&*name, "bail" | "ensure" | "try_join") {
-            self.may_end(Ended::InFailure);
-        }
-        // The last arguments of a format stand in its string.
-        if BORROWS.contains(&&*name) || LOGS.contains(&&*name) {
-            for name in formatted(&call.tokens) {
-                self.visit_expr(&syn::parse_quote!(#name));
-            }
-        }
-        if name == "select" {
-            return self.select(call);
-        }
-        let takes = TAKES.contains(&&*name);
-        let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone());
-        let arguments = match arguments {
-            Ok(arguments) if takes || BORROWS.contains(&&*name) => arguments,
-            // An error is passed on; a format borrows.
-            Ok(arguments) if MESSAGES.contains(&&*name) && arguments.len() == 1 => {
-                return self.values(&arguments);
-            }
-            _ => return self.perhaps_among(&call.tokens),
-        };
-        for argument in arguments {
-            match &argument {
-                _ if takes => self.value(&argument),
-                Expr::Assign(named) => self.visit_expr(&named.right),
-                _ => self.visit_expr(&argument),
-            }
-        }
+        self.macro_call(call);
     }
 
     fn visit_item(&mut self, _: &'ast Item) {}
-}
-
-/// The first of these names among the tokens.
-fn first(tokens: &TokenStream, name: &Ident) -> Option<Ident> {
-    tokens.clone().into_iter().find_map(|token| match token {
-        TokenTree::Ident(ident) if ident == *name => Some(ident),
-        TokenTree::Group(group) => first(&group.stream(), name),
-        _ => None,
-    })
-}
-
-/// The variables that a pattern binds, unless it borrows some of them.
-fn bound_by(pattern: &Pat) -> Option<By> {
-    struct Names {
-        names: Vec<Ident>,
-        is_plain: bool,
-    }
-    impl<'ast> Visit<'ast> for Names {
-        fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-            if !is_constant(&pat.ident) && !self.names.contains(&pat.ident) {
-                self.names.push(pat.ident.clone());
-            }
-            self.is_plain &= pat.by_ref.is_none() && pat.subpat.is_none();
-            visit::visit_pat_ident(self, pat);
-        }
-        fn visit_macro(&mut self, _: &'ast Macro) {
-            self.is_plain = false;
-        }
-    }
-    let mut bound = Names {
-        names: Vec::new(),
-        is_plain: true,
-    };
-    bound.visit_pat(pattern);
-    match bound {
-        _ if bound.names.is_empty() => None,
-        Names {
-            is_plain: false, ..
-        } => Some(By::Other),
-        bound => Some(By::Patterns(vec![(quote::quote!(#pattern), bound.names)])),
-    }
 }

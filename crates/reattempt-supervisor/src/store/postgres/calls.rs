@@ -69,8 +69,8 @@ const WITHDRAW: &str = concat!(
      FROM held WHERE run_id = held.id AND state IN (0, 1)"
 );
 
-// Looks at calls that are due: wakes the tasks that may go on, once for each answer, as a workflow may have dropped the call, withdraws calls of tasks that have turned back, and deletes
-// those that are recorded or whose task has ended. Tasks come before calls, as everywhere. What somebody has locked
+// Looks at calls that are due: wakes the tasks that may go on, once for each answer, as a workflow may have dropped the
+// call, withdraws calls of tasks that have turned back, and deletes those that are recorded or whose task has ended. Tasks come before calls, as everywhere. What somebody has locked
 // is left for the next time.
 const LOOK: &str = concat!(
     "WITH late AS MATERIALIZED (
