@@ -219,6 +219,28 @@ fn option(script: &Script) -> BoxFuture<'_, Option<u32>> {
     Box::pin(async move { Some(script.step_async().await.ok()?) })
 }
 
+/// An alias that hides the `Result`, under the name of that of `futures`.
+mod hidden {
+    use super::{Fault, Script};
+
+    type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'a>>;
+
+    #[reattempt::retry(max = 3, on(_))]
+    pub(super) fn number(script: &Script) -> BoxFuture<'_, u32> {
+        Box::pin(async move { script.step_async().await })
+    }
+
+    #[reattempt::retry(max = 3, on(_))]
+    pub(super) fn perhaps<'a>(script: &'a Script) -> BoxFuture<'a, Option<u32>> {
+        Box::pin(async move { script.step_async().await.map(Some) })
+    }
+
+    #[reattempt::retry(max = 3, on(_))]
+    pub(super) fn generic<'a, T: From<u32> + Send + 'a>(script: &'a Script) -> BoxFuture<'a, T> {
+        Box::pin(async move { script.step_async().await.map(T::from) })
+    }
+}
+
 async_shapes! {
     ready, combinators, in_braces, returned, early, local,
     block => async |script| sendable(block(script)).await,
@@ -241,4 +263,7 @@ async_shapes! {
     failed => async |script| crate::last(failed(script).await),
     boxed_failed => async |script| crate::last(boxed_failed(script).await),
     option => async |script| option(script).await,
+    hidden_number => async |script| hidden::number(script).await,
+    hidden_option => async |script| hidden::perhaps(script).await.ok().flatten(),
+    hidden_generic => async |script| hidden::generic::<u32>(script).await,
 }

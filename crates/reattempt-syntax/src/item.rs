@@ -383,11 +383,20 @@ fn future(ty: &Type) -> Option<(Type, bool)> {
                 // The aliases of `futures`.
                 "BoxFuture" | "LocalBoxFuture" => type_arguments(&path.path)
                     .next()
-                    .map(|answer| (answer.clone(), true)),
+                    .map(|answer| (answer_of_alias(ty, answer), true)),
                 _ => None,
             }
         }
         _ => None,
+    }
+}
+
+/// The answer of an alias with the argument `answer`. One of the user's own may make a `Result` of that: where the
+/// argument is none, the compiler is asked.
+fn answer_of_alias(future: &Type, answer: &Type) -> Type {
+    match Answer::of(answer) {
+        Answer::Result(_) | Answer::RetryError(..) => answer.clone(),
+        _ => syn::parse_quote_spanned!(answer.span()=> <#future as ::core::future::Future>::Output),
     }
 }
 

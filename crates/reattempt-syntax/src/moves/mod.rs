@@ -353,8 +353,10 @@ pub fn find(body: &TokenStream, owned: &[Owned]) -> Moves {
 fn may_lack_prelude(tokens: &TokenStream) -> bool {
     const CRATES: &[&str] = &["alloc", "core", "std"];
     const PRELUDE: &[&str] = &[
-        "Box", "Clone", "Copy", "Default", "Err", "From", "Into", "None", "Ok", "Option", "Result",
-        "Send", "Some", "String", "Sync", "ToString", "Vec",
+        "AsMut", "AsRef", "Box", "Clone", "Copy", "Default", "DoubleEndedIterator", "Drop", "Eq", "Err",
+        "ExactSizeIterator", "Extend", "Fn", "FnMut", "FnOnce", "From", "FromIterator", "Future", "Into",
+        "IntoFuture", "IntoIterator", "Iterator", "None", "Ok", "Option", "Ord", "PartialEq", "PartialOrd", "Result",
+        "Send", "Sized", "Some", "String", "Sync", "ToOwned", "ToString", "TryFrom", "TryInto", "Unpin", "Vec",
     ];
     let is_absolute = |name: &str, is_start: bool| !is_start && CRATES.contains(&name);
     let is_bare = |name: &str, is_start: bool| is_start && PRELUDE.contains(&name);
