@@ -54,7 +54,13 @@ impl Parts<'_> {
         // After a time-out there is no error, so one is made.
         let (made, ambiguous) = if self.cutting() != Cutting::Never && self.model.has(Key::Timeout)
         {
-            let made = quote_spanned!(at(span)=> #located::__private::unasked(#policy, cause, #krate::__private::LiveCall::failures(&call)));
+            let failures = ours!(#krate::__private::LiveCall::failures(&call));
+            let is_plain = !self.is_reported() && self.form().is_none();
+            let made = if self.has_cut() && is_plain {
+                ours!(#krate::__private::unasked_by(#policy, cause, #failures, cut))
+            } else {
+                quote_spanned!(at(span)=> #located::__private::unasked(#policy, cause, #failures))
+            };
             (
                 ours!(let unasked = #made;),
                 ours!(::core::option::Option::or(#ambiguous, ::core::option::Option::as_ref(&unasked))),

@@ -427,10 +427,16 @@ impl Parts<'_> {
 
     /// `let cut = ...;`: what makes the answer of a call that is cut off, made where the answer stands, which has to say so.
     pub(super) fn cut_bound(&self) -> TokenStream {
-        if self.cutting() != Cutting::Always || self.answers_anything() {
-            return TokenStream::new();
+        if self.has_cut() {
+            self.cut()
+        } else {
+            TokenStream::new()
         }
-        self.cut()
+    }
+
+    /// Whether an attempt that is cut off has a `cut` behind it.
+    pub(super) fn has_cut(&self) -> bool {
+        self.cutting() == Cutting::Always && !self.answers_anything()
     }
 
     /// The same for a call that a gate turns away.
