@@ -80,7 +80,9 @@ pub(super) fn looped(
         }
     };
     let looped = parts.used_up(parts.answered(parts.unless_too_late(&looped)));
+    let borrow = parts.answer_borrow();
     ours! {
+        #borrow
         #uses
         #prelude
         #start_of_call
@@ -231,7 +233,7 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
     }
     let (called, awaited) = awaited_call(body)?;
     let found = parts.moves(body);
-    if !found.certain.is_empty() || !found.possible.is_empty() || model.escape.is_some() {
+    if !found.certain.is_empty() || !found.possible.is_empty() {
         return None;
     }
     // Spares a success 10 instructions. The call makes the future inside of the attempt, so what

@@ -20,7 +20,7 @@ use syn::spanned::Spanned as _;
 
 use super::parts::Parts;
 use reattempt_policy::rules::RuleId;
-use reattempt_syntax::escape::{self, Escape, Proof};
+use reattempt_syntax::escape::{self, Escape, Proof, StandIn};
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::at;
 use reattempt_syntax::moves::{self, By, Move, Moves, Way};
@@ -70,17 +70,15 @@ impl Parts<'_> {
             Some(ours!(#(#conditions)* { #check }))
         });
         let checks: Vec<_> = values.into_iter().chain(sometimes).collect();
-        let borrow = self.answer_borrow();
         // Dead code, for the types alone.
-        let kept = (!checks.is_empty()).then(|| {
+        (!checks.is_empty()).then(|| {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
                     use #krate::__private::{MovedUnique as _, MovedValue as _, ReborrowedValue as _};
                     #({ #checks })*
                 }
             }
-        });
-        (kept.is_some() || borrow.is_some()).then(|| ours!(#kept #borrow))
+        })
     }
 
     /// Whether a value of `place` is there for the next attempt, by its type.
@@ -211,12 +209,10 @@ impl Parts<'_> {
     /// Never runs: what is asked of the closure of a sync attempt, asked of a closure that makes the future of an async one.
     /// The attempt itself is a block, of which no trait says whether it runs again.
     pub(super) fn asked_apart(&self, moves: &Moves, future: &TokenStream) -> Option<TokenStream> {
-        let is_asked = self.runs_again_is_known(moves)
-            || self.asks_body().is_some() && self.can_be_copied(moves);
-        is_asked.then(|| {
+        self.runs_again_is_known(moves).then(|| {
             let krate = &self.krate;
             let closure = ours!(|| #krate::__private::ignore(#future));
-            let asked = self.runs_again(moves, self.lends_nothing(closure));
+            let asked = self.runs_again(moves, closure);
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
                     #krate::__private::ignore(#asked);
@@ -334,27 +330,12 @@ impl Parts<'_> {
         }
     }
 
-    /// The closure of an attempt, which changes nothing that its answer may borrow: else the borrow would leave it.
-    pub(super) fn lends_nothing(&self, closure: TokenStream) -> TokenStream {
-        let Some(escape) = self.asks_body() else {
-            return closure;
-        };
-        let check = self.borrow_check(escape, &ours!(&body));
-        ours!({ let body = #closure; { #check } body })
-    }
-
-    /// What the closure of an attempt says of the answer.
-    fn asks_body(&self) -> Option<&Escape> {
-        let escape = self.model.escape.as_ref();
-        escape.filter(|escape| matches!(escape.proof, Proof::Body))
-    }
-
-    /// Never runs: what the answer borrows is no unique borrow.
-    fn answer_borrow(&self) -> Option<TokenStream> {
+    /// Never runs: what the answer borrows is no unique borrow. An attempt around it would borrow all that it names.
+    pub(super) fn answer_borrow(&self) -> Option<TokenStream> {
         let krate = &self.krate;
         let escape = self.model.escape.as_ref()?;
         let check = match &escape.proof {
-            Proof::Certain | Proof::Body => return None,
+            Proof::Certain => return None,
             Proof::Held(places) => {
                 let kept = ours! {{
                     use #krate::__private::MayLeave as _;
@@ -362,29 +343,32 @@ impl Parts<'_> {
                 }};
                 self.borrow_check(escape, &kept)
             }
-            Proof::Answer(answer, others) => {
-                // The answer is that of a future, so that it may borrow, and `?` leaves no closure.
-                let answer = match (self.form(), self.answer) {
-                    (Some(form), _) => ours! {
-                        if let ::core::option::Option::Some(outcome) = (#form).never() {
-                            return outcome;
-                        }
-                        #answer
-                    },
-                    (None, Answer::Inferred) => return None,
-                    (None, written) => {
-                        let ty = escape::with_any_lifetime(written.spoken());
-                        ours!(let answer: #ty = #answer; answer)
-                    }
-                };
-                let closure = ours!(|| {
-                    #(
-                        #[allow(unused_mut)]
-                        let ::core::option::Option::Some(mut #others) = #krate::__private::taken_apart(&#others) else {
+            Proof::Body(apart) => {
+                let never = self.never_answered()?;
+                let body = &apart.body;
+                let named = |it: &StandIn| {
+                    let (name, of) = (&it.name, &it.of);
+                    let value = if it.is_unique {
+                        ours!(#krate::__private::never_mut(&*#of))
+                    } else {
+                        ours!(#krate::__private::taken_apart(&#of))
+                    };
+                    ours! {
+                        let ::core::option::Option::Some(mut #name) = #value else {
                             loop {}
                         };
-                    )*
-                    #krate::__private::ignore(async { #answer })
+                        _ = &mut #name;
+                    }
+                };
+                let source = named(&apart.source);
+                let others = apart.others.iter().map(named);
+                // The answer is that of a future, so that it may borrow, and `?` leaves no closure.
+                let closure = ours!({
+                    #source
+                    || {
+                        #(#others)*
+                        #krate::__private::ignore(async { #never #body })
+                    }
                 });
                 self.borrow_check(escape, &closure)
             }
@@ -398,6 +382,24 @@ impl Parts<'_> {
         })
     }
 
+    /// A dead `return`, which gives a copy of the body its type; lifetimes are those of the copy.
+    fn never_answered(&self) -> Option<TokenStream> {
+        let krate = &self.krate;
+        let never = match (self.form(), self.answer) {
+            (Some(form), _) => ours!((#form).never()),
+            (None, Answer::Inferred) => return None,
+            (None, written) => {
+                let ty = escape::with_any_lifetime(written.spoken());
+                ours!(#krate::__private::never::<#ty>())
+            }
+        };
+        Some(ours! {
+            if let ::core::option::Option::Some(outcome) = #never {
+                return outcome;
+            }
+        })
+    }
+
     /// Refuses a closure that needs a unique borrow, or a type that is one.
     fn borrow_check(&self, escape: &Escape, subject: &TokenStream) -> TokenStream {
         let (message, note) = (in_format(&escape.message()), RuleId::S12.footer());
@@ -407,16 +409,18 @@ impl Parts<'_> {
         let of_closure = ours!(
             impl<R, F: ::core::ops::Fn() -> R> LendsNothing<R> for F {}
         );
-        let implemented = match (&escape.proof, &escape.shared) {
-            (Proof::Held(_), _) => of_kept,
-            (_, None) => of_closure,
-            (_, Some(_)) => ours!(#of_kept #[diagnostic::do_not_recommend] #of_closure),
+        let implemented = match &escape.proof {
+            Proof::Held(_) => of_kept,
+            _ if escape.fields.is_empty() => of_closure,
+            _ => ours!(#of_kept #[diagnostic::do_not_recommend] #of_closure),
         };
-        let fields = escape.shared.iter().flatten();
-        let subject = fields.fold(subject.clone(), |subject, field| {
-            let kept = ours!(#krate::__private::Moved(&#field).outlives_attempt());
-            ours!({ use #krate::__private::MayLeave as _; #kept.or(#subject) })
-        });
+        let subject = escape
+            .fields
+            .iter()
+            .fold(subject.clone(), |subject, field| {
+                let kept = ours!(#krate::__private::Moved(&#field).outlives_attempt());
+                ours!({ use #krate::__private::MayLeave as _; #kept.or(#subject) })
+            });
         ours! {
             #[diagnostic::on_unimplemented(message = #message, label = "borrowed here", note = #note)]
             trait LendsNothing<R> {

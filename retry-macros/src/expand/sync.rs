@@ -38,16 +38,23 @@ use syn::Expr;
 
 pub(super) fn loop_of(model: &Model, answer: &Answer, body: &Group) -> TokenStream {
     let parts = Parts::blocking(model, answer);
-    if is_bare(&parts) {
-        return bare(&parts, body);
-    }
-    if is_quick(&parts) {
-        return quick(&parts, body);
-    }
+    let looped = if is_bare(&parts) {
+        bare(&parts, body)
+    } else if is_quick(&parts) {
+        quick(&parts, body)
+    } else {
+        in_one(&parts, body)
+    };
+    let borrow = parts.answer_borrow();
+    ours!(#borrow #looped)
+}
+
+/// A loop that asks all that the policy may say, around each attempt in its place.
+fn in_one(parts: &Parts<'_>, body: &Group) -> TokenStream {
     let found = parts.moves(body);
-    let attempt = attempt(&parts, parts.runs_again(&found, closure(&parts, body)));
+    let attempt = attempt(parts, parts.runs_again(&found, closure(parts, body)));
     let (moved, prelude) = (parts.moved(&found), parts.prelude());
-    let full = full(&parts, &attempt);
+    let full = full(parts, &attempt);
     let looped = parts.used_up(if parts.model.clone.is_empty() {
         full
     } else {
@@ -250,10 +257,6 @@ fn quick(parts: &Parts<'_>, body: &Group) -> TokenStream {
 
 /// The closure stands where the body stands, for the compiler's messages.
 fn closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
-    parts.lends_nothing(plain_closure(parts, body))
-}
-
-fn plain_closure(parts: &Parts<'_>, body: &Group) -> TokenStream {
     if let Some(form) = parts.form() {
         // The dead return gives the closure its type, which cannot be written here.
         let (span, statements) = (at(body.span()), parts.statements(body));

@@ -83,5 +83,6 @@ pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{
     CopyOf, HasCopies, Kept, Lacked, MayLeave, Moved, MovedUnique, MovedValue, ReborrowedValue,
-    Unique, UniqueValue, ValueOf, WrongValue, attempts, ignore, taken_apart, type_of, waits_with,
+    Unique, UniqueValue, ValueOf, WrongValue, attempts, ignore, never_mut, taken_apart, type_of,
+    waits_with,
 };

@@ -250,6 +250,12 @@ pub const fn taken_apart<T>(_: &T) -> Option<T> {
     None
 }
 
+/// Returns no mutable reference to a value of this type.
+#[inline(always)]
+pub const fn never_mut<'a, T: ?Sized>(_: &T) -> Option<&'a mut T> {
+    None
+}
+
 /// Returns the type of what a closure returns, without calling it.
 #[inline(always)]
 pub fn type_of<T>(_: impl FnOnce() -> T) -> PhantomData<T> {

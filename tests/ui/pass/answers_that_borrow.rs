@@ -94,6 +94,28 @@ impl<'i> Client<'i> {
         Ok((self.input, self.count + more))
     }
 
+    // Beside a part that changes, and another parameter.
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn beside_many_changes<'a>(&'a mut self, out: &mut Vec<u8>) -> Result<&'a str, String> {
+        for _ in 0..self.page.len() {
+            self.count += 1;
+            out.push(0);
+        }
+        if self.page.is_empty() {
+            return Err(format!("{}", self.count));
+        }
+        Ok(&self.page[1..])
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn of_a_pattern(&mut self) -> Result<&str, String> {
+        self.count += 1;
+        match &self.page {
+            page if page.is_empty() => Err(String::new()),
+            page => Ok(page.trim()),
+        }
+    }
+
     #[retry(max = 3, backoff = "none", on(_))]
     fn guard(&mut self) -> Result<RefMut<'_, u32>, String> {
         Ok(self.cell.borrow_mut())
@@ -209,6 +231,8 @@ fn main() {
     assert_eq!(client.input(), Ok(&b"page"[..]));
     assert_eq!(client.part_of_input(), Ok(&b"p"[..]));
     assert!(client.fields().is_ok());
+    assert_eq!(client.beside_many_changes(&mut Vec::new()), Ok("age"));
+    assert_eq!(client.of_a_pattern(), Ok("page"));
     assert!(client.guard().is_ok());
     assert_eq!(client.allocated(), Ok(&mut 3));
     assert_eq!(client.behind_a_pointer(), Ok(&mut 4));

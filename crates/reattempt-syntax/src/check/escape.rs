@@ -1,7 +1,6 @@
 //! An answer that takes a unique borrow of a parameter out of the attempt.
 
 use reattempt_policy::rules::RuleId;
-use syn::Ident;
 
 use crate::async_trait;
 use crate::diagnostics::Diagnostics;
@@ -14,7 +13,6 @@ pub(super) fn borrowed(
     function: &Function,
     answer: &Answer,
     flow: &Flow,
-    cloned: &[Ident],
     faults: &mut Diagnostics,
 ) -> Option<Escape> {
     let (Some(body), Some(ty)) = (&function.body, answer.ty()) else {
@@ -24,7 +22,7 @@ pub(super) fn borrowed(
         Flow::Future { .. } => self_in(async_trait::body(body)?.stream()),
         Flow::Sync | Flow::Async => body.stream(),
     };
-    let found = escape::find(&function.signature, ty, &body, cloned)?;
+    let found = escape::find(&function.signature, ty, &body)?;
     if matches!(found.proof, Proof::Certain) {
         faults.push(found.span(), RuleId::S12, found.message());
         return None;

@@ -63,8 +63,7 @@ pub fn function(
     model.owned = crate::moves::owned(&item.signature, item.body.as_ref());
     let is_cloned = |owned: &Owned| model.clone.iter().any(|(name, _)| *name == owned.name);
     model.owned.retain(|owned| !is_cloned(owned));
-    let cloned: Vec<_> = model.clone.iter().map(|(name, _)| name.clone()).collect();
-    model.escape = escape::borrowed(item, answer, flow, &cloned, faults);
+    model.escape = escape::borrowed(item, answer, flow, faults);
     named::shared(&model, faults);
     if let Some(body) = &item.body {
         progress::find(&mut model, body.stream(), faults);

@@ -1,25 +1,27 @@
 //! Answers that hold a unique borrow of a parameter: the next attempt would need the same borrow.
 //!
-//! The signature shows which parameters an answer may borrow, the body which of them it certainly does. Where only types
-//! tell, the compiler is asked: of the answer alone, in front of the body, if it names no variable of the body; else of the
-//! whole body, which is a closure in a sync function, and a copy in one in an async function.
+//! The signature shows which parameters an answer may borrow, the body which part of them it does. Where only types tell
+//! whether an attempt needs that part by `&mut`, the compiler is asked of a copy of the body in which all else has another
+//! name.
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{
-    Block, CapturedParam, Expr, FnArg, GenericArgument, Lifetime, Pat, PathArguments, ReceiverKind,
-    Signature, Stmt, Type, TypeParamBound,
+    Block, CapturedParam, FnArg, Lifetime, Pat, ReceiverKind, Signature, Stmt, Type, TypeParamBound,
 };
 
+use self::apart::Subject;
+pub use self::apart::{Apart, StandIn};
 use self::walk::{Bound, Found, How, Walk};
-use crate::item::{has_word, names};
-use crate::moves::{bounds_of, declared};
+use crate::item::{generics, has_word, names};
+use crate::moves::{any_name, bounds_of, declared};
 use crate::rename::self_to;
 use crate::tokens::is_error;
 
+mod apart;
 mod flow;
 mod walk;
 
@@ -32,9 +34,10 @@ pub struct Escape {
     pub place: TokenStream,
     /// What says that the borrow is a unique one.
     pub proof: Proof,
-    /// Of a shared borrow of what the attempt may need by `&mut`, the fields on the way to it: one that is a reference is
-    /// borrowed for longer.
-    pub shared: Option<Vec<TokenStream>>,
+    /// Whether the answer may borrow by `&` what the attempt needs by `&mut`.
+    pub is_shared: bool,
+    /// The fields on the way to what is borrowed: of a reference it is borrowed for longer.
+    pub fields: Vec<TokenStream>,
     /// Whether an attempt may fail in a statement before it.
     pub follows_failure: bool,
 }
@@ -44,21 +47,14 @@ pub struct Escape {
 pub enum Proof {
     /// The source.
     Certain,
-    /// The compiler, asked whether the body borrows anything uniquely.
-    Body,
-    /// The compiler, asked whether this answer does, in which these other parameters are used.
-    Answer(TokenStream, Vec<Ident>),
+    /// The compiler, asked whether the body borrows the part uniquely.
+    Body(Apart),
     /// The compiler, asked whether one of these is a mutable reference: `self`, or fields that become parts of the answer.
     Held(Vec<TokenStream>),
 }
 
 /// Returns the first borrow that an answer of this type takes out of an attempt.
-pub fn find(
-    signature: &Signature,
-    answer: &Type,
-    body: &TokenStream,
-    cloned: &[Ident],
-) -> Option<Escape> {
+pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<Escape> {
     let held = Held::by(answer, signature);
     let sources = borrowed_parameters(signature, &held);
     // What is compiled only sometimes may not be what answers.
@@ -81,9 +77,7 @@ pub fn find(
         signature,
         borrowed: &borrowed,
         bound: &bound,
-        statements: &statements,
         body,
-        cloned,
     };
     let escape = asked.of_all(found, &held, successes.last()).or_else(|| {
         let mut sources = borrowed.iter().chain(&hidden);
@@ -134,10 +128,7 @@ struct Asked<'a> {
     signature: &'a Signature,
     borrowed: &'a [Borrowed],
     bound: &'a Bound,
-    statements: &'a [Stmt],
     body: &'a TokenStream,
-    /// The parameters of which each attempt has its own copy.
-    cloned: &'a [Ident],
 }
 
 impl Asked<'_> {
@@ -151,13 +142,18 @@ impl Asked<'_> {
         if let Some(found) = certain {
             return Some(found.proven_by(Proof::Certain));
         }
-        // A `&mut` in the answer comes from this parameter, even where no expression shows it, unless it has no lifetime.
+        // Even where no expression shows it, what has the lifetime of one parameter comes from that, unless it has none.
         let may_be_free = has_word(self.body, "unsafe") || has_word(self.body, "leak");
-        if let (Some(source), Some(place)) = (held.only_source(self.borrowed), success)
-            && names(self.body, &source.name)
+        if let (Some(source), Some(place)) = (self.only_source(held), success)
             && !may_be_free
         {
-            found.push(Found::in_answer(source, place.clone()));
+            let part = apart::only_part(&source.name, self.body);
+            if let Some(part) = part.or_else(|| held.is_unique().then(Vec::new)) {
+                found.push(Found {
+                    part,
+                    ..Found::in_answer(source, place.clone())
+                });
+            }
         }
         let (fields, found): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|it| it.how == How::Field);
@@ -183,132 +179,36 @@ impl Asked<'_> {
         if lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime)) {
             return None;
         }
-        let answer = found.answer.as_ref();
-        let answer = answer.filter(|answer| self.bound.leaves_alone(answer));
-        if found.how == How::Shared
-            && let Some(escape) = self.of_shared(found, answer)
-        {
-            return Some(escape);
-        }
-        if let Some(answer) = answer
-            && let Some(others) = self.others_in(&found.name, answer)
-        {
-            let proof = Proof::Answer(answer.clone(), others);
-            return Some(found.proven_by(proof));
-        }
-        if self.is_body_asked(found) {
-            return Some(found.proven_by(Proof::Body));
-        }
-        // A function that takes `&'a mut` scratch space and passes all of it on borrows it uniquely.
-        found.is_scratch().then(|| found.proven_by(Proof::Certain))
-    }
-
-    /// A shared borrow, of what another statement may need by `&mut`.
-    fn of_shared(&self, found: &Found, answer: Option<&TokenStream>) -> Option<Escape> {
-        let part = part_of(&found.name, &found.place)?;
-        let changes = self.changes(&found.name, &part);
-        if changes.is_empty() {
-            return None;
-        }
-        let there: Vec<_> = changes
-            .iter()
-            .filter_map(|it| self.in_front(&found.name, it))
-            .collect();
-        let asked = answer
-            .filter(|_| !there.is_empty())
-            .map(|answer| quote::quote!({ #(#there)* #answer }));
-        let asked = asked.and_then(|asked| Some((self.others_in(&found.name, &asked)?, asked)));
-        let proof = match asked {
-            Some((others, asked)) => Proof::Answer(asked, others),
-            None if self.is_body_asked(found) => Proof::Body,
-            None => return None,
+        let subject = Subject {
+            name: &found.name,
+            part: &found.part,
+            place: found.user.clone().map(|it| it.into_iter().collect()),
+        };
+        let Some(apart) = Apart::of(self.signature, self.body, &subject) else {
+            // A function that takes `&'a mut` scratch space and passes all of it on borrows it uniquely.
+            return found.is_scratch().then(|| found.proven_by(Proof::Certain));
         };
         Some(Escape {
-            shared: Some(places(&found.name, found.place.span(), &part)),
-            ..found.proven_by(proof)
+            is_shared: found.user.is_none(),
+            fields: apart::places(&found.name, found.place.span(), &found.part),
+            ..found.proven_by(Proof::Body(apart))
         })
     }
 
-    /// A statement that can stand in front of the body: what it binds by itself it brings along.
-    fn in_front(&self, name: &Ident, statement: &Stmt) -> Option<TokenStream> {
-        let others = self.statements.iter().filter(|it| *it != statement);
-        let others: Vec<_> = others.collect();
-        let bound = Bound::by(&others);
-        let tokens = statement.to_token_stream();
-        if bound.leaves_alone(&tokens) {
-            return Some(tokens);
-        }
-        // Whatever it assigns to a part of the parameter, it changes that.
-        let Stmt::Expr(Expr::Assign(assign), _) = statement else {
-            return None;
+    /// The only parameter that has a lifetime of the answer.
+    fn only_source(&self, held: &Held) -> Option<&Borrowed> {
+        let by_reference = held.only_source(self.borrowed);
+        let by_name = || {
+            let mut sources = self.borrowed.iter().filter(|it| {
+                let is_own = |lifetime| held.own.contains(lifetime);
+                let has_no_receiver = self.signature.receiver().is_none();
+                it.is_named && (has_no_receiver || it.lifetime.as_ref().is_some_and(is_own))
+            });
+            let source = sources.next()?;
+            sources.next().is_none().then_some(source)
         };
-        let place = assign.left.to_token_stream();
-        let none = quote::quote!(::core::option::Option::None);
-        (names(&place, name) && bound.leaves_alone(&place))
-            .then(|| quote::quote!(#place = ::core::option::Option::unwrap(#none);))
-    }
-
-    /// Whether the closure of a body tells what the body does with this parameter.
-    fn is_body_asked(&self, found: &Found) -> bool {
-        // Another parameter that is changed would answer for this one.
-        self.is_alone(found) && (found.is_scratch() || are_one(&found.name, self.body))
-    }
-
-    /// Whether nothing but its parameter, and those that are borrowed beside it, can be what an attempt changes.
-    fn is_alone(&self, found: &Found) -> bool {
-        self.signature.inputs.iter().all(|input| {
-            let other = match input {
-                FnArg::Receiver(receiver) => Ident::new("self", receiver.self_token.span),
-                FnArg::Typed(typed) => match &*typed.pat {
-                    Pat::Ident(name) => name.ident.clone(),
-                    _ => return false,
-                },
-            };
-            let mut borrowed = self.borrowed.iter();
-            let is_beside = borrowed.any(|it| it.name == other) && names(&found.place, &other);
-            other == found.name
-                || is_beside
-                || self.cloned.contains(&other)
-                || is_shared(input)
-                || is_only_borrowed(&other, self.body)
-        })
-    }
-
-    /// The statements that may need the part of a parameter by `&mut`, in blocks too.
-    fn changes<'s>(&'s self, name: &'s Ident, part: &'s [String]) -> Vec<&'s Stmt> {
-        let mut changes = Changes {
-            name,
-            part,
-            found: Vec::new(),
-        };
-        for statement in self.statements {
-            changes.visit_stmt(statement);
-        }
-        changes.found
-    }
-
-    /// The other parameters in an answer, unless one of them is a `self` that would answer for this one.
-    fn others_in(&self, name: &Ident, answer: &TokenStream) -> Option<Vec<Ident>> {
-        let mut others = Vec::new();
-        for input in &self.signature.inputs {
-            let other = match input {
-                FnArg::Receiver(receiver) => Ident::new("self", receiver.self_token.span),
-                FnArg::Typed(typed) => match &*typed.pat {
-                    Pat::Ident(name) => name.ident.clone(),
-                    _ => return None,
-                },
-            };
-            let is_borrowed = self.borrowed.iter().any(|it| it.name == other);
-            if other == *name || is_borrowed || !names(answer, &other) {
-                continue;
-            }
-            match input {
-                FnArg::Receiver(_) if is_shared(input) => {}
-                FnArg::Receiver(_) => return None,
-                FnArg::Typed(_) => others.push(other),
-            }
-        }
-        Some(others)
+        let source = by_reference.or_else(by_name)?;
+        names(self.body, &source.name).then_some(source)
     }
 
     /// Whether the answer may as well borrow a parameter that has the same lifetime, and is not borrowed uniquely.
@@ -318,46 +218,6 @@ impl Asked<'_> {
         let has_it = |input: &&FnArg| names(&input.to_token_stream(), lifetime);
         self.signature.inputs.iter().filter(has_it).count() > unique.count()
     }
-}
-
-/// The statements that may need a part of a parameter by `&mut`.
-struct Changes<'s> {
-    name: &'s Ident,
-    part: &'s [String],
-    found: Vec<&'s Stmt>,
-}
-
-impl Changes<'_> {
-    fn has(&self, statement: &Stmt) -> bool {
-        let Stmt::Expr(expr, end) = statement else {
-            return false;
-        };
-        let mut uses = Vec::new();
-        parts_of(self.name, &statement.to_token_stream(), &mut uses);
-        // Of two parts of which one holds the other, the closure of an attempt borrows the larger one.
-        let larger = uses.iter().filter(|it| self.part.starts_with(it));
-        let whole = larger.map(Vec::as_slice).min_by_key(|it| it.len());
-        let whole = whole.unwrap_or(self.part);
-        (end.is_some() || is_unit(expr))
-            && !uses.is_empty()
-            && uses.iter().all(|it| it.starts_with(whole))
-            && !walk::has_hidden(expr)
-    }
-}
-
-impl<'s> Visit<'s> for Changes<'s> {
-    fn visit_stmt(&mut self, statement: &'s Stmt) {
-        if self.has(statement) {
-            self.found.push(statement);
-        } else {
-            visit::visit_stmt(self, statement);
-        }
-    }
-
-    // These run at another time, or never.
-    fn visit_expr_closure(&mut self, _: &'s syn::ExprClosure) {}
-    fn visit_expr_async(&mut self, _: &'s syn::ExprAsync) {}
-    fn visit_item(&mut self, _: &'s syn::Item) {}
 }
 
 /// The lifetimes in an answer.
@@ -485,12 +345,6 @@ impl<'ast> Visit<'ast> for Held {
     fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
 }
 
-/// Whether an expression at the end of a line is a statement.
-const fn is_unit(expr: &Expr) -> bool {
-    matches!(expr, Expr::ForLoop(_) | Expr::While(_))
-        || matches!(expr, Expr::If(it) if it.else_branch.is_none())
-}
-
 /// Whether a type is an `impl Trait` that names what it borrows.
 fn is_opaque(answer: &Type) -> bool {
     struct Opaque(bool);
@@ -518,6 +372,8 @@ struct Borrowed {
     /// Whether the answer names its lifetime.
     is_named: bool,
     is_receiver_by_value: bool,
+    /// Whether what it points to has no lifetime, as far as its type shows: what the answer borrows is a part of that.
+    is_owned: bool,
 }
 
 fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
@@ -534,6 +390,7 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
             lifetime: lifetime.map(|it| it.ident.clone()),
             is_named,
             is_receiver_by_value: false,
+            is_owned: false,
         })
     };
     let inputs = signature.inputs.iter().filter_map(|input| match input {
@@ -551,6 +408,7 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
                         lifetime: None,
                         is_named: false,
                         is_receiver_by_value: true,
+                        is_owned: false,
                     });
                 }
                 _ => return None,
@@ -561,7 +419,11 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
             (Pat::Ident(name), Type::Reference(it))
                 if it.mutability.is_some() && name.by_ref.is_none() =>
             {
-                borrow(name.ident.clone(), it.lifetime.as_ref(), !is_borrowed)
+                let borrowed = borrow(name.ident.clone(), it.lifetime.as_ref(), !is_borrowed);
+                borrowed.map(|borrowed| Borrowed {
+                    is_owned: is_owned(&it.elem, signature),
+                    ..borrowed
+                })
             }
             _ => None,
         },
@@ -569,108 +431,14 @@ fn borrowed_parameters(signature: &Signature, held: &Held) -> Vec<Borrowed> {
     inputs.collect()
 }
 
-/// Whether no two parts of a parameter are used on their own: then a unique borrow of one is that of the other.
-fn are_one(name: &Ident, body: &TokenStream) -> bool {
-    let mut uses = Vec::new();
-    parts_of(name, body, &mut uses);
-    let largest = uses.iter().min_by_key(|it| it.len());
-    largest.is_none_or(|largest| uses.iter().all(|it| it.starts_with(largest)))
-}
-
-/// The fields of each use of a parameter; none where it is used as a whole.
-fn parts_of(name: &Ident, tokens: &TokenStream, uses: &mut Vec<Vec<String>>) {
-    let tokens: Vec<_> = tokens.clone().into_iter().collect();
-    for (index, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Group(group) => parts_of(name, &group.stream(), uses),
-            TokenTree::Ident(found) if found == name => {
-                let after = tokens.get(index.saturating_add(1)..).unwrap_or_default();
-                uses.push(fields(after));
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The fields of the first use.
-fn part_of(name: &Ident, tokens: &TokenStream) -> Option<Vec<String>> {
-    let mut uses = Vec::new();
-    parts_of(name, tokens, &mut uses);
-    uses.into_iter().next()
-}
-
-/// The fields on the way to a part of a parameter: `self.a` and `self.a.b`.
-fn places(name: &Ident, span: Span, part: &[String]) -> Vec<TokenStream> {
-    let mut place = name.to_token_stream();
-    let places = part.iter().map_while(|field| {
-        let mut field = field.parse::<TokenStream>().ok()?.into_iter().next()?;
-        field.set_span(span);
-        place = quote::quote!(#place.#field);
-        Some(place.clone())
-    });
-    places.collect()
-}
-
-/// The fields that are named in front of a call.
-fn fields(mut tokens: &[TokenTree]) -> Vec<String> {
-    let mut fields = Vec::new();
-    while let [TokenTree::Punct(dot), field, rest @ ..] = tokens {
-        let is_call = matches!((field, rest), (TokenTree::Ident(_), [TokenTree::Group(call), ..]) if call.delimiter() == Delimiter::Parenthesis);
-        if dot.as_char() != '.' || is_call {
-            break;
-        }
-        fields.push(field.to_string());
-        tokens = rest;
-    }
-    fields
-}
-
-/// Whether each use of a parameter is a `&` in front of it.
-fn is_only_borrowed(name: &Ident, tokens: &TokenStream) -> bool {
-    let mut is_sign = false;
-    tokens.clone().into_iter().all(|token| {
-        let is_behind_sign = is_sign;
-        is_sign = matches!(&token, TokenTree::Punct(sign) if sign.as_char() == '&');
-        match &token {
-            TokenTree::Group(group) => is_only_borrowed(name, &group.stream()),
-            TokenTree::Ident(found) => found != name || is_behind_sign,
-            _ => true,
-        }
-    })
-}
-
-/// Whether an attempt can only read it.
-fn is_shared(input: &FnArg) -> bool {
-    match input {
-        FnArg::Receiver(receiver) => match &receiver.kind {
-            ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
-            _ => false,
-        },
-        FnArg::Typed(typed) => match (&*typed.pat, &*typed.ty) {
-            (Pat::Ident(name), ty) if name.mutability.is_none() => match ty {
-                Type::Path(path) => match path.path.segments.last() {
-                    Some(last) if last.ident == "Option" => is_only_read(&last.arguments),
-                    Some(_) => path.path.get_ident().is_some_and(is_plain),
-                    None => false,
-                },
-                ty => is_shared_reference(ty),
-            },
-            _ => false,
-        },
-    }
-}
-
-fn is_shared_reference(ty: &Type) -> bool {
-    matches!(ty, Type::Reference(it) if it.mutability.is_none())
-}
-
-/// Whether what an `Option` holds is read through a reference.
-fn is_only_read(arguments: &PathArguments) -> bool {
-    let PathArguments::AngleBracketed(arguments) = arguments else {
-        return false;
-    };
-    let mut all = arguments.args.iter();
-    all.all(|it| matches!(it, GenericArgument::Type(ty) if is_shared_reference(ty)))
+/// Whether a type shows no lifetime and nothing that may hold one.
+fn is_owned(ty: &Type, signature: &Signature) -> bool {
+    let mut generics = generics(signature);
+    generics.extend(["Self", "impl", "dyn"].map(|word| Ident::new(word, Span::call_site())));
+    let tokens = ty.to_token_stream();
+    let has_lifetime = tokens.to_string().contains('\'') || matches!(ty, Type::Reference(_));
+    let is_hidden = |name: &str, _| generics.iter().any(|it| it == name) || name.len() == 1;
+    !has_lifetime && !any_name(&tokens, &is_hidden)
 }
 
 /// Whether an attempt may fail in a statement.
@@ -689,14 +457,6 @@ fn may_fail(statement: &Stmt) -> bool {
     fails.0
 }
 
-fn is_plain(name: &Ident) -> bool {
-    const NAMES: &[&str] = &[
-        "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64",
-        "i128", "isize", "f32", "f64", "String",
-    ];
-    NAMES.contains(&&*name.to_string())
-}
-
 impl Escape {
     /// Returns where it is.
     pub fn span(&self) -> Span {
@@ -707,11 +467,11 @@ impl Escape {
     pub(crate) fn call_self(&mut self, name: &Ident) {
         let renamed = |tokens: &mut TokenStream| *tokens = self_to(std::mem::take(tokens), name);
         renamed(&mut self.place);
-        self.shared.iter_mut().flatten().for_each(renamed);
+        self.fields.iter_mut().for_each(renamed);
         match &mut self.proof {
-            Proof::Answer(asked, _) => renamed(asked),
+            Proof::Body(apart) => apart.call_self(name),
             Proof::Held(places) => places.iter_mut().for_each(renamed),
-            Proof::Certain | Proof::Body => {}
+            Proof::Certain => {}
         }
         if self.name == "self" {
             self.name = name.clone();
@@ -730,7 +490,7 @@ impl Escape {
         } else {
             ""
         };
-        let by = if self.shared.is_some() {
+        let by = if self.is_shared {
             ", which the attempt borrows by `&mut`, and the next attempt needs it"
         } else {
             " by `&mut`, and the next attempt needs the same borrow"

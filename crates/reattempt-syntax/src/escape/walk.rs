@@ -1,12 +1,12 @@
 //! The walk over what a body answers.
 
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprMethodCall, ExprReturn, Item, Local, Pat, Stmt, Token};
 
-use super::{Borrowed, Escape, Held, Proof};
+use super::{Borrowed, Escape, Held, Proof, apart};
 use crate::moves::any_name;
 use crate::tokens::{is_camel_case, is_error, is_of};
 
@@ -69,50 +69,6 @@ impl<'ast> Visit<'ast> for Bound {
     }
 }
 
-/// Whether an expression leaves the place where it stands, or hides what it is.
-struct Leaves(bool);
-
-impl Leaves {
-    fn is_in(expr: &Expr) -> bool {
-        let mut leaves = Self(false);
-        leaves.visit_expr(expr);
-        leaves.0
-    }
-}
-
-impl<'ast> Visit<'ast> for Leaves {
-    fn visit_expr_return(&mut self, _: &'ast ExprReturn) {
-        self.0 = true;
-    }
-    fn visit_expr_break(&mut self, _: &'ast syn::ExprBreak) {
-        self.0 = true;
-    }
-    fn visit_expr_continue(&mut self, _: &'ast syn::ExprContinue) {
-        self.0 = true;
-    }
-    fn visit_macro(&mut self, _: &'ast syn::Macro) {
-        self.0 = true;
-    }
-}
-
-/// Whether an expression hides what it does.
-pub(super) fn has_hidden(expr: &Expr) -> bool {
-    struct Hidden(bool);
-    impl<'ast> Visit<'ast> for Hidden {
-        fn visit_macro(&mut self, call: &'ast syn::Macro) {
-            self.0 |= !["matches", "vec"]
-                .iter()
-                .any(|name| call.path.is_ident(name));
-        }
-        fn visit_item(&mut self, _: &'ast Item) {
-            self.0 = true;
-        }
-    }
-    let mut hidden = Hidden(false);
-    hidden.visit_expr(expr);
-    hidden.0
-}
-
 /// How an answer borrows a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
@@ -135,8 +91,10 @@ pub(super) struct Found {
     pub(super) name: Ident,
     pub(super) place: TokenStream,
     pub(super) how: How,
-    /// The whole answer, if its type is that of the function.
-    pub(super) answer: Option<TokenStream>,
+    /// The fields of the parameter that lead to what is borrowed.
+    pub(super) part: Vec<String>,
+    /// The code that may need it by `&mut`, where that decides: not what borrows it by `&` after the rest.
+    pub(super) user: Option<TokenStream>,
     /// The lifetime of the parameter, if the answer names it.
     pub(super) lifetime: Option<Ident>,
 }
@@ -148,7 +106,8 @@ impl Found {
             name: source.name.clone(),
             place,
             how: How::Perhaps,
-            answer: None,
+            part: Vec::new(),
+            user: None,
             lifetime: source.lifetime.clone().filter(|_| source.is_named),
         }
     }
@@ -163,7 +122,8 @@ impl Found {
             name: self.name.clone(),
             place: self.place.clone(),
             proof,
-            shared: None,
+            is_shared: false,
+            fields: Vec::new(),
             follows_failure: false,
         }
     }
@@ -174,14 +134,14 @@ pub(super) struct Walk<'a> {
     borrowed: &'a [Borrowed],
     /// The variables that are bound once, where the body begins.
     locals: Vec<(&'a Ident, &'a Expr)>,
+    /// The variables of the patterns of a `match` or an `if let`, and what is matched.
+    matched: Vec<(Ident, &'a Expr)>,
     /// What the answer holds.
     held: &'a Held,
     /// Whether it is an `impl Trait` that names what it borrows.
     pub(super) is_opaque: bool,
     /// Whether it is a `Cow`, which may own what it holds.
     pub(super) may_be_owned: bool,
-    /// The answer around this place.
-    answer: Option<TokenStream>,
     pub(super) found: Vec<Found>,
     /// The answers that may be successes.
     pub(super) successes: Vec<TokenStream>,
@@ -215,10 +175,10 @@ impl<'a> Walk<'a> {
         Self {
             borrowed,
             locals: locals.collect(),
+            matched: Matched::in_all(statements, bound),
             held,
             is_opaque: false,
             may_be_owned: false,
-            answer: None,
             found: Vec::new(),
             successes: Vec::new(),
         }
@@ -251,7 +211,6 @@ impl<'a> Walk<'a> {
             _ if is_error(expr) => {}
             _ => {
                 self.successes.push(expr.to_token_stream());
-                self.answer = (!Leaves::is_in(expr)).then(|| expr.to_token_stream());
                 match expr {
                     Expr::Call(call) => match call.args.first() {
                         Some(value) if is_of(&call.func, &["Ok", "Some"]) => self.value(value),
@@ -259,7 +218,6 @@ impl<'a> Walk<'a> {
                     },
                     _ => self.value(expr),
                 }
-                self.answer = None;
             }
         }
     }
@@ -304,10 +262,8 @@ impl<'a> Walk<'a> {
                 };
                 self.found(expr, expr, how);
             }
-            Expr::Path(path) => {
-                let answer = self.answer.take();
+            Expr::Path(_) => {
                 if let Some(value) = self.local(expr) {
-                    self.answer = answer.and_then(|it| with_value(&it, path, value));
                     self.value(value);
                 }
             }
@@ -382,7 +338,8 @@ impl<'a> Walk<'a> {
 
     /// Notes a borrow of a place, if it is a part of a parameter.
     fn found(&mut self, place: &Expr, borrow: &Expr, how: How) {
-        let Some(parameter) = self.root(place) else {
+        let matched = self.matched_by(place);
+        let Some(parameter) = self.root(matched.unwrap_or(place)) else {
             return;
         };
         let how = match (parameter.is_receiver_by_value, place) {
@@ -391,9 +348,11 @@ impl<'a> Walk<'a> {
             (true, Expr::Field(_)) if how == How::Field => how,
             (true, _) => return,
         };
+        let user = matched.unwrap_or(borrow).to_token_stream();
         self.found.push(Found {
             how,
-            answer: self.answer.clone(),
+            part: self.part_of(&parameter.name, matched.unwrap_or(place)),
+            user: (how != How::Shared && !parameter.is_owned).then_some(user),
             ..Found::in_answer(parameter, borrow.to_token_stream())
         });
     }
@@ -404,11 +363,13 @@ impl<'a> Walk<'a> {
             return None;
         };
         let name = path.path.get_ident()?;
-        let found = self.locals.iter().find(|(local, _)| *local == name);
-        let (_, value) = *found?;
-        self.answer = None;
+        let locals = self.locals.iter().map(|(local, value)| (*local, *value));
+        let matched = self.matched.iter().map(|(it, value)| (it, *value));
+        let mut known = locals.chain(matched);
+        let (_, value) = known.find(|(local, _)| *local == name)?;
         // Each once: it may be made of itself.
         self.locals.retain(|(local, _)| *local != name);
+        self.matched.retain(|(local, _)| local != name);
         Some(value)
     }
 
@@ -432,45 +393,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The answer with the value of a variable in place of its name.
-fn with_value(answer: &TokenStream, variable: &syn::ExprPath, value: &Expr) -> Option<TokenStream> {
-    let name = variable.path.get_ident()?;
-    let value_tokens = value.to_token_stream();
-    let value_tokens = match value {
-        Expr::Await(_) | Expr::Call(_) | Expr::MethodCall(_) | Expr::Try(_) => value_tokens,
-        _ => quote::quote!((#value_tokens)),
-    };
-    let mut uses = 0_usize;
-    let replaced = replaced(answer, name, &value_tokens, &mut uses);
-    (uses == 1 && !Leaves::is_in(value)).then_some(replaced)
-}
-
-fn replaced(
-    tokens: &TokenStream,
-    name: &Ident,
-    value: &TokenStream,
-    uses: &mut usize,
-) -> TokenStream {
-    let tokens = tokens.clone().into_iter().map(|token| match token {
-        TokenTree::Ident(found) if found == *name => {
-            *uses = uses.saturating_add(1);
-            value.clone()
-        }
-        TokenTree::Group(group) => {
-            let inside = replaced(&group.stream(), name, value, uses);
-            let mut changed = Group::new(group.delimiter(), inside);
-            changed.set_span(group.span());
-            TokenTree::from(changed).into()
-        }
-        token => token.into(),
-    });
-    tokens.collect()
-}
-
 /// How a method borrows what it is called on, by its name. `as_str` is not one of these: that of `Chars<'a>` borrows what its
 /// owner borrows.
 fn how_of(call: &ExprMethodCall) -> How {
-    const NAMES: &[&str] = &["as_deref", "as_ref", "first", "get", "iter", "last"];
+    const NAMES: &[&str] = &[
+        "as_bytes", "as_deref", "as_ref", "back", "chars", "first", "front", "get", "iter", "keys",
+        "last", "lines", "trim", "values",
+    ];
     let is_on_place = !matches!(&*call.receiver, Expr::MethodCall(_) | Expr::Call(_));
     if is_on_place && NAMES.contains(&&*call.method.to_string()) {
         How::Shared
@@ -493,14 +422,83 @@ fn passed_on(expr: &Expr) -> &Expr {
 impl<'a> Walk<'a> {
     /// The same of a variable that is another name for it, as in `let all: &mut Reader<dyn Read> = self;`.
     fn root_of_variable(&self, name: &Ident) -> Option<&'a Borrowed> {
+        let name = self.alias(name)?;
+        self.borrowed.iter().find(|it| it.name == *name)
+    }
+
+    /// What a variable is another name for.
+    fn alias(&self, name: &Ident) -> Option<&'a Ident> {
         let (_, value) = self.locals.iter().find(|(local, _)| *local == name)?;
         match value {
-            Expr::Path(path) => {
-                let name = path.path.get_ident()?;
-                self.borrowed.iter().find(|it| it.name == *name)
-            }
+            Expr::Path(path) => path.path.get_ident(),
             _ => None,
         }
+    }
+
+    /// The fields of a parameter that lead to a place, which may go by another name.
+    fn part_of(&self, name: &Ident, place: &Expr) -> Vec<String> {
+        let tokens = place.to_token_stream();
+        let part = apart::part_of(name, &tokens).or_else(|| {
+            let mut names = self.locals.iter().map(|(local, _)| *local);
+            let local = names.find(|local| self.alias(local) == Some(name))?;
+            apart::part_of(local, &tokens)
+        });
+        part.unwrap_or_default()
+    }
+
+    /// What is matched by the pattern that a place, or what it is a part of, comes from.
+    fn matched_by(&self, place: &Expr) -> Option<&'a Expr> {
+        match place {
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?;
+                let (_, matched) = self.matched.iter().find(|(it, _)| it == name)?;
+                Some(match matched {
+                    Expr::Reference(borrow) => &borrow.expr,
+                    matched => matched,
+                })
+            }
+            Expr::Field(field) => self.matched_by(&field.base),
+            Expr::Index(index) => self.matched_by(&index.expr),
+            _ => None,
+        }
+    }
+}
+
+/// The variables that patterns bind, and what is matched.
+struct Matched<'a>(Vec<(Ident, &'a Expr)>);
+
+impl<'a> Matched<'a> {
+    /// Those that stand for one thing wherever they stand.
+    fn in_all(statements: &'a [Stmt], bound: &Bound) -> Vec<(Ident, &'a Expr)> {
+        let mut matched = Self(Vec::new());
+        for statement in statements {
+            matched.visit_stmt(statement);
+        }
+        let Self(all) = matched;
+        let is_one = |(name, value): &(Ident, &Expr)| {
+            let same = all.iter().filter(|it| it.0 == *name && it.1 == *value);
+            same.count() == bound.0.iter().filter(|it| *it == name).count()
+        };
+        all.iter().filter(|it| is_one(it)).cloned().collect()
+    }
+
+    fn add(&mut self, pattern: &Pat, value: &'a Expr) {
+        let names = Bound::in_pattern(pattern);
+        self.0.extend(names.into_iter().map(|name| (name, value)));
+    }
+}
+
+impl<'a> Visit<'a> for Matched<'a> {
+    fn visit_expr_match(&mut self, chosen: &'a syn::ExprMatch) {
+        for arm in &chosen.arms {
+            self.add(&arm.pat, &chosen.expr);
+        }
+        visit::visit_expr_match(self, chosen);
+    }
+
+    fn visit_expr_let(&mut self, matched: &'a syn::ExprLet) {
+        self.add(&matched.pat, &matched.expr);
+        visit::visit_expr_let(self, matched);
     }
 }
 

@@ -44,7 +44,10 @@ fn a_bare_name_of_the_prelude_shows_that_there_is_one() {
             false,
         ),
         ("fn f(url: ::url::Url) { send(url) }", false),
-        ("fn f(to: T, auth: impl AsRef<str>) -> ::std::result::Result<u8, u8>", false),
+        (
+            "fn f(to: T, auth: impl AsRef<str>) -> ::std::result::Result<u8, u8>",
+            false,
+        ),
         ("fn f(url: Option<Url>) { ::std::mem::drop(url) }", false),
     ] {
         let tokens = tokens.parse().expect("tokens");

@@ -1,0 +1,321 @@
+//! A body that uses nothing of the function but one part of one parameter: what the compiler says of it, it says of that
+//! part.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
+use syn::{FnArg, Pat, ReceiverKind, Signature, Type};
+
+use crate::item::{has_word, names, parameters};
+use crate::moves::any_name;
+use crate::rename::self_to;
+use crate::tokens::is_camel_case;
+
+/// A copy of a body in which all else has another name.
+#[derive(Debug, Clone)]
+pub struct Apart {
+    /// The copy.
+    pub body: TokenStream,
+    /// What stands for the part.
+    pub source: StandIn,
+    /// What stands for all else.
+    pub others: Vec<StandIn>,
+}
+
+/// Another name for a parameter.
+#[derive(Debug, Clone)]
+pub struct StandIn {
+    /// The name.
+    pub name: Ident,
+    /// The parameter of which it has the type.
+    pub of: Ident,
+    /// Whether that is a `&mut` by its looks.
+    pub is_unique: bool,
+}
+
+/// What is asked about.
+pub(super) struct Subject<'a> {
+    /// The parameter.
+    pub(super) name: &'a Ident,
+    /// The fields that lead to the part of it.
+    pub(super) part: &'a [String],
+    /// The only code that may borrow it, if it is not all of the body.
+    pub(super) place: Option<Vec<TokenTree>>,
+}
+
+impl Apart {
+    /// Returns the copy of a body.
+    pub(super) fn of(
+        signature: &Signature,
+        body: &TokenStream,
+        subject: &Subject<'_>,
+    ) -> Option<Self> {
+        let is_conditional = |input: &FnArg| has_word(&input.to_token_stream(), "cfg");
+        // Two of the same `impl` would be one too many.
+        if has_word(body, "impl") || signature.inputs.iter().any(is_conditional) {
+            return None;
+        }
+        let (name, source) = (subject.name, Ident::new("source", Span::mixed_site()));
+        let rest = if name == "self" {
+            Ident::new("rest", Span::mixed_site())
+        } else {
+            name.clone()
+        };
+        let renaming = Renaming {
+            subject,
+            source: &source,
+            rest: &rest,
+        };
+        let mut copy = renaming.tokens(body, false, subject.place.is_none());
+        if !names(&copy, &source) {
+            return None;
+        }
+        let mut others = Vec::new();
+        if is_used(&rest, &copy) {
+            others.push(StandIn::of_unique(rest, name));
+        }
+        let unique: Vec<_> = signature.inputs.iter().filter_map(unique).collect();
+        for (of, _) in parameters(signature) {
+            if of == *name || !is_used(&of, body) {
+                continue;
+            }
+            let mut name = of.clone();
+            if of == "self" {
+                name = Ident::new("this", Span::mixed_site());
+                copy = self_to(copy, &name);
+            }
+            let is_unique = unique.contains(&of);
+            others.push(StandIn {
+                name,
+                of,
+                is_unique,
+            });
+        }
+        Some(Self {
+            body: copy,
+            source: StandIn::of_unique(source, name),
+            others,
+        })
+    }
+
+    /// Writes `name` for `self`.
+    pub(super) fn call_self(&mut self, name: &Ident) {
+        let all = self.others.iter_mut().chain([&mut self.source]);
+        let of_self = all.filter(|it| it.of == "self");
+        of_self.for_each(|it| it.of = name.clone());
+    }
+}
+
+impl StandIn {
+    fn of_unique(name: Ident, of: &Ident) -> Self {
+        Self {
+            name,
+            of: of.clone(),
+            is_unique: true,
+        }
+    }
+}
+
+/// The name of a parameter that is a `&mut`.
+fn unique(input: &FnArg) -> Option<Ident> {
+    match input {
+        FnArg::Receiver(receiver) => match &receiver.kind {
+            ReceiverKind::Reference(_, _, Some(_)) => {
+                Some(Ident::new("self", receiver.self_token.span))
+            }
+            _ => None,
+        },
+        FnArg::Typed(typed) => match (&*typed.pat, &*typed.ty) {
+            (Pat::Ident(name), Type::Reference(it)) if it.mutability.is_some() => {
+                Some(name.ident.clone())
+            }
+            _ => None,
+        },
+    }
+}
+
+/// Whether a variable of this name stands among the tokens.
+fn is_used(name: &Ident, tokens: &TokenStream) -> bool {
+    let is_it = |found: &str, is_start: bool| is_start && name == found;
+    any_name(tokens, &is_it)
+}
+
+/// Writes one name where the part of the parameter may be borrowed, and another one elsewhere.
+struct Renaming<'a> {
+    subject: &'a Subject<'a>,
+    source: &'a Ident,
+    rest: &'a Ident,
+}
+
+impl Renaming<'_> {
+    /// The tokens of a group, which may be the fields of a value.
+    fn tokens(&self, tokens: &TokenStream, are_fields: bool, is_place: bool) -> TokenStream {
+        let tokens: Vec<_> = tokens.clone().into_iter().collect();
+        let mut end_of_place = 0_usize;
+        let renamed = tokens.iter().enumerate().map(|(index, token)| {
+            let (before, from) = tokens.split_at_checked(index).unwrap_or_default();
+            if let Some(place) = &self.subject.place
+                && starts_with(from, place)
+            {
+                end_of_place = index.saturating_add(place.len());
+            }
+            let is_place = is_place || index < end_of_place;
+            let after = from.get(1..).unwrap_or_default();
+            match token {
+                TokenTree::Group(group) => {
+                    let are_fields = group.delimiter() == Delimiter::Brace && is_type(before);
+                    let inside = self.tokens(&group.stream(), are_fields, is_place);
+                    let mut copied = Group::new(group.delimiter(), inside);
+                    copied.set_span(group.span());
+                    TokenTree::from(copied).into()
+                }
+                TokenTree::Ident(name)
+                    if name == self.subject.name
+                        && !is_behind_dot(before)
+                        && !is_double(after, ':') =>
+                {
+                    let own = self.name(name, after, is_place);
+                    if !are_fields || !is_end(before.last()) {
+                        own.into_token_stream()
+                    } else if is_end(after.first()) {
+                        quote::quote!(#name: #own)
+                    } else {
+                        token.clone().into()
+                    }
+                }
+                token => token.clone().into(),
+            }
+        });
+        renamed.collect()
+    }
+
+    fn name(&self, name: &Ident, after: &[TokenTree], is_place: bool) -> Ident {
+        let is_source = is_place && overlaps(&fields(after), self.subject.part);
+        let mut own = if is_source { self.source } else { self.rest }.clone();
+        own.set_span(own.span().located_at(name.span()));
+        own
+    }
+}
+
+/// Whether what follows these tokens in braces are fields: `Page { .. }`, `Page::<T> { .. }`.
+fn is_type(before: &[TokenTree]) -> bool {
+    match before.last() {
+        Some(TokenTree::Ident(name)) => is_camel_case(name),
+        last => is_sign(last, '>') && !is_sign(before.iter().rev().nth(1), '='),
+    }
+}
+
+/// Whether tokens begin with a copy of others. What they look like as text depends on how they were made.
+fn starts_with(tokens: &[TokenTree], others: &[TokenTree]) -> bool {
+    tokens.len() >= others.len() && tokens.iter().zip(others).all(|(a, b)| is_same(a, b))
+}
+
+fn is_same(one: &TokenTree, other: &TokenTree) -> bool {
+    match (one, other) {
+        (TokenTree::Group(one), TokenTree::Group(other)) => {
+            let tokens = |group: &Group| group.stream().into_iter().collect::<Vec<_>>();
+            let (one_inside, inside) = (tokens(one), tokens(other));
+            one.delimiter() == other.delimiter()
+                && one_inside.len() == inside.len()
+                && starts_with(&one_inside, &inside)
+        }
+        (TokenTree::Punct(one), TokenTree::Punct(other)) => one.as_char() == other.as_char(),
+        (one, other) => one.to_string() == other.to_string(),
+    }
+}
+
+/// Whether a name behind these tokens is that of a field or of a part of a path.
+fn is_behind_dot(before: &[TokenTree]) -> bool {
+    let mut last = before.iter().rev();
+    let (last, previous) = (last.next(), last.next());
+    is_sign(last, '.') && !is_sign(previous, '.') || is_sign(last, ':') && is_sign(previous, ':')
+}
+
+fn is_double(tokens: &[TokenTree], sign: char) -> bool {
+    is_sign(tokens.first(), sign) && is_sign(tokens.get(1), sign)
+}
+
+fn is_sign(token: Option<&TokenTree>, sign: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(it)) if it.as_char() == sign)
+}
+
+fn is_end(token: Option<&TokenTree>) -> bool {
+    token.is_none() || is_sign(token, ',')
+}
+
+/// Whether one of two parts is the other one, or holds it.
+fn overlaps(one: &[String], other: &[String]) -> bool {
+    one.starts_with(other) || other.starts_with(one)
+}
+
+/// The part of a parameter that all its uses are uses of, unless two parts are used on their own.
+pub(super) fn only_part(name: &Ident, body: &TokenStream) -> Option<Vec<String>> {
+    let mut uses = Vec::new();
+    parts_of(name, body, &mut uses);
+    let largest = uses.iter().min_by_key(|it| it.len())?;
+    let is_one = uses.iter().all(|it| it.starts_with(largest));
+    is_one.then(|| largest.clone())
+}
+
+/// The fields of the first use.
+pub(super) fn part_of(name: &Ident, tokens: &TokenStream) -> Option<Vec<String>> {
+    let mut uses = Vec::new();
+    parts_of(name, tokens, &mut uses);
+    uses.into_iter().next()
+}
+
+/// The fields on the way to a part of a parameter: `self.a` and `self.a.b`.
+pub(super) fn places(name: &Ident, span: Span, part: &[String]) -> Vec<TokenStream> {
+    let mut place = name.to_token_stream();
+    let places = part.iter().map_while(|field| {
+        let mut field = field.parse::<TokenStream>().ok()?.into_iter().next()?;
+        field.set_span(span);
+        place = quote::quote!(#place.#field);
+        Some(place.clone())
+    });
+    places.collect()
+}
+
+/// The fields of each use of a parameter; none where it is used as a whole.
+fn parts_of(name: &Ident, tokens: &TokenStream, uses: &mut Vec<Vec<String>>) {
+    let tokens: Vec<_> = tokens.clone().into_iter().collect();
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => parts_of(name, &group.stream(), uses),
+            TokenTree::Ident(found) if found == name => {
+                let after = tokens.get(index.saturating_add(1)..).unwrap_or_default();
+                uses.push(fields(after));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The fields that are named in front of a call.
+fn fields(mut tokens: &[TokenTree]) -> Vec<String> {
+    let mut fields = Vec::new();
+    while let [TokenTree::Punct(dot), field, rest @ ..] = tokens {
+        let is_field = match field {
+            TokenTree::Ident(name) => name != "await" && !is_call(rest),
+            TokenTree::Literal(_) => true,
+            _ => false,
+        };
+        if dot.as_char() != '.' || !is_field {
+            break;
+        }
+        fields.push(field.to_string());
+        tokens = rest;
+    }
+    fields
+}
+
+/// Whether a name in front of the tokens is that of a method.
+fn is_call(after: &[TokenTree]) -> bool {
+    match after {
+        [TokenTree::Group(call), ..] => call.delimiter() == Delimiter::Parenthesis,
+        // `parse::<T>()`
+        [TokenTree::Punct(one), TokenTree::Punct(two), ..] => {
+            one.as_char() == ':' && two.as_char() == ':'
+        }
+        _ => false,
+    }
+}
