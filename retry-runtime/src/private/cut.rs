@@ -169,25 +169,9 @@ impl<E: From<GaveUp>> Unasked for E {
     }
 }
 
-/// Returns the error that `verify` is asked about after a time-out, where it is asked at all.
-pub fn unasked<E: Unasked>(policy: &Policy, cause: Cause<'_, E>, failures: u32) -> Option<E> {
-    unasked_end(policy, &cause, failures).map(E::unasked)
-}
-
-/// The same where `cut` makes the answer of an attempt that was cut off: where that cannot be made, it has said so.
-pub fn unasked_by<R: Outcome>(
-    policy: &Policy,
-    cause: Cause<'_, R::Error>,
-    failures: u32,
-    cut: fn(GaveUp) -> R,
-) -> Option<R::Error> {
-    cut(unasked_end(policy, &cause, failures)?).split().err()
-}
-
-fn unasked_end<E>(policy: &Policy, cause: &Cause<'_, E>, failures: u32) -> Option<GaveUp> {
+/// Returns the end of which the error is made that `verify` is asked about after a time-out, where it is asked at all.
+pub fn unasked<E>(policy: &Policy, cause: Cause<'_, E>, failures: u32) -> Option<GaveUp> {
     let asks = matches!(cause, Cause::TimedOut) && !policy.is_idempotent();
-    asks.then(|| {
-        let attempts = failures.saturating_add(1);
-        GaveUp::new(GiveUpReason::NotIdempotent, attempts).timed_out()
-    })
+    let attempts = failures.saturating_add(1);
+    asks.then(|| GaveUp::new(GiveUpReason::NotIdempotent, attempts).timed_out())
 }

@@ -46,7 +46,6 @@ pub use constants::{backoff, backoff_by, blame, broken, inherited, policy, refus
 pub use cut::{
     LostAnswer, Unasked, cause_of, cut, cut_foreign, cut_own, cut_parameter, fail_cut,
     fail_limited, fail_limited_retry_error, finished, refuse_blocking, timed_out, unasked,
-    unasked_by,
 };
 pub use cut_off::{IgnoredTimeout, refuse_restarts, refuse_timeout};
 pub use describe::*;
