@@ -210,8 +210,8 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
         }
     });
     let mut found = parts.moves(body);
-    // A copy of one call is soon compiled.
-    if awaited_call(body).is_some() {
+    // A copy of a short body is soon compiled.
+    if is_short(body) {
         found = found.with_unlikely();
     }
     let (moved, borrowed) = (parts.moved(&found), parts.borrowed());
@@ -255,6 +255,18 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
         None => call,
     };
     Some((call, awaited))
+}
+
+/// Whether a body has hardly more than a statement or two.
+fn is_short(body: &Group) -> bool {
+    fn tokens(stream: TokenStream) -> usize {
+        let inside = stream.into_iter().map(|token| match token {
+            TokenTree::Group(group) => tokens(group.stream()).saturating_add(1),
+            _ => 1,
+        });
+        inside.sum()
+    }
+    tokens(body.stream()) <= 80
 }
 
 /// What the body awaits, and where, if that is a call of which nothing has to outlive its own evaluation.

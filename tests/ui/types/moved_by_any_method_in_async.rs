@@ -26,6 +26,16 @@ impl Options {
         self.turn(3).await.map(|_| ())
     }
 
+    // In a short body, too.
+    #[retry(max = 3, on(_))]
+    async fn drive_twice(self, other: Self) -> Result<u32, String> {
+        let first = self.turn(3).await?;
+        if first == 0 {
+            return Ok(first);
+        }
+        other.turn(first).await
+    }
+
     async fn refresh(self: Arc<Self>) -> Result<u32, String> {
         Ok(1)
     }

@@ -66,4 +66,28 @@ fn in_one_arm(url: Result<u32, String>, other: String) -> Result<u32, String> {
     }
 }
 
+macro_rules! into {
+    ($name:ident) => {
+        let $name = $name.into();
+    };
+}
+
+// A macro of one's own that binds the name anew, in more than a short body.
+#[retry(max = 3, on(_))]
+async fn by_one_of_its_own(key: impl Into<String> + Clone) -> Result<u32, String> {
+    into!(key);
+    let key: String = key;
+    let mut found = Vec::new();
+    for (number, letter) in key.chars().enumerate() {
+        if letter.is_ascii_digit() {
+            found.push(ask().await? + u32::from(number > 3));
+        } else if letter == ' ' {
+            return Err(format!("a blank at {number} in {key}"));
+        } else {
+            found.clear();
+        }
+    }
+    Ok(found.len() as u32)
+}
+
 fn main() {}

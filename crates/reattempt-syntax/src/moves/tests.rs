@@ -196,6 +196,8 @@ fn what_may_be_moved_the_likeliest_first() {
         ("Ok(url.len() + id.get())", vec![]),
         ("fn inner(url: String) { drop(url) } Ok(())", vec![]),
         ("send(url)", vec![]),
+        ("into!(url, id); f(url)", vec!["url", "id"]),
+        ("matches!(url, A | B)", vec![]),
         // The last use.
         (
             "self.begun()?; Ok((1, self.kept.over()))",
@@ -220,7 +222,8 @@ fn names_of_methods_only_hint() {
     for (body, unlikely) in [
         ("Ok(url.write_to(3))", vec!["url"]),
         ("Ok(id.parts())", vec!["id"]),
-        ("checked!(url, id)", vec!["url", "id"]),
+        ("checked!(url.x, f(id))", vec!["url", "id"]),
+        ("checked!(url => id)", vec!["url", "id"]),
         ("send(borrowed)", vec!["borrowed"]),
         // The last use.
         (
@@ -228,7 +231,7 @@ fn names_of_methods_only_hint() {
             vec!["shared", "id"],
         ),
         ("f(url.clone()); Ok(id.into_over())", vec![]),
-        ("f(checked!(id)); Ok(id)", vec![]),
+        ("f(checked!(&id)); Ok(id)", vec![]),
         ("f(url.len()); Ok(id)", vec!["url"]),
     ] {
         assert_eq!(places(&found(body).unlikely), unlikely, "{body}");

@@ -9,6 +9,7 @@ pub(super) const BORROWS: &[&str] = &[
     "eprint",
     "eprintln",
     "format",
+    "matches",
     "print",
     "println",
     "write",
@@ -19,12 +20,20 @@ pub(super) const LOGS: &[&str] = &[
     "assert_eq",
     "assert_ne",
     "debug",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "debug_span",
     "error",
+    "error_span",
     "event",
     "info",
+    "info_span",
     "log",
+    "span",
     "trace",
+    "trace_span",
     "warn",
+    "warn_span",
 ];
 /// Macros that take their arguments.
 pub(super) const TAKES: &[&str] = &["dbg", "join", "pin", "try_join", "vec"];

@@ -36,7 +36,18 @@ impl<'o> Walk<'o> {
             Ok(arguments) if MESSAGES.contains(&&*name) && arguments.len() == 1 => {
                 return self.values(&arguments);
             }
-            _ => return self.perhaps_among(&call.tokens),
+            Ok(arguments) => {
+                for argument in arguments {
+                    let place = argument.to_token_stream();
+                    match self.root(&argument) {
+                        // One of the user's own takes what it is given, as a function does.
+                        Some((owned, false)) => self.perhaps_moved(owned, place, By::Other),
+                        _ => self.perhaps_among(&place),
+                    }
+                }
+                return;
+            }
+            Err(_) => return self.perhaps_among(&call.tokens),
         };
         for argument in arguments {
             match &argument {
