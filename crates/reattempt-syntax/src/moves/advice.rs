@@ -45,7 +45,7 @@ pub fn message_of_unique(moved: &Move, set_by: SetBy) -> String {
         moved.follows_failure.then(|| BLOCK.to_owned()),
         Some(without(set_by, 1)),
         Some(format!(
-            "implement `Clone` for its type and write `clone({name})` in the attribute"
+            "make its type `Clone` and write `clone({name})` in the attribute"
         )),
     ];
     let ways: Vec<_> = ways.into_iter().flatten().collect();

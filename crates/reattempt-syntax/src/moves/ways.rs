@@ -105,6 +105,9 @@ impl Way {
             }
         };
         let is_static = has_word(&bounds(signature, ty).to_token_stream(), "static");
+        if found.iter().any(|it| has_one(USED_ONCE, it)) {
+            return Self::Caller;
+        }
         // Few futures copy.
         if has("Future") {
             let is_named = |it: &Ident| *it == name;
@@ -226,11 +229,6 @@ impl Way {
         if is_generic && !bounds_in_where(signature, ty).any(|name| name == "Clone") {
             return Self::Bound(vec![written(ty)]);
         }
-        // A parameter of the `impl` block.
-        let is_bare = path.path.get_ident().is_some_and(is_one_letter);
-        if is_bare && !bounds_in_where(signature, ty).any(|name| name == "Clone") {
-            return Self::Bound(vec![name]);
-        }
         if IN_PLACE_TYPES.contains(&&*name) && !is_in_answer(signature, ty) {
             return Self::InPlace;
         }
@@ -287,6 +285,17 @@ fn holds_unique(arguments: &PathArguments) -> bool {
 
 /// Traits of a mutable reference to what has them, beside those.
 const AUTO: &[&str] = &["Debug", "Send", "Sync", "Unpin"];
+
+/// Traits of what is used once by design.
+const USED_ONCE: &[&str] = &[
+    "DeserializeSeed",
+    "Deserializer",
+    "EnumAccess",
+    "MapAccess",
+    "SeqAccess",
+    "Serializer",
+    "VariantAccess",
+];
 
 /// Traits that a mutable reference has, too.
 const IN_PLACE: &[&str] = &[
