@@ -18,16 +18,10 @@ pub(super) fn place(
     statements: &[Stmt],
     successes: &[TokenStream],
 ) -> Option<TokenStream> {
-    let lender = lender(signature, &source.name);
-    let mut wraps = Wraps {
-        signature,
-        lender,
-        found: false,
-    };
-    wraps.visit_type(answer);
-    if !wraps.found {
+    if !wraps(signature, answer, &source.name) {
         return None;
     }
+    let lender = lender(signature, &source.name);
     let is_read = lender.is_some_and(|ty| reads_in_place(signature, ty));
     let mut flow = Flow {
         source: &source.name,
@@ -41,6 +35,17 @@ pub(super) fn place(
     }
     let success = successes.iter().find(|it| flow.answers(it))?;
     Some(flow.first.unwrap_or_else(|| success.clone()))
+}
+
+/// Whether an answer has a lifetime beside a type that only this parameter brings.
+pub(super) fn wraps(signature: &Signature, answer: &Type, source: &Ident) -> bool {
+    let mut wraps = Wraps {
+        signature,
+        lender: lender(signature, source),
+        found: false,
+    };
+    wraps.visit_type(answer);
+    wraps.found
 }
 
 /// What a parameter that is a reference points to; that of `self` stands in the `impl` block.

@@ -75,6 +75,7 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
     let (found, successes) = (walk.found, walk.successes);
     let asked = Asked {
         signature,
+        answer,
         borrowed: &borrowed,
         bound: &bound,
         body,
@@ -126,6 +127,7 @@ pub fn with_any_lifetime(ty: TokenStream) -> TokenStream {
 /// What can be asked of a borrow that is found.
 struct Asked<'a> {
     signature: &'a Signature,
+    answer: &'a Type,
     borrowed: &'a [Borrowed],
     bound: &'a Bound,
     body: &'a TokenStream,
@@ -157,7 +159,7 @@ impl Asked<'_> {
         }
         let (fields, found): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|it| it.how == How::Field);
-        let escape = found.iter().find_map(|it| self.of(it));
+        let escape = found.iter().find_map(|it| self.of(it, held));
         escape.or_else(|| self.of_fields(&fields))
     }
 
@@ -170,13 +172,16 @@ impl Asked<'_> {
         Some(there.clone().next()?.proven_by(Proof::Held(places)))
     }
 
-    fn of(&self, found: &Found) -> Option<Escape> {
+    fn of(&self, found: &Found, held: &Held) -> Option<Escape> {
         if found.how == How::ByType {
             let name = found.name.to_token_stream();
             return Some(found.proven_by(Proof::Held(vec![name])));
         }
         let lifetime = found.lifetime.as_ref();
-        if lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime)) {
+        let is_known = found.is_part
+            || held.is_unique()
+            || flow::wraps(self.signature, self.answer, &found.name);
+        if !is_known && lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime)) {
             return None;
         }
         let subject = Subject {
@@ -202,7 +207,8 @@ impl Asked<'_> {
             let mut sources = self.borrowed.iter().filter(|it| {
                 let is_own = |lifetime| held.own.contains(lifetime);
                 let has_no_receiver = self.signature.receiver().is_none();
-                it.is_named && (has_no_receiver || it.lifetime.as_ref().is_some_and(is_own))
+                let is_of_it = has_no_receiver || it.lifetime.as_ref().is_some_and(is_own);
+                it.is_named && is_of_it || it.is_owned
             });
             let source = sources.next()?;
             sources.next().is_none().then_some(source)

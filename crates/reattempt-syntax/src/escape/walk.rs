@@ -8,7 +8,7 @@ use syn::{Expr, ExprMethodCall, ExprReturn, Item, Local, Pat, Stmt, Token};
 
 use super::{Borrowed, Escape, Held, Proof, apart};
 use crate::moves::any_name;
-use crate::tokens::{is_camel_case, is_error, is_of};
+use crate::tokens::{is_error, is_of};
 
 /// The names that a body binds: they may hide a parameter.
 pub(super) struct Bound(Vec<Ident>);
@@ -93,6 +93,8 @@ pub(super) struct Found {
     pub(super) how: How,
     /// The fields of the parameter that lead to what is borrowed.
     pub(super) part: Vec<String>,
+    /// Whether the answer certainly has it, whatever else has its lifetime.
+    pub(super) is_part: bool,
     /// The code that may need it by `&mut`, where that decides: not what borrows it by `&` after the rest.
     pub(super) user: Option<TokenStream>,
     /// The lifetime of the parameter, if the answer names it.
@@ -107,6 +109,7 @@ impl Found {
             place,
             how: How::Perhaps,
             part: Vec::new(),
+            is_part: false,
             user: None,
             lifetime: source.lifetime.clone().filter(|_| source.is_named),
         }
@@ -192,20 +195,10 @@ impl<'a> Walk<'a> {
 
     /// What is answered: `Ok(..)`, or a call that answers itself.
     fn answer(&mut self, expr: &Expr) {
+        if let Some(ends) = ends(expr) {
+            return ends.into_iter().for_each(|end| self.answer(end));
+        }
         match expr {
-            Expr::Block(block) => self.answer_of(&block.block.stmts),
-            Expr::Unsafe(block) => self.answer_of(&block.block.stmts),
-            Expr::If(chosen) => {
-                self.answer_of(&chosen.then_branch.stmts);
-                if let Some((_, other)) = &chosen.else_branch {
-                    self.answer(other);
-                }
-            }
-            Expr::Match(chosen) => {
-                for arm in &chosen.arms {
-                    self.answer(&arm.body);
-                }
-            }
             Expr::Paren(paren) => self.answer(&paren.expr),
             Expr::Macro(_) => {}
             _ if is_error(expr) => {}
@@ -224,6 +217,9 @@ impl<'a> Walk<'a> {
 
     /// The value in an answer.
     fn value(&mut self, expr: &Expr) {
+        if let Some(ends) = ends(expr) {
+            return ends.into_iter().for_each(|end| self.value(end));
+        }
         match expr {
             Expr::Paren(paren) => self.value(&paren.expr),
             Expr::Try(tried) => self.value(&tried.expr),
@@ -247,12 +243,8 @@ impl<'a> Walk<'a> {
                 };
                 self.found(start, expr, how_of(call));
             }
-            Expr::Call(call) => {
-                self.arguments(expr, &call.args);
-                if is_constructor(&call.func) {
-                    self.part(expr);
-                }
-            }
+            Expr::Call(call) if is_constructor(&call.func) => self.part(expr),
+            Expr::Call(call) => self.arguments(expr, &call.args),
             Expr::Path(_) if self.root(expr).is_some() => {
                 // Where a shared reference is expected this is one.
                 let how = if self.held.is_unique() {
@@ -281,9 +273,11 @@ impl<'a> Walk<'a> {
                 self.found(&borrow.expr, expr, How::Uniquely);
             }
             Expr::Reference(borrow) => self.found(&borrow.expr, expr, How::Shared),
-            Expr::Call(call) if is_constructor(&call.func) => {
-                call.args.iter().for_each(|it| self.part(it));
-            }
+            Expr::Call(call) if is_constructor(&call.func) => match call.args.first() {
+                // All that holds a borrow.
+                Some(only) if call.args.len() == 1 => self.value(only),
+                _ => call.args.iter().for_each(|it| self.part(it)),
+            },
             Expr::Call(call) => self.arguments(expr, &call.args),
             Expr::Path(_) => match self.local(expr) {
                 Some(value) => self.part(value),
@@ -349,8 +343,10 @@ impl<'a> Walk<'a> {
             (true, _) => return,
         };
         let user = matched.unwrap_or(borrow).to_token_stream();
+        let is_part = matches!(borrow, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_));
         self.found.push(Found {
             how,
+            is_part,
             part: self.part_of(&parameter.name, matched.unwrap_or(place)),
             user: (how != How::Shared && !parameter.is_owned).then_some(user),
             ..Found::in_answer(parameter, borrow.to_token_stream())
@@ -390,6 +386,38 @@ impl<'a> Walk<'a> {
             },
             _ => None,
         }
+    }
+}
+
+/// The values that an expression may end with, if those are others than its own.
+fn ends(expr: &Expr) -> Option<Vec<&Expr>> {
+    fn last(block: &syn::Block) -> Option<&Expr> {
+        match block.stmts.last() {
+            Some(Stmt::Expr(expr, None)) => Some(expr),
+            _ => None,
+        }
+    }
+    Some(match expr {
+        Expr::Block(block) => last(&block.block).into_iter().collect(),
+        Expr::Unsafe(block) => last(&block.block).into_iter().collect(),
+        Expr::If(chosen) => {
+            let other = chosen.else_branch.iter().map(|(_, other)| &**other);
+            last(&chosen.then_branch).into_iter().chain(other).collect()
+        }
+        Expr::Match(chosen) => chosen.arms.iter().map(|arm| &*arm.body).collect(),
+        _ => return None,
+    })
+}
+
+/// Whether one of the methods of a chain makes a `&mut`, by its name.
+fn is_made_by_mut(chain: &Expr) -> bool {
+    match chain {
+        Expr::MethodCall(call) => {
+            call.method.to_string().ends_with("_mut") || is_made_by_mut(&call.receiver)
+        }
+        Expr::Await(awaited) => is_made_by_mut(&awaited.base),
+        Expr::Try(tried) => is_made_by_mut(&tried.expr),
+        _ => false,
     }
 }
 
@@ -446,16 +474,22 @@ impl<'a> Walk<'a> {
         part.unwrap_or_default()
     }
 
-    /// What is matched by the pattern that a place, or what it is a part of, comes from.
+    /// What a place, or what it is a part of, comes from: by a pattern, or by a variable that is a `&mut` of it.
     fn matched_by(&self, place: &Expr) -> Option<&'a Expr> {
         match place {
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
-                let (_, matched) = self.matched.iter().find(|(it, _)| it == name)?;
-                Some(match matched {
-                    Expr::Reference(borrow) => &borrow.expr,
-                    matched => matched,
-                })
+                if let Some((_, matched)) = self.matched.iter().find(|(it, _)| it == name) {
+                    return Some(match matched {
+                        Expr::Reference(borrow) => &borrow.expr,
+                        matched => matched,
+                    });
+                }
+                let (_, value) = *self.locals.iter().find(|(local, _)| *local == name)?;
+                match value {
+                    Expr::Reference(borrow) => Some(&borrow.expr),
+                    value => Some(start_of_chain(value)).filter(|_| is_made_by_mut(value)),
+                }
             }
             Expr::Field(field) => self.matched_by(&field.base),
             Expr::Index(index) => self.matched_by(&index.expr),
@@ -541,7 +575,8 @@ fn is_place(expr: &Expr) -> bool {
 
 /// Whether a call makes a tuple struct or a variant of its arguments.
 fn is_constructor(function: &Expr) -> bool {
-    matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(|last| is_camel_case(&last.ident)))
+    let is_name = |last: &syn::PathSegment| last.ident.to_string().starts_with(char::is_uppercase);
+    matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(is_name))
 }
 
 /// The variable of a statement such as `let x = ..;`, and its value.

@@ -61,7 +61,9 @@ impl<'o> Walk<'o> {
         let is_new = |it: &Move| certain.iter().all(|known| known.name != it.name);
         moves.possible.retain(is_new);
         moves.unlikely.retain(is_new);
-        if !moves.possible.is_empty() {
+        // Of a pattern the types tell whether it moves: if not, something else does.
+        let explains = |it: &Move| !matches!(it.by, By::Patterns(_)) || !it.conditions.is_empty();
+        if moves.possible.iter().any(explains) {
             moves.unlikely.clear();
         }
         moves.unlikely = last_of_each(moves.unlikely);
@@ -92,7 +94,9 @@ impl<'o> Walk<'o> {
                 let found = found.filter(|owned| owned.way != Way::Reborrowed);
                 found.map(|owned| (*owned, false))
             }
-            Expr::Field(field) => self.root(&field.base).map(|(owned, _)| (owned, true)),
+            Expr::Field(field) if field.attrs.is_empty() => {
+                self.root(&field.base).map(|(owned, _)| (owned, true))
+            }
             Expr::Paren(paren) => self.root(&paren.expr),
             Expr::Group(group) => self.root(&group.expr),
             _ => None,
@@ -111,6 +115,13 @@ impl<'o> Walk<'o> {
 
     /// An expression of which the value is taken.
     pub(super) fn value(&mut self, expr: &Expr) {
+        // A condition, which the argument of a call may have.
+        if let Expr::Path(syn::ExprPath { attrs, .. }) | Expr::Field(syn::ExprField { attrs, .. }) =
+            expr
+            && !attrs.is_empty()
+        {
+            return self.perhaps_among(&expr.to_token_stream());
+        }
         if let Some(owned) = self.reference(expr) {
             // What takes such a reader is mostly generic, too.
             let is_likely =

@@ -124,10 +124,12 @@ impl Way {
             let of = |kind| of(&format!("{kind}(..)"));
             return Self::CalledAgain(of("FnOnce"), of("FnMut"));
         }
-        if has("FnMut") && !is_static {
+        // An answer that has the type itself takes no reference to it.
+        let is_kept = is_static || is_in_answer(signature, ty);
+        if has("FnMut") && !is_kept {
             return Self::Reference("&mut ");
         }
-        if has("Fn") && !is_static || is_passed_on(signature, ty, &found) {
+        if has("Fn") && !is_kept || is_passed_on(signature, ty, &found) {
             return Self::Reference("&");
         }
         if reads_in_place(signature, ty) && !is_in_answer(signature, ty) {
@@ -136,7 +138,10 @@ impl Way {
                 let name = name.strip_suffix("Ext").unwrap_or(&name);
                 IN_PLACE.contains(&name) || AUTO.contains(&name)
             };
-            let goes_on = !is_static && found.iter().all(is_of_reference);
+            // A reference reads in async code only if what it points to is `Unpin`.
+            let is_pinned =
+                found.iter().any(|it| it.to_string().starts_with("Async")) && !has("Unpin");
+            let goes_on = !is_static && !is_pinned && found.iter().all(is_of_reference);
             return if goes_on { Self::InPlace } else { Self::Caller };
         }
         if is_impl {
@@ -212,8 +217,11 @@ impl Way {
         if let Some(object) = object.filter(|_| name == "Box") {
             let of = |kind: &str| format!("Box<dyn {kind}(..)>");
             let is_once = names_in(&object.bounds).any(|name| name == "FnOnce");
+            let mut names = names_in(&object.bounds);
             return if is_once {
                 Self::CalledAgain(of("FnOnce"), of("FnMut"))
+            } else if names.any(|name| name == "Error" || name == "Any") {
+                Self::Caller
             } else {
                 Self::Borrowed
             };
@@ -352,7 +360,12 @@ fn is_in_answer(signature: &Signature, ty: &Type) -> bool {
         Type::Path(path) => path.path.segments.last(),
         _ => None,
     };
-    name.is_some_and(|last| names(&answer, &last.ident))
+    // What has a bound such as `Reader<R>` takes an `R` alone.
+    let is_in_bound = |name: &Ident| {
+        let mut params = signature.generics.type_params();
+        params.any(|it| it.ident != *name && names(&it.bounds.to_token_stream(), name))
+    };
+    name.is_some_and(|last| names(&answer, &last.ident) || is_in_bound(&last.ident))
 }
 
 /// Whether a method names a type that only a trait gives it: `Self::Value`, or `D::Error` in its answer.

@@ -78,9 +78,10 @@ fn what_reads_goes_on_where_a_reference_can_stand() {
         ("x.take(3)", "impl Read", goes_on("(&mut x)")),
         (
             "x.take(3)",
-            "impl AsyncReadExt + AsyncRead",
+            "impl AsyncReadExt + AsyncRead + Unpin",
             goes_on("(&mut x)"),
         ),
+        ("x.take(3)", "impl AsyncRead", caller.to_owned()),
         ("x.take(3)", "impl Read + Source", caller.to_owned()),
         (
             "x.take(3)",

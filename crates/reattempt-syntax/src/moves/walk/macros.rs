@@ -106,7 +106,7 @@ impl<'o> Walk<'o> {
     }
 
     /// Tokens whose meaning nobody knows.
-    fn perhaps_among(&mut self, tokens: &TokenStream) {
+    pub(super) fn perhaps_among(&mut self, tokens: &TokenStream) {
         for (owned, name) in self.named_in(tokens) {
             self.unlikely(owned, name.to_token_stream());
         }
