@@ -127,7 +127,34 @@ fn generic<T: Copy + Into<u64>, F: Fn() -> T>(value: T, make: F) -> Result<u64, 
     Ok(value.into() + make().into())
 }
 
+mod tiff {
+    pub enum Color {
+        Gray(u8),
+        Other,
+    }
+}
+
+// The body alone knows what the patterns name.
+#[retry(max = 2, on(_))]
+fn by_a_name_of_the_body(color: tiff::Color) -> Result<u8, String> {
+    use tiff::Color;
+    match color {
+        Color::Gray(depth) => Ok(depth),
+        Color::Other => Err(String::new()),
+    }
+}
+
+// An attribute on the value of the body.
+#[retry(max = 2, on(_))]
+fn under_an_attribute(bytes: &mut [u8]) -> Result<&[u8], String> {
+    #[allow(clippy::indexing_slicing)]
+    Ok(&bytes[1..])
+}
+
 fn main() {
+    assert_eq!(by_a_name_of_the_body(tiff::Color::Gray(8)), Ok(8));
+    assert!(by_a_name_of_the_body(tiff::Color::Other).is_err());
+    assert_eq!(under_an_attribute(&mut [1, 2]), Ok(&[2][..]));
     let row = || Row(HashMap::new());
     let mut map = HashMap::new();
     assert_eq!(sync(Id(1), Some(Id(2)), row(), None), Ok(6));

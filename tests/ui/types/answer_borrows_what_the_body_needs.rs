@@ -59,6 +59,60 @@ impl Sheet {
     }
 }
 
+struct Entries<'a>(&'a mut Sheet);
+
+impl Sheet {
+    fn entries(&mut self) -> Result<Entries<'_>, Error> {
+        Ok(Entries(self))
+    }
+
+    #[retry]
+    fn in_a_value(&mut self) -> Result<Option<Entries<'_>>, Error> {
+        Ok(Some(self.entries()?))
+    }
+
+    #[retry]
+    async fn by_a_variable(&mut self) -> Result<&[u8], Error> {
+        let cells = &mut self.cells;
+        loop {
+            cells.push(1);
+            return Ok(head(cells));
+        }
+    }
+
+    #[retry]
+    fn in_a_branch(&mut self, page: usize) -> Result<Option<Entries<'_>>, Error> {
+        Ok(if page == 0 {
+            None
+        } else {
+            Some(Entries(self))
+        })
+    }
+}
+
+fn head(cells: &[u8]) -> &[u8] {
+    &cells[..1]
+}
+
+#[retry]
+fn beside_the_same_lifetime<'a>(
+    from: &'a [u8],
+    to: &'a mut Vec<u8>,
+    is_plain: bool,
+) -> Result<&'a [u8], Error> {
+    if is_plain {
+        return Ok(from);
+    }
+    to.extend(from);
+    Ok(&to[1..])
+}
+
+#[retry]
+fn by_what_the_type_has(bytes: &mut [u8]) -> Result<&[u8], Error> {
+    let (head, _) = bytes.split_at_mut(3);
+    Ok(head)
+}
+
 enum Book {
     One(Sheet),
     Other(Sheet),

@@ -56,6 +56,15 @@ async fn load(path: &str) -> Result<Vec<u8>, String> {
     Ok(path.into())
 }
 
+// The pattern takes a copy, the method the other parameter.
+#[retry(max = 3, on(_))]
+fn beside_a_pattern(id: (Option<u8>, u8), options: Options) -> Result<Options, String> {
+    match id.0 {
+        Some(id) => options.credentials(&[id]),
+        None => Err(String::new()),
+    }
+}
+
 struct Client {
     page: String,
 }

@@ -294,6 +294,9 @@ impl<'a> Walk<'a> {
     fn arguments(&mut self, call: &Expr, arguments: &Punctuated<Expr, Token![,]>) {
         for argument in arguments {
             match argument {
+                Expr::Path(_) if self.is_borrow(argument) => {
+                    self.found(argument, call, How::Perhaps);
+                }
                 Expr::Path(_) if self.root(argument).is_none() => self.scratch_in(argument),
                 Expr::Path(_) => self.found(argument, call, How::AsArgument),
                 Expr::Reference(borrow) if borrow.mutability.is_some() => {
@@ -317,6 +320,17 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether it is a variable that is a `&mut` of something.
+    fn is_borrow(&self, variable: &Expr) -> bool {
+        let Expr::Path(path) = variable else {
+            return false;
+        };
+        self.locals.iter().any(|(local, value)| {
+            let is_unique = matches!(value, Expr::Reference(it) if it.mutability.is_some());
+            is_unique && path.path.is_ident(*local)
+        })
     }
 
     /// The scratch space that a variable is made of: what gets the variable has nothing else to borrow.

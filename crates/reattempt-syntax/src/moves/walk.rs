@@ -22,6 +22,8 @@ pub(super) struct Walk<'o> {
     moved_into: usize,
     /// Whether anything in the body is compiled only sometimes.
     has_conditions: bool,
+    /// Whether the body may have names of its own for types.
+    has_items: bool,
     /// What this place depends on.
     conditions: Vec<TokenStream>,
     /// How the attempt may have ended before this place.
@@ -43,6 +45,9 @@ impl<'o> Walk<'o> {
             owned,
             moved_into: 0,
             has_conditions: has_condition(body),
+            has_items: ["const", "enum", "struct", "type", "use"]
+                .iter()
+                .any(|word| has_word(body, word)),
             conditions: Vec::new(),
             ended: Ended::Nowhere,
             moves: Moves {
@@ -249,7 +254,9 @@ impl<'o> Walk<'o> {
         match self.root(expr) {
             Some(_) if self.moved_into > 0 => self.value(expr),
             Some((owned, _)) => {
-                if let Some(by) = bound.reduce(By::beside) {
+                // What a pattern names may be known in the body alone.
+                let by = bound.reduce(By::beside);
+                if let Some(by) = by.map(|by| if self.has_items { By::Other } else { by }) {
                     self.perhaps_moved(owned, quote::quote!(#expr), by);
                 }
             }
@@ -261,6 +268,14 @@ impl<'o> Walk<'o> {
     fn method(&mut self, owned: &Owned, is_field: bool, call: &ExprMethodCall) {
         let method = call.method.to_string();
         let receiver = &call.receiver;
+        // What takes a box of a trait as its `self` takes no reference to what is in it.
+        let owned = &match owned.way {
+            Way::Borrowed => Owned {
+                way: Way::Caller,
+                ..owned.clone()
+            },
+            _ => owned.clone(),
+        };
         let is_own = !is_field || owned.has_own_fields();
         let is_into = method == "into" && call.args.is_empty() && is_own;
         if is_into || !is_field && owned.is_taken_by(&method) {
