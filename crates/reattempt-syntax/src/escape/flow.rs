@@ -66,6 +66,17 @@ struct Wraps<'s> {
     found: bool,
 }
 
+impl Wraps<'_> {
+    /// Whether the lender alone has a type parameter.
+    fn brings_alone(&self, name: &Ident) -> bool {
+        let has_it = |tokens: TokenStream| names(&tokens, name);
+        let inputs = self.signature.inputs.iter();
+        let users = inputs.filter(|input| has_it(input.to_token_stream()));
+        let is_lender = self.lender.is_some_and(|it| has_it(it.to_token_stream()));
+        is_lender && users.count() == 1
+    }
+}
+
 impl<'ast> Visit<'ast> for Wraps<'_> {
     fn visit_path_segment(&mut self, segment: &'ast syn::PathSegment) {
         if let PathArguments::AngleBracketed(arguments) = &segment.arguments {
@@ -78,7 +89,8 @@ impl<'ast> Visit<'ast> for Wraps<'_> {
                 let mut own = self.signature.generics.type_params();
                 self.lender == Some(ty)
                     || (path.path.get_ident()).is_some_and(|name| {
-                        is_one_letter(name) && own.all(|param| param.ident != *name)
+                        let is_of_block = own.all(|param| param.ident != *name);
+                        is_of_block && is_one_letter(name) || self.brings_alone(name)
                     })
             };
             let mut all = arguments.args.iter();

@@ -68,6 +68,15 @@ fn what_the_compiler_is_asked_for() {
             "fn f<'a>(&'a mut self, n: u8) -> Result<Page<'a>, E> { let all = self.all(n)?; Ok(Page::from(all)) }",
             "n as n, letall=source.all(n)?;Ok(Page::from(all))",
         ),
+        // What has a type that one parameter alone brings is made of that.
+        (
+            "fn f<'a, RS>(xl: &'a mut Book<RS>, n: u8) -> Result<Iter<'a, RS>, E> { read(&mut xl.zip, n, &xl.all).map_or_else(none, some) }",
+            "Certain",
+        ),
+        (
+            "fn f<'a, RS>(xl: &'a mut Book<RS>, from: &RS) -> Result<Iter<'a, RS>, E> { read(&mut xl.zip, from, &xl.all).map_or_else(none, some) }",
+            "none",
+        ),
         // Which of two parts that is no signature says.
         (
             "fn f<'a>(&'a mut self) -> Result<Page<'a>, E> { let all = self.all.get(self.n)?; Ok(Page::from(all)) }",

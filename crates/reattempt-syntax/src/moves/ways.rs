@@ -363,7 +363,13 @@ fn is_in_answer(signature: &Signature, ty: &Type) -> bool {
     // What has a bound such as `Reader<R>` takes an `R` alone.
     let is_in_bound = |name: &Ident| {
         let mut params = signature.generics.type_params();
+        let clauses = signature.generics.where_clause.iter();
+        let mut predicates = clauses.flat_map(|clause| &clause.predicates);
         params.any(|it| it.ident != *name && names(&it.bounds.to_token_stream(), name))
+            || predicates.any(|it| match it {
+                WherePredicate::Type(it) => names(&it.bounds.to_token_stream(), name),
+                _ => false,
+            })
     };
     name.is_some_and(|last| names(&answer, &last.ident) || is_in_bound(&last.ident))
 }

@@ -179,6 +179,10 @@ fn the_signature_decides_the_fix() {
             format!("{copy}, or borrow `x`"),
         ),
         (
+            "fn f<R, T: Read>(x: T) where R: Reader<T>",
+            format!("add `T: Clone` and {copy}, {block}, or {caller}"),
+        ),
+        (
             "fn f<T: Send>(x: T)",
             format!("add `T: Clone` and {copy}, {block}, or {caller}"),
         ),
