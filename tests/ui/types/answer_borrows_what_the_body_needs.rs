@@ -72,6 +72,12 @@ impl Sheet {
     }
 
     #[retry]
+    fn in_a_closure(&mut self, page: Option<usize>) -> Result<Entries<'_>, Error> {
+        page.ok_or_else(|| Error::other("none"))
+            .and_then(|_| self.entries())
+    }
+
+    #[retry]
     async fn by_a_variable(&mut self) -> Result<&[u8], Error> {
         let cells = &mut self.cells;
         loop {

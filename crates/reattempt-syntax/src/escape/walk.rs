@@ -226,6 +226,11 @@ impl<'a> Walk<'a> {
             Expr::Await(awaited) => self.value(&awaited.base),
             Expr::MethodCall(call) if passes_on(&call.method.to_string(), self.may_be_owned) => {
                 self.value(&call.receiver);
+                for argument in &call.args {
+                    if let Expr::Closure(closure) = argument {
+                        self.value(&closure.body);
+                    }
+                }
             }
             Expr::MethodCall(call)
                 if self.held.is_unique()
