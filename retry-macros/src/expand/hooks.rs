@@ -56,12 +56,12 @@ impl Parts<'_> {
         {
             let failures = ours!(#krate::__private::LiveCall::failures(&call));
             let is_plain = !self.is_reported() && self.form().is_none();
-            let make = if self.has_cut() && is_plain {
+            let error_of = if self.has_cut() && is_plain {
                 ours!(|end| ::core::result::Result::err(#krate::__private::split(cut(end))))
             } else {
                 quote_spanned!(at(span)=> |end| ::core::option::Option::Some(#located::__private::Unasked::unasked(end)))
             };
-            let made = ours!(::core::option::Option::and_then(#krate::__private::unasked(#policy, cause, #failures), #make));
+            let made = ours!(::core::option::Option::and_then(#krate::__private::unasked(#policy, cause, #failures), #error_of));
             (
                 ours!(let unasked = #made;),
                 ours!(::core::option::Option::or(#ambiguous, ::core::option::Option::as_ref(&unasked))),
