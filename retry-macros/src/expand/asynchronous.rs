@@ -257,7 +257,7 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
     Some((call, awaited))
 }
 
-/// Whether a body has hardly more than a statement or two.
+/// Whether a body has hardly more than a few statements.
 fn is_short(body: &Group) -> bool {
     fn tokens(stream: TokenStream) -> usize {
         let inside = stream.into_iter().map(|token| match token {
@@ -266,7 +266,7 @@ fn is_short(body: &Group) -> bool {
         });
         inside.sum()
     }
-    tokens(body.stream()) <= 80
+    tokens(body.stream()) <= 160
 }
 
 /// What the body awaits, and where, if that is a call of which nothing has to outlive its own evaluation.

@@ -232,7 +232,7 @@ fn names_of_methods_only_hint() {
         ),
         ("f(url.clone()); Ok(id.into_over())", vec![]),
         ("f(checked!(&id)); Ok(id)", vec![]),
-        ("f(url.len()); Ok(id)", vec!["url"]),
+        ("f(url.len(), url.as_text()); Ok(id)", vec![]),
     ] {
         assert_eq!(places(&found(body).unlikely), unlikely, "{body}");
     }

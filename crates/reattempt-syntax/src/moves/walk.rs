@@ -8,7 +8,7 @@ use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 
 use self::macros::ends;
 use super::patterns::{bare, bound_by};
-use super::words::takes;
+use super::words::{looks, takes};
 use super::{By, Move, Moves, Owned, Way, conditions, declared, has_condition};
 use crate::item::has_word;
 use crate::tokens::is_error;
@@ -285,7 +285,7 @@ impl<'o> Walk<'o> {
         } else if declared(&owned.name) == "self" || owned.way == Way::InFront {
             // Methods beside this one are named as their author likes.
             self.perhaps_moved(owned, quote::quote!(#receiver), By::Other);
-        } else if method != "clone" {
+        } else if !looks(&method) {
             self.unlikely(owned, quote::quote!(#receiver));
         }
     }

@@ -92,6 +92,28 @@ pub(super) fn takes(method: &str) -> bool {
     method.starts_with("into_") || NAMES.contains(&method)
 }
 
+/// Whether a method only looks at a value, by the customs of names.
+pub(super) fn looks(method: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "chars",
+        "clone",
+        "contains",
+        "contains_key",
+        "first",
+        "get",
+        "iter",
+        "keys",
+        "last",
+        "len",
+        "lines",
+        "starts_with",
+        "trim",
+        "values",
+    ];
+    const STARTS: &[&str] = &["as_", "has_", "is_", "to_"];
+    NAMES.contains(&method) || STARTS.iter().any(|start| method.starts_with(start))
+}
+
 /// The variables in the strings of formats: `x` in `"{x:?}"`.
 pub(super) fn formatted(tokens: &TokenStream) -> Vec<Ident> {
     let mut found = Vec::new();
