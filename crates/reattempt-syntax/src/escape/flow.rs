@@ -7,6 +7,7 @@ use syn::visit::{self, Visit};
 use syn::{Expr, FnArg, GenericArgument, Pat, PathArguments, Signature, Stmt, Type};
 
 use super::Borrowed;
+use super::variables::Bound;
 use crate::item::{has_word, is_one_letter, names};
 use crate::moves::reads_in_place;
 
@@ -122,7 +123,7 @@ impl Flow<'_> {
         let is_made_of_it = self.is_in(&value);
         let may_be_value = matches!(*init.expr, Expr::Try(_) | Expr::Binary(_));
         let is_perhaps = is_made_of_it && may_be_value || self.is_perhaps(&value);
-        let mut bound = super::Bound::in_pattern(&local.pat);
+        let mut bound = Bound::in_pattern(&local.pat);
         self.names.retain(|it| !bound.contains(it));
         self.perhaps.retain(|it| !bound.contains(it));
         // A variable of its name is no longer the source.

@@ -15,7 +15,8 @@ use syn::{
 
 use self::apart::Subject;
 pub use self::apart::{Apart, StandIn};
-use self::walk::{Bound, Found, How, Walk};
+use self::variables::Bound;
+use self::walk::{Found, How, Walk};
 use crate::item::{generics, has_word, names};
 use crate::moves::{any_name, bounds_of, declared};
 use crate::rename::self_to;
@@ -23,6 +24,7 @@ use crate::tokens::is_error;
 
 mod apart;
 mod flow;
+mod variables;
 mod walk;
 
 /// What a body does with a parameter that its answer may borrow.

@@ -1,73 +1,14 @@
 //! The walk over what a body answers.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
-use syn::visit::{self, Visit};
-use syn::{Expr, ExprMethodCall, ExprReturn, Item, Local, Pat, Stmt, Token};
+use syn::visit::Visit;
+use syn::{Expr, ExprMethodCall, ExprReturn, Item, Stmt, Token};
 
+use super::variables::{Bound, Matched, plain};
 use super::{Borrowed, Escape, Held, Proof, apart};
-use crate::moves::any_name;
 use crate::tokens::{is_error, is_of};
-
-/// The names that a body binds: they may hide a parameter.
-pub(super) struct Bound(Vec<Ident>);
-
-impl Bound {
-    pub(super) fn by(statements: &[&Stmt]) -> Self {
-        let mut bound = Self(Vec::new());
-        for statement in statements {
-            bound.visit_stmt(statement);
-        }
-        bound
-    }
-
-    /// The names that a pattern binds.
-    pub(super) fn in_pattern(pattern: &Pat) -> Vec<Ident> {
-        let mut bound = Self(Vec::new());
-        bound.visit_pat(pattern);
-        bound.0
-    }
-
-    fn all_in(&mut self, tokens: TokenStream) {
-        for token in tokens {
-            match token {
-                TokenTree::Ident(name) => self.0.push(name),
-                TokenTree::Group(group) => self.all_in(group.stream()),
-                _ => {}
-            }
-        }
-    }
-
-    pub(super) fn has(&self, name: &Ident) -> bool {
-        self.0.contains(name)
-    }
-
-    /// Whether an expression means the same in front of the body.
-    pub(super) fn leaves_alone(&self, expr: &TokenStream) -> bool {
-        let is_bound = |name: &str, is_start: bool| is_start && self.0.iter().any(|it| it == name);
-        !any_name(expr, &is_bound)
-    }
-}
-
-impl<'ast> Visit<'ast> for Bound {
-    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
-        self.0.push(pat.ident.clone());
-        visit::visit_pat_ident(self, pat);
-    }
-
-    fn visit_item(&mut self, item: &'ast Item) {
-        match item {
-            Item::Const(it) => self.0.push(it.ident.clone()),
-            Item::Enum(it) => self.0.push(it.ident.clone()),
-            Item::Fn(it) => self.0.push(it.sig.ident.clone()),
-            Item::Static(it) => self.0.push(it.ident.clone()),
-            Item::Struct(it) => self.0.push(it.ident.clone()),
-            Item::Impl(_) => {}
-            item => self.all_in(item.to_token_stream()),
-        }
-    }
-}
 
 /// How an answer borrows a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -517,44 +458,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The variables that patterns bind, and what is matched.
-struct Matched<'a>(Vec<(Ident, &'a Expr)>);
-
-impl<'a> Matched<'a> {
-    /// Those that stand for one thing wherever they stand.
-    fn in_all(statements: &'a [Stmt], bound: &Bound) -> Vec<(Ident, &'a Expr)> {
-        let mut matched = Self(Vec::new());
-        for statement in statements {
-            matched.visit_stmt(statement);
-        }
-        let Self(all) = matched;
-        let is_one = |(name, value): &(Ident, &Expr)| {
-            let same = all.iter().filter(|it| it.0 == *name && it.1 == *value);
-            same.count() == bound.0.iter().filter(|it| *it == name).count()
-        };
-        all.iter().filter(|it| is_one(it)).cloned().collect()
-    }
-
-    fn add(&mut self, pattern: &Pat, value: &'a Expr) {
-        let names = Bound::in_pattern(pattern);
-        self.0.extend(names.into_iter().map(|name| (name, value)));
-    }
-}
-
-impl<'a> Visit<'a> for Matched<'a> {
-    fn visit_expr_match(&mut self, chosen: &'a syn::ExprMatch) {
-        for arm in &chosen.arms {
-            self.add(&arm.pat, &chosen.expr);
-        }
-        visit::visit_expr_match(self, chosen);
-    }
-
-    fn visit_expr_let(&mut self, matched: &'a syn::ExprLet) {
-        self.add(&matched.pat, &matched.expr);
-        visit::visit_expr_let(self, matched);
-    }
-}
-
 /// Whether a method hands on the success of its receiver, or what is made of it.
 fn passes_on(method: &str, may_be_owned: bool) -> bool {
     const NAMES: &[&str] = &[
@@ -596,17 +499,4 @@ fn is_place(expr: &Expr) -> bool {
 fn is_constructor(function: &Expr) -> bool {
     let is_name = |last: &syn::PathSegment| last.ident.to_string().starts_with(char::is_uppercase);
     matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(is_name))
-}
-
-/// The variable of a statement such as `let x = ..;`, and its value.
-fn plain(local: &Local) -> Option<(&Ident, &Expr)> {
-    let pattern = match &local.pat {
-        Pat::Type(typed) => &*typed.pat,
-        pattern => pattern,
-    };
-    let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
-    match pattern {
-        Pat::Ident(name) if name.by_ref.is_none() => Some((&name.ident, &*init.expr)),
-        _ => None,
-    }
 }
