@@ -397,3 +397,65 @@ fn every_kind_of_io_error() {
     }
     assert!(wrong.is_empty(), "{wrong:?}");
 }
+
+#[derive(Debug, PartialEq)]
+enum Kind {
+    Busy,
+    Closed,
+}
+
+/// The derive gives a parameter the type of its field where the body needs it, and no other one: a text may be matched.
+#[derive(Debug, Classify)]
+enum Untyped {
+    #[retry(with = |code| *code >= 500)]
+    Compared(u16),
+    #[retry(with = |code, _| *code >= 500)]
+    First(u16, String),
+    #[retry(with = |code| matches!(code, 500..=599))]
+    Matched(u16),
+    #[retry(with = |kind| matches!(kind, Kind::Busy))]
+    Variant(Kind),
+    #[retry(with = |&code| code >= 500)]
+    Pattern(u16),
+    #[retry(with = |code| if let Some(code) = code { *code >= 500 } else { false })]
+    Inside(Option<u16>),
+    #[retry(with = |code, name| *code >= 500 && name.is_empty())]
+    Named { code: u16, name: &'static str },
+    #[retry(with = |name| matches!(name, "busy" | "closed"))]
+    Text(String),
+    #[retry(with = |name| ["busy"].contains(&name))]
+    Listed(String),
+    #[retry(with = |name| match name { "busy" => true, _ => false })]
+    Arms(String),
+}
+
+#[test]
+fn closures_know_the_types_of_the_fields() {
+    let transient = [
+        Untyped::Compared(500),
+        Untyped::First(500, String::new()),
+        Untyped::Matched(503),
+        Untyped::Variant(Kind::Busy),
+        Untyped::Pattern(500),
+        Untyped::Inside(Some(500)),
+        Untyped::Named {
+            code: 500,
+            name: "",
+        },
+        Untyped::Text("busy".to_owned()),
+        Untyped::Listed("busy".to_owned()),
+        Untyped::Arms("busy".to_owned()),
+    ];
+    let permanent = [
+        Untyped::Compared(404),
+        Untyped::Variant(Kind::Closed),
+        Untyped::Inside(None),
+        Untyped::Text("gone".to_owned()),
+    ];
+    let all = |errors: &[Untyped], verdict| {
+        let mut errors = errors.iter();
+        errors.all(|error| error.classify() == verdict)
+    };
+    assert!(all(&transient, Verdict::Transient));
+    assert!(all(&permanent, Verdict::Permanent));
+}

@@ -3,7 +3,9 @@
 use quote::ToTokens as _;
 use syn::visit::{Visit, visit_expr};
 use syn::visit_mut::{VisitMut, visit_expr_mut};
-use syn::{Expr, ExprBinary, ExprCall, Fields, Ident, Lit, Member, Type, parse_quote};
+use syn::{
+    Expr, ExprBinary, ExprCall, ExprClosure, Fields, Ident, Lit, Member, Pat, Type, parse_quote,
+};
 
 use reattempt_syntax::item::text;
 use reattempt_syntax::tokens::written;
@@ -25,6 +27,10 @@ pub(super) fn fault(value: &Expr, fields: &Fields) -> Option<String> {
         ));
     }
     match value {
+        Expr::Closure(closure) if of_whole(closure, fields).is_some() => Some(format!(
+            "`with` gets a reference to each field, and not the whole; write `#[retry(with = {})]`",
+            of_whole(closure, fields)?
+        )),
         Expr::Closure(closure)
             if !closure.inputs.is_empty() && closure.inputs.len() != fields.len() =>
         {
@@ -57,6 +63,46 @@ pub(super) fn fault(value: &Expr, fields: &Fields) -> Option<String> {
             ))
         }
         _ => None,
+    }
+}
+
+/// `|code: &u16| *code >= 500` of `|error| error.code >= 500`, where the type of a field has no fields.
+fn of_whole(closure: &ExprClosure, fields: &Fields) -> Option<String> {
+    let Some(Pat::Ident(whole)) = closure.inputs.first() else {
+        return None;
+    };
+    let is_plain = |ty: &Type| matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| name == "String" || !name.to_string().contains(char::is_uppercase)));
+    let (whole, plain) = (&whole.ident, fields.iter().filter(|it| is_plain(&it.ty)));
+    let mut parts = Parts {
+        whole,
+        names: plain.filter_map(|field| field.ident.clone()).collect(),
+        found: false,
+    };
+    let mut body = (*closure.body).clone();
+    let is_alone = closure.inputs.len() == 1 && WHOLE.iter().any(|word| whole == word);
+    parts.visit_expr_mut(&mut body);
+    (is_alone && parts.found).then(|| of_fields(&body, fields))?
+}
+
+/// Writes `code` for `error.code`.
+struct Parts<'a> {
+    whole: &'a Ident,
+    names: Vec<Ident>,
+    found: bool,
+}
+
+impl VisitMut for Parts<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if let Expr::Field(field) = expr
+            && let (Expr::Path(base), Member::Named(name)) = (&*field.base, &field.member)
+            && base.path.is_ident(self.whole)
+            && self.names.contains(name)
+        {
+            self.found = true;
+            *expr = parse_quote!(#name);
+        } else {
+            visit_expr_mut(self, expr);
+        }
     }
 }
 

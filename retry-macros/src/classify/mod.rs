@@ -12,6 +12,7 @@
 mod advice;
 mod from;
 mod functions;
+mod typed;
 mod verdict;
 mod words;
 
@@ -279,7 +280,9 @@ impl Arms<'_> {
                 #((&&#krate::__private::Field(#names)).reattempt_has_code(code))||*
             }
         });
-        let verdict = quote_spanned!(at(function.span())=> #krate::__private::given((#function)(#(#names),*)));
+        let typed = typed::typed(function, fields);
+        let verdict =
+            quote_spanned!(at(function.span())=> #krate::__private::given((#typed)(#(#names),*)));
         ours!(#path { #(#members: #names),* } => #verdict,)
     }
 

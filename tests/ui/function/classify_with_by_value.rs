@@ -26,4 +26,10 @@ enum Closure {
     OfTheField(u16),
 }
 
+#[derive(Classify)]
+#[retry(with = |error| error.code >= 500)]
+struct OfTheWhole {
+    code: u16,
+}
+
 fn main() {}
