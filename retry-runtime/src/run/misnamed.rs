@@ -5,9 +5,8 @@
 use core::future::{Pending, pending};
 use core::hint;
 
-use super::{ByClassify, On, Parts, Runner};
+use super::Runner;
 use crate::policy::Policy;
-use crate::timer::DefaultTimer;
 
 /// Makes methods of one signature that cannot be called, and their message.
 ///
@@ -16,6 +15,28 @@ use crate::timer::DefaultTimer;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __misnamed {
+    // What comes of it is whatever is wanted there, so that nothing else is said of the mistake.
+    ($reason:ident, $message:literal, $label:literal;
+     [$($owner:tt)+] fn<$value:ident> $parameters:tt $($name:ident)+) => {
+        #[diagnostic::on_unimplemented(
+            message = $message,
+            label = $label,
+            note = "rule R15: https://reattempt.github.io/reattempt/errors.html#r15"
+        )]
+        pub trait $reason {}
+
+        $($owner)+ { $(
+            #[doc(hidden)]
+            pub fn $name<$value, Wanted> $parameters -> Wanted
+            where
+                for<'a> &'a Self: $reason,
+            {
+                loop {
+                    hint::spin_loop();
+                }
+            }
+        )+ }
+    };
     ($reason:ident, $message:literal, $label:literal;
      [$($owner:tt)+] fn<$value:ident> $parameters:tt -> $answer:ty $body:block $($name:ident)+) => {
         #[diagnostic::on_unimplemented(
@@ -68,7 +89,7 @@ __misnamed! {
 
 __misnamed! {
     CalledOn, "`on` says which errors a policy retries", "write `.on(|error: &E| ...)`";
-    [impl Policy] fn<J>(&self, on: J) -> Runner<'_, Parts<On<J>, (), DefaultTimer, (), ()>> { self.on(on) }
+    [impl Policy] fn<J>(&self, _: J)
     retry_if retry_when when
 }
 
@@ -79,8 +100,8 @@ __misnamed! {
 }
 
 __misnamed! {
-    OfRunner, "this is a method of a runner, not of a policy", "write `.runner()` in front of it, or `.on(|error: &E| ...)`";
-    [impl Policy] fn<V>(&self, _: V) -> Runner<'_, Parts<ByClassify, (), DefaultTimer, (), ()>> { self.runner() }
+    OfRunner, "this is a method of a runner, not of a policy", "write it where the policy is used: behind `.runner()` or `.on(|error: &E| ...)`, or as a key of an attribute";
+    [impl Policy] fn<V>(&self, _: V)
     breaker bulkhead detail name on_retry strategy throttle timer
 }
 

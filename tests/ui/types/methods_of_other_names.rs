@@ -1,9 +1,13 @@
 use std::io;
 use std::time::Duration;
 
-use reattempt::Policy;
+use reattempt::{Breaker, Policy};
 
 const RETRIES: Policy = Policy::new().max_retries(3).base(Duration::from_millis(10));
+
+static BREAKER: Breaker = Breaker::count_window(10);
+const WITH_A_BREAKER: Policy = Policy::new().breaker(&BREAKER);
+const WITH_A_NAME: Policy = Policy::new().max(5).name("fetch");
 
 fn fetch() -> io::Result<u32> {
     Ok(1)
