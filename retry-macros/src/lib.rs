@@ -44,7 +44,17 @@ pub fn retry_block(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(
     Classify,
     attributes(
-        retry, classify, transient, permanent, throttled, refused, forbidden, inherit
+        retry,
+        classify,
+        transient,
+        permanent,
+        throttled,
+        refused,
+        forbidden,
+        inherit,
+        retryable,
+        non_retryable,
+        fatal
     )
 )]
 pub fn classify(input: TokenStream) -> TokenStream {

@@ -166,7 +166,12 @@ impl Arms<'_> {
         }
         // What is wrong with its verdict was said.
         let marked = on_field || verdict::meant(&variant.attrs).next().is_some();
-        if !marked && !on_type.is_said {
+        if marked || on_type.is_said {
+            return TokenStream::new();
+        }
+        if let Some((place, text)) = verdict::in_other_words(&variant.attrs) {
+            self.faults.push(place, RuleId::S11, text);
+        } else {
             self.faults.push(name.span(), RuleId::S11, format!("`{name}` has no verdict; {MENDS}, or `#[retry(default = permanent)]` above the type"));
         }
         TokenStream::new()

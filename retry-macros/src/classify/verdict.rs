@@ -285,6 +285,16 @@ pub(super) fn meant(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute
     })
 }
 
+/// `#[retryable]`, a word that others have for a verdict, and what to say where no verdict is said.
+pub(super) fn in_other_words(attributes: &[Attribute]) -> Option<(Span, String)> {
+    attributes.iter().find_map(|attribute| {
+        let word = attribute.path().get_ident()?;
+        let verdict = advice::called_here(&word.to_string())?;
+        let text = format!("the attribute of `Classify` is `retry`; write `#[retry({verdict})]`");
+        Some((word.span(), text))
+    })
+}
+
 /// What stands in all `#[retry(...)]` of one place, and whether all of them could be read.
 fn items(attributes: &[Attribute], is_enum: bool, faults: &mut Diagnostics) -> (Vec<Item>, bool) {
     let (mut items, mut is_whole) = (Vec::new(), true);

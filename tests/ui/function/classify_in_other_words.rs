@@ -119,4 +119,14 @@ enum Several {
     FromNothing,
 }
 
+#[derive(Classify)]
+enum OtherAttributes {
+    #[retryable]
+    Busy,
+    #[fatal]
+    Gone,
+    #[non_retryable]
+    Closed,
+}
+
 fn main() {}
