@@ -301,6 +301,7 @@ impl<T> WrongValue<T> for ValueOf<T> {}
     message = "this key must be a `Duration`, but `{Self}` has no unit or is another type",
     label = "expected a `Duration`",
     note = "write a string with a unit, such as `\"100ms\"`, or `Duration::from_millis(..)` around a number; an `Option<Duration>` is a value, too",
+    note = "write `*LIMIT` for what is behind a `LazyLock`",
     note = "rule R17: https://reattempt.github.io/reattempt/errors.html#r17"
 )]
 pub trait IsDuration {}
@@ -328,6 +329,7 @@ pub trait IsJitter {}
     message = "`max` must be a whole number, such as a `u32` or a `usize`, but is a `{Self}`",
     label = "expected a `u32` or a `usize`",
     note = "write `max = 3`, `max = \"unlimited\"`, or `.unwrap_or(3)` behind an `Option`",
+    note = "write `*MAX` for what is behind a `LazyLock`, and `MAX.load(Ordering::Relaxed)` for an atomic",
     note = "rule R1: https://reattempt.github.io/reattempt/errors.html#r1"
 )]
 pub trait IsNumber: Copy {}
