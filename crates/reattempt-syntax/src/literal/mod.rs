@@ -79,6 +79,11 @@ pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, ParseError>> {
             Err(_) => Written::Other,
         },
         Lit::Bool(value) => Written::Flag(value.value),
+        // `'1s'`, of which the compiler has said that it is no character.
+        Lit::Verbatim(quoted) if quoted.to_string().starts_with('\'') => {
+            text = quoted.to_string();
+            Written::Text(text.trim_matches('\''))
+        }
         _ => Written::Other,
     };
     Some(T::read(written, T::EXAMPLE))
