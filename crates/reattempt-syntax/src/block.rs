@@ -128,6 +128,60 @@ impl Body {
     }
 }
 
+impl Body {
+    /// The statements and the value at the end, where the body tells no type and `?` leaves it, so that the value has to be
+    /// a `Result`.
+    pub fn tried(&self) -> Option<(Vec<Stmt>, Expr)> {
+        if !matches!(self.answer, Answer::Inferred) || !has_question(&self.statements.stream()) {
+            return None;
+        }
+        let mut code: syn::Block = syn::parse2(self.statements.to_token_stream()).ok()?;
+        let is_left = slips::fails(&Expr::Block(syn::ExprBlock {
+            attrs: Vec::new(),
+            label: None,
+            block: code.clone(),
+        }));
+        let Some(Stmt::Expr(end, None)) = code.stmts.pop().filter(|_| is_left) else {
+            return None;
+        };
+        tells_its_type(&end).then_some((code.stmts, end))
+    }
+}
+
+fn has_question(code: &TokenStream) -> bool {
+    code.clone().into_iter().any(|token| match token {
+        TokenTree::Punct(sign) => sign.as_char() == '?',
+        TokenTree::Group(group) => has_question(&group.stream()),
+        _ => false,
+    })
+}
+
+/// Whether the type of a value follows from the value, and not from what it is used for.
+pub(crate) fn tells_its_type(end: &Expr) -> bool {
+    const ANY: &[&str] = &[
+        "collect", "default", "expect", "into", "product", "sum", "unwrap",
+    ];
+    match end {
+        Expr::MethodCall(call) => {
+            let name = call.method.to_string();
+            !ANY.iter().any(|it| name.starts_with(it))
+        }
+        Expr::Try(_)
+        | Expr::Await(_)
+        | Expr::Lit(_)
+        | Expr::Binary(_)
+        | Expr::Struct(_)
+        | Expr::Field(_)
+        | Expr::Tuple(_)
+        | Expr::Array(_)
+        | Expr::Cast(_) => true,
+        Expr::Macro(made) => ["format", "vec"]
+            .iter()
+            .any(|name| made.mac.path.is_ident(name)),
+        _ => false,
+    }
+}
+
 /// The first `break` or `continue` without a label in code that is in no loop.
 fn breaks(code: TokenStream) -> Option<Span> {
     struct Breaks(Option<Span>);

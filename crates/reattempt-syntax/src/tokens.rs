@@ -15,6 +15,8 @@ pub fn written(tokens: &TokenStream) -> String {
         (" (", "("),
         (" ,", ","),
         (" :", ":"),
+        ("! [", "!["),
+        (" ..= ", "..="),
     ]
     .into_iter()
     .fold(text, |text, (from, to)| text.replace(from, to))

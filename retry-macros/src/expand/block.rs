@@ -7,11 +7,14 @@
 //! retry_block!(on(_), async || -> R { BODY })      ->  the same, with its type
 //! ```
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream};
+use quote::quote_spanned;
 use reattempt_syntax::block::{Block, Body};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::Answer;
+use reattempt_syntax::model::{Model, at};
 use reattempt_syntax::slips;
+use syn::spanned::Spanned as _;
 
 use super::{asynchronous, sync};
 
@@ -42,12 +45,14 @@ fn block_or_faults(Block { items, body }: Block) -> Result<TokenStream, Diagnost
     let mut faults = Diagnostics::default();
     let model = Block::check(items, &body, &mut faults);
     let model = faults.finish(model)?;
+    let ended = ended(&model, &body);
     let Body {
         asynchronous,
         moved,
         answer,
         statements,
     } = body;
+    let statements = ended.unwrap_or(statements);
     // The attempt speaks another type than was written; that one stays named, too.
     let named = |looped: TokenStream| match &answer {
         Answer::RetryError(_, ty) => ours!(::core::convert::identity::<#ty>({ #looped })),
@@ -69,6 +74,19 @@ fn block_or_faults(Block { items, body }: Block) -> Result<TokenStream, Diagnost
         let inside = ours!({ #looped });
         Ok(moved.map_or(inside.clone(), |moved| ours!((#moved || #inside)())))
     }
+}
+
+/// The body where `?` leaves it, with its value in a call that is said to need a `Result`.
+fn ended(model: &Model, body: &Body) -> Option<Group> {
+    let (statements, end) = body.tried()?;
+    let (span, krate) = (at(end.span()), model.krate_at(end.span()));
+    let end = quote_spanned! {span=> {
+        use #krate::__private::End as _;
+        #krate::__private::EndOf(#end).reattempt_attempt()
+    }};
+    let mut ended = Group::new(Delimiter::Brace, quote::quote!(#(#statements)* #end));
+    ended.set_span(body.statements.span());
+    Some(ended)
 }
 
 /// What stands in the place of a block that was refused.

@@ -6,10 +6,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 use reattempt_policy::rules::Key;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprClosure, Pat};
+use syn::{Expr, ExprClosure, Pat, ReturnType, Stmt};
 
 use super::outcome::Cutting;
 use super::parts::{Parts, hook};
+use super::policy::is_item;
 use reattempt_syntax::item::closure_of;
 use reattempt_syntax::model::at;
 
@@ -265,8 +266,9 @@ impl Parts<'_> {
         let Some(code) = &self.model.fallback else {
             return self.mapped(looped);
         };
-        let (span, hook) = (code.span(), hook(code));
+        let span = code.span();
         let krate = self.model.krate_at(span);
+        let hook = ended(code, &krate).unwrap_or_else(|| hook(code));
         let settled = self.awaited(&quote_spanned!(at(span)=> value), at(span));
         let answer = quote_spanned!(at(span)=> #krate::__private::Answer::answer(#settled));
         if self.answers_anything() {
@@ -282,7 +284,14 @@ impl Parts<'_> {
                 }
             };
         }
-        let answered = quote_spanned!(at(span)=> #krate::__private::fall_back(end, #hook));
+        let answered = if may_be_value(code) {
+            quote_spanned! {at(span)=> {
+                use #krate::__private::{FallbackFunction as _, FallbackValue as _};
+                #krate::__private::FallbackOf(#hook).reattempt_fall_back(end)
+            }}
+        } else {
+            quote_spanned!(at(span)=> #krate::__private::fall_back(end, #hook))
+        };
         // So that a closure knows what its parameter is.
         let annotation = self.answer.annotation();
         let released = self.released();
@@ -297,6 +306,44 @@ impl Parts<'_> {
             }
         }
     }
+}
+
+/// Whether the compiler has to tell that it is a function: a constant, a field, or what a call gives.
+fn may_be_value(code: &Expr) -> bool {
+    match code {
+        Expr::Path(_) => is_item(code),
+        Expr::Field(_) | Expr::Call(_) | Expr::MethodCall(_) => true,
+        Expr::Group(group) => may_be_value(&group.expr),
+        Expr::Paren(paren) => may_be_value(&paren.expr),
+        Expr::Verbatim(tokens) => syn::parse2::<Expr>(tokens.clone())
+            .is_ok_and(|code| !matches!(code, Expr::Verbatim(_)) && may_be_value(&code)),
+        _ => false,
+    }
+}
+
+/// A closure that ends with `?`, with that in a call that is said to need a `Result`.
+fn ended(code: &Expr, krate: &TokenStream) -> Option<TokenStream> {
+    if let Expr::Verbatim(tokens) = code {
+        let closure: ExprClosure = syn::parse2(tokens.clone()).ok()?;
+        return ended(&Expr::Closure(closure), krate);
+    }
+    let mut closure = closure_of(code)?.clone();
+    let end = match &mut *closure.body {
+        Expr::Block(body) => match body.block.stmts.last_mut()? {
+            Stmt::Expr(end, None) => end,
+            _ => return None,
+        },
+        end => end,
+    };
+    if !matches!(end, Expr::Try(_)) || !matches!(closure.output, ReturnType::Default) {
+        return None;
+    }
+    let checked = quote_spanned! {at(end.span())=> {
+        use #krate::__private::End as _;
+        #krate::__private::EndOf(#end).reattempt_fallback()
+    }};
+    *end = Expr::Verbatim(checked);
+    Some(hook(&Expr::Closure(closure)))
 }
 
 /// Whether it is a closure that looks at nothing that it is given.

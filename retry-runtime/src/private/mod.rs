@@ -15,6 +15,7 @@ mod judge;
 mod map_err;
 mod outcome;
 pub mod slots;
+mod tail;
 mod until;
 mod value;
 
@@ -65,8 +66,9 @@ pub use judge::{
 };
 pub use map_err::{MapperParameter, form_of_mapper, form_of_parameter, map_err};
 pub use outcome::{
-    Answer, Fails, IsNoResult, IsResult, ambiguous, ask, fail, fail_retry_error, failure,
-    fall_back, found, never, refuse_alias, retry_after, split, split_limited, split_retry_error,
+    Answer, Fails, FallbackFunction, FallbackOf, FallbackValue, IsNoResult, IsResult, ambiguous,
+    ask, fail, fail_retry_error, failure, fall_back, found, never, refuse_alias, retry_after,
+    split, split_limited, split_retry_error,
 };
 #[doc(hidden)]
 pub use reattempt_core::around::{Bounds, BoundsScope};
@@ -79,6 +81,7 @@ pub use reattempt_core::name::{CodeName, Name};
 pub use reattempt_overload::budget::RefundBudget as DefaultBudget;
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
+pub use tail::{End, EndOf, EndsAttempt, EndsFallback};
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{
     CopyOf, HasCopies, Kept, Lacked, MayLeave, Moved, MovedUnique, MovedValue, ReborrowedValue,

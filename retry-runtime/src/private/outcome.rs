@@ -156,6 +156,41 @@ pub fn fall_back<R: Outcome, V>(end: R, fallback: impl FnOnce(R::Error) -> V) ->
     end.split().map(R::success).map_err(fallback)
 }
 
+/// `fallback = CODE`, which may be no function: that one is found first, and the other says so.
+#[derive(Debug)]
+pub struct FallbackOf<F>(pub F);
+
+/// A function.
+pub trait FallbackFunction<R, V> {
+    fn reattempt_fall_back(self, end: R) -> Result<R, V>;
+}
+
+impl<R: Outcome, V, F: FnOnce(R::Error) -> V> FallbackFunction<R, V> for FallbackOf<F> {
+    fn reattempt_fall_back(self, end: R) -> Result<R, V> {
+        fall_back(end, self.0)
+    }
+}
+
+/// Anything else.
+pub trait FallbackValue<F>: Sized {
+    fn reattempt_fall_back<R>(self, end: R) -> Result<R, R>
+    where
+        F: TakesError,
+    {
+        Ok(end)
+    }
+}
+
+impl<F> FallbackValue<F> for &FallbackOf<F> {}
+
+/// What `fallback` takes.
+#[diagnostic::on_unimplemented(
+    message = "`fallback` takes a function of the last error, and `{Self}` is none; write `fallback = |_| ...` with the value",
+    label = "no function of the error",
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
+)]
+pub trait TakesError {}
+
 /// `retry_after`, asked about an error after which there may be another attempt.
 #[inline(always)]
 pub fn retry_after<E: ?Sized, D: Delay>(

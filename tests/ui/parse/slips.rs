@@ -102,6 +102,22 @@ functions! {
     [with_max_delay = "5s"]
     [maxAttempts = 5]
     [fastFirst = true]
+    [on = { error.is_timeout() }]
+    [except = { error.kind() == ErrorKind::NotFound }]
+    [on = fault == Fault::Busy]
+    [until = value == 3, on(_)]
+    [until = 3 < value, on(_)]
+    [until = order.state == State::Done, on(_)]
+    [on = 500..=599]
+    [on = StatusCode::BAD_GATEWAY]
+    [retry_after = error.retry_after(), on(_)]
+    [on(_), before_retry = tokio::time::sleep(PAUSE)]
+    [on(_), before_retry = login().await]
+    [on(_), codes = [500, 502]]
+    [on(_), codes = Statuses::STANDARD]
+    [on(_), base = SECOND / 2]
+    [on(_), deadline = SECOND + SECOND]
+    [on(_), base = SECOND - Duration::from_millis(1)]
 }
 
 impl Client {

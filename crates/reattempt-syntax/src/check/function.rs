@@ -10,6 +10,7 @@ use super::together::async_closure;
 use crate::args::{Args, Filter, Given, Names, Predicate};
 use crate::diagnostics::Diagnostics;
 use crate::item::{Answer, Flow, Function, is_retry, text};
+use crate::slips;
 use crate::tokens::test_of_kind;
 
 /// What a policy is about, in messages.
@@ -119,16 +120,24 @@ fn kind_of_error(key: &str, filter: Option<&Filter>, answer: &Answer, faults: &m
     let Ok(parsed) = Pat::parse_multi_with_leading_vert.parse2(pattern.clone()) else {
         return;
     };
-    if let Some(test) = test_of_kind(&parsed)
-        && answer
-            .error_name()
-            .is_some_and(|error| error != "ErrorKind")
-    {
-        faults.push(
-            *place,
-            RuleId::S9,
-            format!("the pattern is compared with the error, and this is its kind; write `{key} = |error| {test}`"),
-        );
+    let error = answer.error_name();
+    let has_status = match (answer.error(), answer.ty()) {
+        (Some(error), _) => text(error) == "reqwest::Error",
+        (None, Some(alias)) => text(alias).starts_with("reqwest::Result"),
+        (None, None) => false,
+    };
+    let is_kind = error.as_deref() == Some("ErrorKind");
+    let of_kind = test_of_kind(&parsed).filter(|_| error.is_some() && !is_kind);
+    let of_status = slips::test_of_status(&parsed).filter(|_| has_status);
+    let tests = [("kind", of_kind), ("status", of_status)];
+    for (what, test) in tests {
+        if let Some(test) = test {
+            faults.push(
+                *place,
+                RuleId::S9,
+                format!("the pattern is compared with the error, and this is its {what}; write `{key} = |error| {test}`"),
+            );
+        }
     }
 }
 

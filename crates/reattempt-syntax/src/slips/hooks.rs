@@ -4,8 +4,9 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::visit::{Visit, visit_expr};
-use syn::{BinOp, Expr, ExprClosure, Item, Pat, UnOp};
+use syn::{BinOp, Expr, ExprClosure, Item, Pat, Stmt, UnOp};
 
+use super::values::compared;
 use crate::item::closure_of;
 use crate::tokens::{names_errors, written};
 
@@ -36,6 +37,9 @@ const ASYNC: &[&str] = &["before_retry", "fallback", "verify"];
 pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
     let may_be_async = ASYNC.contains(&key);
     let asks = ["on", "except", "until"].contains(&key);
+    if let Some(inside) = only(value) {
+        return hook(key, inside, &written(&inside.to_token_stream()));
+    }
     if let Some(text) = asks.then(|| question(key, value, said)).flatten() {
         return Some(text);
     }
@@ -46,6 +50,21 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
             let body = written(&closure.body.to_token_stream());
             Some(format!(
                 "`{key}` takes the function itself; write `{key} = |{parameters}| {body}`"
+            ))
+        }
+        Expr::Await(_) if may_be_async => Some(format!(
+            "`{key}` takes a function; write `{key} = async |_| {said}`"
+        )),
+        // A function of this name waits, and returns none.
+        Expr::Call(call) if key == "before_retry" && sleeps(&call.func) => Some(format!(
+            "`{key}` takes a function; write `{key} = |_| {said}`"
+        )),
+        Expr::MethodCall(_) | Expr::Call(_)
+            if key == "retry_after" && error_of(value).is_some() =>
+        {
+            let name = error_of(value)?;
+            Some(format!(
+                "`{key}` takes a function; write `{key} = |{name}| {said}`"
             ))
         }
         Expr::Async(block) if may_be_async => {
@@ -89,6 +108,28 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
     }
 }
 
+/// `{ error.is_timeout() }`: what stands alone in braces.
+fn only(value: &Expr) -> Option<&Expr> {
+    match value {
+        Expr::Block(block) if block.label.is_none() => match &*block.block.stmts {
+            [Stmt::Expr(only, None)] => Some(only),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `tokio::time::sleep`
+fn sleeps(function: &Expr) -> bool {
+    let Expr::Path(path) = function else {
+        return false;
+    };
+    path.path
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "sleep")
+}
+
 /// The same of keys that ask about an error or a value.
 fn question(key: &str, value: &Expr, said: &str) -> Option<String> {
     match value {
@@ -112,6 +153,12 @@ fn question(key: &str, value: &Expr, said: &str) -> Option<String> {
             let asked = asked.replace("(_)", &format!("({name})"));
             Some(format!(
                 "`{key}` takes one function; write `{key} = |{name}| {asked}`"
+            ))
+        }
+        Expr::Binary(_) if compared(value).is_some() => {
+            let (name, asked) = compared(value)?;
+            Some(format!(
+                "`{key}` takes a function; write `{key} = |{name}| {asked}`"
             ))
         }
         Expr::Call(_) | Expr::MethodCall(_) | Expr::Binary(_) | Expr::Unary(_)
@@ -262,7 +309,7 @@ fn is_word(function: &Expr, word: &str) -> bool {
 }
 
 /// Whether `?` leaves the body of a closure, and not one inside it.
-fn fails(body: &Expr) -> bool {
+pub(crate) fn fails(body: &Expr) -> bool {
     struct Tries(bool);
     impl<'a> Visit<'a> for Tries {
         fn visit_expr(&mut self, code: &'a Expr) {

@@ -15,12 +15,15 @@ use syn::{BinOp, Expr, Meta, Pat};
 mod hooks;
 mod items;
 mod lists;
+mod values;
 
 pub use hooks::awaits_in;
+pub(crate) use hooks::fails;
 use hooks::hook;
 pub use items::{brackets, unreadable};
 pub use lists::has_keys;
 use lists::listed;
+pub use values::test_of_status;
 
 use crate::diagnostics::{Diagnostic, Place};
 use crate::tokens::{is_camel_case, names_errors, written};
@@ -81,6 +84,8 @@ fn percent(key: &str, value: &TokenStream) -> Option<String> {
 fn rule_of(key: &str) -> RuleId {
     if HOOKS.contains(&key) {
         RuleId::S9
+    } else if key == "codes" {
+        RuleId::Type
     } else {
         RuleId::Syntax
     }
@@ -265,11 +270,10 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
             "`map_err` has to name the error of an attempt, which a conversion leaves open; write `map_err = |error: reattempt::RetryError<E>| error.into()`, with that error for `E`".to_owned(),
         ),
         "budget" => table(value),
-        // Of which type, only the answer says.
-        "fallback" if said == "Default::default()" => Some(format!("`fallback` takes a function; write `fallback = |_| Ok({said})`")),
-        "fallback" if is_answer(value) => Some(format!("`fallback` takes a function; write `fallback = |_| {said}`")),
-        "on" | "except" => alternatives(key, value),
-        _ if Key::from_name(key).is_some_and(|key| key.kind() == Kind::Time) => product(value),
+        "fallback" => values::fallback(value, &said),
+        "on" | "except" => alternatives(key, value).or_else(|| values::status(key, value)),
+        "codes" if is_list(value) => Some(format!("`codes` takes {}", <reattempt_policy::Codes as Word>::EXAMPLE)),
+        _ if Key::from_name(key).is_some_and(|key| key.kind() == Kind::Time) => arithmetic(value),
         "until" => bare_value(key, value),
         "retry_after" if is_duration(value) => Some(format!("`retry_after` takes a function that asks the error; write `retry_after = |_| Some({said})`")),
         _ => None,
@@ -389,27 +393,56 @@ fn is_duration(value: &Expr) -> bool {
 }
 
 /// `base = 2 * SECOND`, which the compiler calls in no constant.
-fn product(value: &Expr) -> Option<String> {
+fn arithmetic(value: &Expr) -> Option<String> {
     let Expr::Binary(both) = value else {
         return None;
     };
-    let factor = |side: &Expr| matches!(side, Expr::Lit(_));
-    let (count, duration) = match (&*both.left, &*both.right) {
-        (count, duration) if factor(count) => (count, duration),
-        (duration, count) if factor(count) => (count, duration),
+    let said = [&both.left, &both.right].map(|side| written(&side.to_token_stream()));
+    let [left, right] = &said;
+    let (is_factor, is_time) = (|side: &Expr| matches!(side, Expr::Lit(_)), is_constant_time);
+    let (what, constant) = match both.op {
+        BinOp::Mul(_) if is_factor(&both.left) && is_time(&both.right) => {
+            ("product", format!("{right}.saturating_mul({left})"))
+        }
+        BinOp::Mul(_) if is_factor(&both.right) && is_time(&both.left) => {
+            ("product", format!("{left}.saturating_mul({right})"))
+        }
+        BinOp::Div(_) if is_factor(&both.right) && is_time(&both.left) => {
+            ("quotient", format!("{left}.checked_div({right}).unwrap()"))
+        }
+        BinOp::Add(_) if is_time(&both.left) && is_time(&both.right) => {
+            ("sum", format!("{left}.saturating_add({right})"))
+        }
+        BinOp::Sub(_) if is_time(&both.left) && is_time(&both.right) => {
+            ("difference", format!("{left}.saturating_sub({right})"))
+        }
         _ => return None,
     };
-    let is_constant = match duration {
+    Some(format!(
+        "a {what} of durations is no constant; write `const {{ {constant} }}`"
+    ))
+}
+
+/// `SECOND`, `Duration::from_secs(5)`.
+fn is_constant_time(value: &Expr) -> bool {
+    match value {
         Expr::Path(path) => (path.path.segments.last())
             .is_some_and(|last| !last.ident.to_string().contains(char::is_lowercase)),
         duration => is_duration(duration),
-    };
-    let [count, duration] = [count, duration].map(|side| written(&side.to_token_stream()));
-    (is_constant && matches!(both.op, BinOp::Mul(_))).then(|| {
-        format!(
-            "a product of durations is no constant; write `const {{ {duration}.saturating_mul({count}) }}`"
-        )
-    })
+    }
+}
+
+/// `codes = [500, 502]`, `codes = Statuses::STANDARD`.
+fn is_list(value: &Expr) -> bool {
+    match value {
+        Expr::Array(_) | Expr::Tuple(_) | Expr::Range(_) => true,
+        Expr::Reference(borrow) => is_list(&borrow.expr),
+        Expr::Path(path) => {
+            let before = path.path.segments.iter().rev().nth(1);
+            before.is_some_and(|it| it.ident == "Statuses" || it.ident == "StatusCode")
+        }
+        _ => false,
+    }
 }
 
 /// `on = [Fault::Busy, Fault::Closed]`.
@@ -461,23 +494,6 @@ fn bare_value(key: &str, value: &Expr) -> Option<String> {
         }
         format!("`{key}` asks a function; write `{key} = |value| matches!(value, {value_is})`")
     })
-}
-
-/// Whether a value is what a function may answer, and no function.
-fn is_answer(value: &Expr) -> bool {
-    match value {
-        Expr::Lit(_) | Expr::Unary(_) | Expr::Binary(_) => true,
-        Expr::Path(_) => is_word(value, &["None"]),
-        Expr::Call(call) => {
-            let makes = |path: &syn::Path| {
-                let last = path.segments.last();
-                last.is_some_and(|it| it.ident == "default" || it.ident == "new")
-            };
-            is_word(&call.func, &["Ok", "Some", "Err"])
-                || matches!(&*call.func, Expr::Path(it) if makes(&it.path))
-        }
-        _ => false,
-    }
 }
 
 fn is_word(value: &Expr, words: &[&str]) -> bool {

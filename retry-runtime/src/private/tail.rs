@@ -1,0 +1,91 @@
+//! What code that fails by `?` ends with. Of what does not fit no type is known behind it, so that the compiler says nothing
+//! else of the cause.
+
+use core::ops::ControlFlow;
+use core::task::Poll;
+
+/// What an attempt without a type ends with, from which `?` leaves.
+#[diagnostic::on_unimplemented(
+    message = "an attempt that fails by `?` answers with a `Result`, and this one ends with a plain value, of type `{Self}`",
+    label = "write `Ok(...)` around it",
+    note = "rule S1: https://reattempt.github.io/reattempt/errors.html#s1"
+)]
+pub trait EndsAttempt {
+    type Same;
+
+    fn same(self) -> Self::Same;
+}
+
+/// What a `fallback` ends with that is left by `?`.
+#[diagnostic::on_unimplemented(
+    message = "`fallback` may return the whole `Result`, and `?` takes the value out of it; drop the `?` at the end, or write `Ok(...)` around the value",
+    label = "a plain value, of type `{Self}`",
+    note = "rule S9: https://reattempt.github.io/reattempt/errors.html#s9"
+)]
+pub trait EndsFallback {
+    type Same;
+
+    fn same(self) -> Self::Same;
+}
+
+macro_rules! same {
+    ($($bound:ident $([$($parameter:ident)+] $ty:ty),+;)+) => { $($(
+        #[diagnostic::do_not_recommend]
+        impl<$($parameter),+> $bound for $ty {
+            type Same = Self;
+
+            #[inline(always)]
+            fn same(self) -> Self {
+                self
+            }
+        }
+    )+)+ };
+}
+
+same! {
+    EndsAttempt
+        [T E] Result<T, E>,
+        [T] Option<T>,
+        [T] Poll<T>,
+        [B C] ControlFlow<B, C>;
+    EndsFallback
+        [T E] Result<T, E>,
+        [T] Option<T>,
+        [T] Poll<T>,
+        [B C] ControlFlow<B, C>;
+}
+
+/// The end of such code.
+#[derive(Debug)]
+pub struct EndOf<T>(pub T);
+
+/// Its methods: what they need is asked behind the search for them, and of the argument of a function the compiler would say
+/// it once more.
+pub trait End<T>: Sized {
+    fn end(self) -> T;
+
+    /// The end of an attempt.
+    #[inline(always)]
+    fn reattempt_attempt(self) -> T::Same
+    where
+        T: EndsAttempt,
+    {
+        self.end().same()
+    }
+
+    /// The end of a `fallback`.
+    #[inline(always)]
+    fn reattempt_fallback(self) -> T::Same
+    where
+        T: EndsFallback,
+    {
+        self.end().same()
+    }
+}
+
+impl<T> End<T> for EndOf<T> {
+    #[inline(always)]
+    fn end(self) -> T {
+        self.0
+    }
+}
