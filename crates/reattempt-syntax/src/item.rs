@@ -222,6 +222,25 @@ fn bare(ty: &Type) -> &Type {
     }
 }
 
+/// Whether a value of a type is certainly neither a function nor a `Result`.
+pub(crate) fn is_plain_type(ty: &Type) -> bool {
+    match bare(ty) {
+        Type::Reference(reference) => is_plain_type(&reference.elem),
+        Type::Tuple(_) | Type::Array(_) | Type::Slice(_) => true,
+        Type::Path(path) => {
+            (path.path.get_ident().map(ToString::to_string)).is_some_and(|name| {
+                // What these point to may be a function.
+                is_plain(&name) && !matches!(&*name, "Box" | "Rc" | "Arc")
+            }) || path
+                .path
+                .segments
+                .last()
+                .is_some_and(|last| last.ident == "Vec" || last.ident == "Option")
+        }
+        _ => false,
+    }
+}
+
 /// Single-segment names that are certainly neither `Result` nor `Option`.
 fn is_plain(name: &str) -> bool {
     const NAMES: &[&str] = &[
@@ -303,7 +322,7 @@ fn is_dyn_error(ty: &Type) -> bool {
     }
 }
 
-fn type_arguments(path: &Path) -> impl Iterator<Item = &Type> {
+pub(crate) fn type_arguments(path: &Path) -> impl Iterator<Item = &Type> {
     let arguments = path.segments.last().map(|segment| &segment.arguments);
     let arguments = match arguments {
         Some(PathArguments::AngleBracketed(arguments)) => Some(&arguments.args),

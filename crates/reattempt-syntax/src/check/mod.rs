@@ -5,6 +5,7 @@ mod constant;
 mod cut_off;
 mod escape;
 mod function;
+mod hooks;
 mod limits;
 mod map_err;
 mod named;
@@ -37,6 +38,7 @@ pub fn function(
     faults: &mut Diagnostics,
 ) -> Model {
     function::signature(&args, item, answer, flow, faults);
+    hooks::of_signature(&args, item, answer, faults);
     let mut parameters = crate::item::parameters(&item.signature);
     if let Some(body) = &item.body {
         for (name, mutable) in crate::async_trait::rebound(body) {
@@ -61,6 +63,12 @@ pub fn function(
     let is_public = !matches!(item.visibility, syn::Visibility::Inherited);
     model.set_by = SetBy::of(&item.signature, is_public);
     model.owned = crate::moves::owned(&item.signature, item.body.as_ref());
+    let again = [
+        ("before_retry", model.before_retry.as_ref()),
+        ("on_retry", model.on_retry.as_ref()),
+        ("verify", model.verify.as_ref()),
+    ];
+    hooks::moved(again, &model.owned, flow, faults);
     let is_cloned = |owned: &Owned| model.clone.iter().any(|(name, _)| *name == owned.name);
     model.owned.retain(|owned| !is_cloned(owned));
     model.escape = escape::borrowed(item, answer, flow, faults);
@@ -150,6 +158,7 @@ impl TakeValue for &mut Draft<'_> {
                 let (value, place, span) = (ours!(#expr), Place::of(&expr), expr.span());
                 if !key.kind().is_measured() {
                     only_constant(key.as_str(), &expr, self.parameters, self.faults);
+                    hooks::constant_backoff(&expr, self.parameters, &self.settings, self.faults);
                 } else if running::is_running(&expr, self.parameters) {
                     running = Some(expr);
                 }

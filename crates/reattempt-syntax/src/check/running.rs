@@ -70,6 +70,22 @@ pub(super) fn names_parameter(expr: &Expr, parameters: &[(Ident, bool)]) -> bool
     }
 }
 
+/// `self` or the parameter that some code names, but for a name behind a dot or in front of a colon.
+pub(super) fn named(code: TokenStream, parameters: &[(Ident, bool)]) -> Option<Ident> {
+    let tokens: Vec<_> = code.into_iter().collect();
+    (0..tokens.len()).find_map(|i| {
+        let (before, rest) = tokens.split_at_checked(i)?;
+        match rest {
+            [TokenTree::Ident(name), after @ ..] => {
+                let is_known = name == "self" || parameters.iter().any(|(it, _)| it == name);
+                (is_known && stands_alone(before, after)).then(|| name.clone())
+            }
+            [TokenTree::Group(group), ..] => named(group.stream(), parameters),
+            _ => None,
+        }
+    })
+}
+
 fn any_running(tokens: TokenStream, is_parameter: &dyn Fn(&Ident) -> bool) -> bool {
     let tokens: Vec<_> = tokens.into_iter().collect();
     (0..tokens.len()).any(|i| {

@@ -472,6 +472,13 @@ impl Owned {
         has_word(&quote::quote!(#ty #bounds), "FnOnce")
     }
 
+    /// Whether what names it in a `move` closure takes it away.
+    pub(crate) fn is_moved_by_name(&self) -> bool {
+        let is_unique_self =
+            self.name == "self" && self.ty.is_none() && self.way == Way::Reborrowed;
+        self.conditions.is_empty() && (is_unique_self || self.is_unique())
+    }
+
     /// Whether its type is certainly not `Copy`.
     fn is_unique(&self) -> bool {
         const NAMES: &[&str] = &[
