@@ -52,8 +52,11 @@ impl Parts<'_> {
                 } else {
                     "inherited"
                 };
-                let take = method(take);
-                quote_spanned!(at(expr.span())=> #krate::__private::#take(#expr))
+                let take = Ident::new(take, at(expr.span()));
+                quote_spanned! {at(expr.span())=> {
+                    use #krate::__private::WrongPolicy as _;
+                    #krate::__private::PolicyOf(#expr).#take()
+                }}
             }
             Some(Inherited { expr, .. }) => {
                 let held = self.runtime_policy(expr);

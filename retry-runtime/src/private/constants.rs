@@ -8,15 +8,52 @@ use reattempt_policy::BackoffFn;
 use reattempt_policy::rules::RuleId;
 use reattempt_policy::rules::{Key, Violation};
 
-/// `policy = ...`: says at the user's expression what is expected there.
-pub const fn inherited(policy: Policy) -> Policy {
-    policy.trusted()
+/// `policy = CONSTANT`. The methods of a [`Policy`] are inherent, because a constant calls no other ones; those of the trait
+/// are found for any other type, and their bound says what is expected.
+#[derive(Debug)]
+pub struct PolicyOf<T>(pub T);
+
+impl PolicyOf<Policy> {
+    /// Returns the policy.
+    pub const fn inherited(self) -> Policy {
+        self.0.trusted()
+    }
+
+    /// Returns the same where keys with values of the running program stand beside it.
+    pub const fn unchecked(self) -> Policy {
+        self.0
+    }
 }
 
-/// Returns the same where keys with values of the running program stand beside it.
-pub const fn unchecked(policy: Policy) -> Policy {
-    policy
+/// A constant of another type.
+#[expect(clippy::unreachable, reason = "no type is the one that is asked for")]
+pub trait WrongPolicy<T>: Sized {
+    fn inherited(self) -> Policy
+    where
+        T: IsPolicy,
+    {
+        unreachable!()
+    }
+
+    fn unchecked(self) -> Policy
+    where
+        T: IsPolicy,
+    {
+        unreachable!()
+    }
 }
+
+impl<T> WrongPolicy<T> for PolicyOf<T> {}
+
+/// A policy.
+#[diagnostic::on_unimplemented(
+    message = "`policy` takes a `Policy`, and this constant is of type `{Self}`",
+    label = "expected a `Policy`",
+    note = "a policy of the configuration is named by a text in the attribute, `policy = \"storage\"`, and the numbers of one are keys, such as `max = 3`",
+    note = "write `*POLICY` for what is behind a `LazyLock`",
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
+)]
+pub trait IsPolicy {}
 
 /// Returns the policy that an expression of `policy = ...` holds: a [`Policy`], or what has one.
 #[inline(always)]

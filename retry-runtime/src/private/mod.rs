@@ -43,7 +43,7 @@ pub use crate::timer::NoTimer;
 pub use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 #[cfg(feature = "std")]
 pub use constants::{BudgetOf, HedgeOf, paying, refuse_hedge, refuse_shared_budget, refuse_window};
-pub use constants::{backoff, backoff_by, blame, broken, inherited, policy, refuse, unchecked};
+pub use constants::{PolicyOf, WrongPolicy, backoff, backoff_by, blame, broken, policy, refuse};
 pub use cut::{
     LostAnswer, Unasked, cause_of, cut, cut_foreign, cut_own, cut_parameter, fail_cut,
     fail_limited, fail_limited_retry_error, finished, refuse_blocking, timed_out, unasked,
