@@ -16,7 +16,7 @@ use reattempt_syntax::model::{Model, at};
 use reattempt_syntax::slips;
 use syn::spanned::Spanned as _;
 
-use super::{asynchronous, sync};
+use super::{asynchronous, limits, sync};
 
 /// On any fault an expression is left, so that nothing else fails: of the type
 /// of the body, as far as one is known.
@@ -59,10 +59,12 @@ fn block_or_faults(Block { items, body }: Block) -> Result<TokenStream, Diagnost
         _ => looped,
     };
     if asynchronous {
-        let looped = named(asynchronous::loop_of(&model, &answer, &statements));
+        let looped = asynchronous::loop_of(&model, &answer, &statements);
+        let looped = named(limits::sharing(&model, looped));
         Ok(ours!(async #moved { #looped }))
     } else {
-        let looped = named(sync::loop_of(&model, &answer, &statements));
+        let looped = sync::loop_of(&model, &answer, &statements);
+        let looped = named(limits::sharing(&model, looped));
         // Where it stands for another type, the compiler says so once.
         let looped = match &answer {
             Answer::Result(ty) | Answer::Option(ty) if model.map_err.is_none() => {

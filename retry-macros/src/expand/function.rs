@@ -11,7 +11,7 @@ use proc_macro2::{Group, TokenStream};
 
 use syn::{Ident, Signature};
 
-use super::{asynchronous, docs, future, sync};
+use super::{asynchronous, docs, future, limits, sync};
 use crate::instrument::{self, braces};
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{Answer, Flow, Function};
@@ -98,8 +98,8 @@ fn body_of(
     body: &Group,
 ) -> TokenStream {
     match flow {
-        Flow::Sync => sync::loop_of(model, answer, body),
-        Flow::Async => asynchronous::loop_of(model, answer, body),
+        Flow::Sync => limits::sharing(model, sync::loop_of(model, answer, body)),
+        Flow::Async => limits::sharing(model, asynchronous::loop_of(model, answer, body)),
         Flow::Future { boxed } => future::expand(model, signature, answer, body, *boxed),
     }
 }
@@ -136,7 +136,13 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
         let keys = super::keys(&ours!(::reattempt), &super::words(arguments));
         let statements = body.stream();
         let (inner, statements) = item::inner_attributes(statements);
-        let body = braces(&body, ours!(#(#inner)* #keys #statements));
+        // What only a key names was used there.
+        let named = item::parameters(&signature)
+            .into_iter()
+            .map(|(name, _)| name);
+        let named = named.filter(|name| name != "self" && is_named(arguments, name));
+        let used = named.map(|name| ours!(let _ = &#name;));
+        let body = braces(&body, ours!(#(#inner)* #keys #(#used)* #statements));
         return ours!(#(#attributes)* #visibility #signature #body);
     }
     // Named, so that none counts as unused.
@@ -149,4 +155,9 @@ pub(super) fn standing(arguments: &TokenStream, item: TokenStream) -> TokenStrea
             ::core::panic!()
         }
     }
+}
+
+/// Whether the keys name a parameter, be it in a text that is formatted.
+fn is_named(keys: &TokenStream, name: &Ident) -> bool {
+    item::names(keys, name) || keys.to_string().contains(&format!("{{{name}"))
 }

@@ -10,7 +10,32 @@ use syn::spanned::Spanned as _;
 use super::parts::Parts;
 use super::policy::names_static;
 use reattempt_syntax::item::mentions;
-use reattempt_syntax::model::{BudgetSource, Hedging, at};
+use reattempt_syntax::model::{BudgetSource, Hedging, Model, at};
+
+/// The code of a call with a key that shares something between calls, which is refused where there is no `std`.
+pub(super) fn sharing(model: &Model, code: TokenStream) -> TokenStream {
+    let span = |code: &Option<Expr>| code.as_ref().map(Expr::span);
+    let of_budget = || {
+        let mut settings = model.settings.iter();
+        let own = !matches!(model.budget, None | Some(BudgetSource::Never));
+        settings
+            .find(|it| own && it.key == Key::Budget)
+            .map(|it| it.word)
+    };
+    let keys = [
+        ("breaker", span(&model.breaker)),
+        ("bulkhead", span(&model.bulkhead)),
+        ("throttle", span(&model.throttle)),
+        ("hedge", model.hedge.as_ref().map(|hedge| hedge.span)),
+        ("budget", of_budget()),
+    ];
+    let found = keys.into_iter().find_map(|(key, span)| Some((key, span?)));
+    let Some((key, span)) = found else {
+        return code;
+    };
+    let krate = model.krate_at(span);
+    quote_spanned!(at(span)=> #krate::__private::needs_std! { #key #code })
+}
 
 impl Parts<'_> {
     /// The `static` of a budget of the operation's own, which the policy names.

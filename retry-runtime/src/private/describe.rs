@@ -7,8 +7,8 @@ pub use crate::engine::{Described, Detail, ErrorText};
 #[doc(hidden)]
 pub use crate::{
     __describe as describe, __keep as keep, __name as name, __named as named,
-    __one_call as one_call, __sharing as sharing, __site as site, __text as text,
-    __too_late as too_late, __type_text as type_text,
+    __needs_std as needs_std, __one_call as one_call, __sharing as sharing, __site as site,
+    __text as text, __too_late as too_late, __type_text as type_text,
 };
 
 /// Describes an error as its type allows. `describe!(opaque ..)` gives its type alone, where more is not known yet.
@@ -145,6 +145,31 @@ macro_rules! __site {
     ($name:expr) => {
         $crate::private::sharing!($crate::private::Site::new($name))
     };
+}
+
+/// What a key needs that shares something between calls.
+#[cfg(feature = "std")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __needs_std {
+    ($key:literal $($code:tt)*) => {{ $($code)* }};
+}
+
+/// Refuses the key: nothing is shared without `std`.
+#[cfg(not(feature = "std"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __needs_std {
+    ($key:literal $($code:tt)*) => {{
+        ::core::compile_error!(::core::concat!(
+            "`",
+            $key,
+            "` needs the feature `std` of `reattempt`; turn it on, or drop `",
+            $key,
+            "`\nrule type: https://reattempt.github.io/reattempt/errors.html#type"
+        ));
+        (|| ::core::panic!())()
+    }};
 }
 
 /// Makes the site of a policy that has a name in the configuration.

@@ -226,6 +226,30 @@ fn the_expansion_is_small() {
     }
 }
 
+/// Without `std` one macro of the runtime refuses the key, and nothing of what it needs is named.
+#[test]
+fn a_key_that_needs_std_is_refused_by_name() {
+    let wrapped = |arguments: &str, item: &str| {
+        let expanded = shown(&crate::expand::attribute(&parse(arguments), parse(item)));
+        let key = expanded.split("needs_std!").nth(1)?.split('"').nth(1)?;
+        Some(key.to_owned())
+    };
+    let function = "async fn fetch(url: &str) -> Result<Page, FetchError> { get(url).await }";
+    for (arguments, key) in [
+        ("on(_)", None),
+        ("on(_), budget = \"none\"", None),
+        ("on(_), budget = 0.2", Some("budget")),
+        ("on(_), budget = &BUDGET", Some("budget")),
+        ("on(_), breaker = &BREAKER", Some("breaker")),
+        ("on(_), bulkhead = &self.bulkhead", Some("bulkhead")),
+        ("on(_), throttle = &THROTTLE", Some("throttle")),
+        ("on(_), hedge = \"50ms\"", Some("hedge")),
+    ] {
+        let found = wrapped(arguments, function);
+        assert_eq!(found.as_deref(), key, "{arguments}");
+    }
+}
+
 #[test]
 fn the_documentation_says_whose_calls_share_a_budget() {
     let says_so = |arguments: &str| {
