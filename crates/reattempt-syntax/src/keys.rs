@@ -14,6 +14,72 @@ pub fn in_place_of(word: &str) -> &'static str {
     }
 }
 
+/// How a function has no retries.
+const NEVER: &str = "a function without retries has `#[retry(never)]`, or no attribute";
+
+/// How a configuration switches retries off.
+const SWITCH: &str = "a configuration file has the key `enabled` for each operation and for all, and code has `max = 1`";
+
+/// What says both that any error is retried and that no attempt is the last.
+const ALWAYS: &str = "`on(_)` retries after any error, and `max = \"unlimited\"` never gives up; write what is meant";
+
+/// A ready policy.
+const PRESET: &str = "a ready policy is the value of a key; write `policy = reattempt::Policy::interactive()`, or `background()`";
+
+/// Words of other libraries that are no key by another name, and what to do.
+const NO_KEY: &[(&str, &str)] = &[
+    (
+        "async",
+        "the function says whether it is async, drop the key",
+    ),
+    ("enabled", SWITCH),
+    ("enable", SWITCH),
+    ("disabled", SWITCH),
+    ("skip", NEVER),
+    ("off", NEVER),
+    ("none", NEVER),
+    ("disable", NEVER),
+    ("no_retry", NEVER),
+    ("no_retries", NEVER),
+    ("without_retry", NEVER),
+    ("without_retries", NEVER),
+    ("always", ALWAYS),
+    ("preset", PRESET),
+    ("interactive", PRESET),
+    (
+        "background",
+        "a ready policy is the value of a key; write `policy = reattempt::Policy::background()`",
+    ),
+    (
+        "default",
+        "keys that are not written have their defaults, drop this one",
+    ),
+    (
+        "defaults",
+        "keys that are not written have their defaults, drop this one",
+    ),
+    (
+        "reraise",
+        "the last error is returned as it is, drop the key",
+    ),
+    (
+        "raise_on_giveup",
+        "the last error is returned as it is, drop the key",
+    ),
+    (
+        "last_error_only",
+        "the last error is returned as it is, drop the key",
+    ),
+    (
+        "on_success",
+        "what follows a success stands at the end of the body, drop the key",
+    ),
+    (
+        "layer",
+        "a layer is put around a service, and a function has its policy; write `policy = POLICY`",
+    ),
+];
+
 /// Whether `word` is one of `words`.
 pub fn is_one_of(word: &str, words: &[&str]) -> bool {
     words.contains(&word)
@@ -34,20 +100,11 @@ pub fn unknown(word: &str, value: Option<&str>, beside: &[String]) -> String {
             "unknown key `{word}`; it is called `{ours}` here, and `{ours}` stands here already; drop `{word}`"
         );
     }
-    if word == "async" {
-        return "unknown key `async`; the function says whether it is async, drop the key"
-            .to_owned();
-    }
-    if matches!(word, "enabled" | "enable" | "disabled") {
-        return format!(
-            "unknown key `{word}`; a configuration file has the key `enabled` for each operation and for all, and code has `max = 1`"
-        );
+    if let Some((_, advice)) = NO_KEY.iter().find(|(theirs, _)| *theirs == word) {
+        return format!("unknown key `{word}`; {advice}");
     }
     if word == "never" {
         return "`never` stands alone: it takes the function out of every policy; drop it or the other keys".to_owned();
-    }
-    if word == "skip" {
-        return "unknown key `skip`; a method without retries has `#[retry(never)]`".to_owned();
     }
     if foreign(word).is_none() && nearest(&word.to_lowercase(), &["never"]).is_some() {
         return format!("unknown key `{word}`; did you mean `never`, alone?");

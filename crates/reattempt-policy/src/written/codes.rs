@@ -36,7 +36,7 @@ impl Word for Meaning {
 
 /// A table has no form of one word.
 impl Word for Codes {
-    const EXAMPLE: &'static str = "a table of statuses and codes; write `codes = CODES` and `const CODES: reattempt::policy::Codes = Codes::new(&[OnCode::throttled(\"503\")]);`";
+    const EXAMPLE: &'static str = "a table of statuses and codes; write `codes = CODES` and `const CODES: reattempt::policy::Codes = reattempt::policy::Codes::new(&[reattempt::policy::OnCode::throttled(\"503\")]);`";
     const EXAMPLE_IN_FILE: &'static str =
         "a table of statuses and codes; write `codes = { 503 = \"throttled\" }`";
 }

@@ -96,8 +96,15 @@ const FIXED: &str = ", and `backoff = \"fixed\"` keeps it the same";
 /// A shape that others switch on, which is the default here.
 const EXP: &str = ", and `backoff = \"exp\"` is the default";
 
-/// What differs from a rate limiter.
-const NO_RATE: &str = ", which has no fixed rate: it follows what the service accepts";
+/// A throttle with the rate of a rate limiter.
+const RATE: &str = ", and `reattempt::Throttle::rate(..)` makes a `static` of a fixed rate";
+
+/// A hook that others have to write lines of a log.
+const LOG: &str = ", and `on_retry = |retry| eprintln!(\"{retry}\")` prints each retry";
+
+/// What others ask after so many failures.
+const FAILURES: &str =
+    ", which looks at all calls of a service: `breaker = &BREAKER` takes a `static`";
 
 /// A flag that others have for the opposite.
 const NO_FLAG: &str = "; write `idempotent = false`";
@@ -218,8 +225,8 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("circuit_breaker", "breaker", ""),
     ("concurrency_limit", "bulkhead", ""),
     ("max_concurrent", "bulkhead", ""),
-    ("rate_limiter", "throttle", NO_RATE),
-    ("rate_limit", "throttle", NO_RATE),
+    ("rate_limiter", "throttle", RATE),
+    ("rate_limit", "throttle", RATE),
     ("hedging", "hedge", ""),
     (
         "hedge_max",
@@ -292,6 +299,52 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("max_retry_time", "deadline", ""),
     ("max_time", "deadline", ""),
     ("total_delay", "deadline", ""),
+    ("count", "max", FIRST_COUNTS),
+    ("unlimited", "max", NO_END),
+    ("endless", "max", NO_END),
+    ("maximum_attempts", "max", ""),
+    ("stop_max_attempt_number", "max", ""),
+    ("retry_limit", "max", FIRST_COUNTS),
+    ("base_interval", "base", ""),
+    ("initial_retry_delay", "base", ""),
+    ("fixed_delay", "base", FIXED),
+    ("maximum_interval", "cap", ""),
+    ("backoff_max", "cap", ""),
+    ("backoff_limit", "cap", ""),
+    ("retry_backoff_max", "cap", ""),
+    ("backoff_factor", "factor", ""),
+    ("backoff_coefficient", "factor", ""),
+    ("exponential_backoff", "backoff", NUMBERS),
+    ("fixed_backoff", "backoff", NUMBERS),
+    ("constant_backoff", "backoff", NUMBERS),
+    ("linear_backoff", "backoff", NUMBERS),
+    ("retry_backoff", "backoff", NUMBERS),
+    ("delay_type", "backoff", NUMBERS),
+    ("interval_function", "backoff", NUMBERS),
+    ("delay_generator", "backoff", NUMBERS),
+    ("calculate_delay", "backoff", NUMBERS),
+    ("max_jitter", "jitter", SWITCH),
+    ("retry_jitter", "jitter", SWITCH),
+    ("value", "on", ""),
+    ("filter", "on", ""),
+    ("autoretry_for", "on", ""),
+    ("retry_condition", "on", ""),
+    ("retry_on_exception_predicate", "on", ""),
+    ("status_forcelist", "on", STATUS),
+    ("not_recoverable", "except", ""),
+    ("non_retryable_error_types", "except", ""),
+    ("log", "on_retry", LOG),
+    ("logger", "on_retry", LOG),
+    ("log_level", "on_retry", LOG),
+    ("inspect", "on_retry", LOG),
+    ("inspect_err", "on_retry", LOG),
+    ("before_sleep_log", "on_retry", LOG),
+    ("start_to_close_timeout", "timeout", ""),
+    ("schedule_to_close_timeout", "deadline", ""),
+    ("stop_max_delay", "deadline", ""),
+    ("failure_policy", "breaker", FAILURES),
+    ("failure_threshold", "breaker", FAILURES),
+    ("failure_rate_threshold", "breaker", FAILURES),
 ];
 
 /// What others call `word`: our name of it, and what differs.

@@ -147,7 +147,7 @@ impl Word for Duration {
 /// `1s`, `"1d"` is `24h`, `"0:00:05"` is `5s`.
 fn meant(text: &str) -> Option<Result<String, duration::ParseDurationError>> {
     let mut meant = String::new();
-    let mut lower = text.trim().to_lowercase();
+    let mut lower = with_point(&text.trim().to_lowercase());
     for unit in ["h", "m"] {
         lower = lower.replacen(':', unit, 1);
     }
@@ -181,6 +181,20 @@ fn meant(text: &str) -> Option<Result<String, duration::ParseDurationError>> {
         Ok(_) => Some(Ok(meant)),
         Err(fault @ duration::ParseDurationError::TooLong) => Some(Err(fault)),
         Err(_) => None,
+    }
+}
+
+/// `1.5s` of `1,5s`. Three digits behind a comma may be thousands.
+fn with_point(text: &str) -> String {
+    let Some((before, after)) = text.split_once(',') else {
+        return text.to_owned();
+    };
+    let digits = after.find(|c: char| !c.is_ascii_digit());
+    let digits = digits.unwrap_or(after.len());
+    if before.ends_with(|c: char| c.is_ascii_digit()) && !matches!(digits, 0 | 3) {
+        format!("{before}.{after}")
+    } else {
+        text.to_owned()
     }
 }
 

@@ -33,9 +33,28 @@ pub(super) fn of(input: TokenStream) -> Option<Diagnostic> {
         input.parse::<TokenStream>()?;
         Ok(found)
     };
-    let written = input.clone();
+    let tokens = input.clone();
     let found = find.parse2(input).ok().flatten();
-    found.or_else(|| slips::unreadable(&written))
+    found
+        .or_else(|| slips::unreadable(&tokens))
+        .or_else(|| statement(&tokens))
+}
+
+/// `max = 3; read()`: keys that end as a statement does.
+fn statement(tokens: &TokenStream) -> Option<Diagnostic> {
+    let is_end =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if sign.as_char() == ';');
+    let end = tokens.clone().into_iter().find(is_end)?;
+    let keys: TokenStream = (tokens.clone().into_iter())
+        .take_while(|token| !is_end(token))
+        .collect();
+    slips::has_keys(&keys).then(|| {
+        let text = format!(
+            "a comma ends the keys, and the body stands in braces; write `retry_block!({}, {{ ... }})`",
+            written(&keys)
+        );
+        Diagnostic::new(end.span(), RuleId::S10, text)
+    })
 }
 
 fn misplaced(input: ParseStream<'_>) -> Option<Diagnostic> {

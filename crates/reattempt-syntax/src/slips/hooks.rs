@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::visit::{Visit, visit_expr};
-use syn::{BinOp, Expr, ExprClosure, Item, Pat, Stmt, UnOp};
+use syn::{BinOp, Expr, ExprClosure, ExprLit, Item, Lit, Pat, Stmt, UnOp};
 
 use super::values::compared;
 use crate::item::closure_of;
@@ -35,6 +35,11 @@ const ASYNC: &[&str] = &["before_retry", "fallback", "verify"];
 
 /// `on_retry = println!("again")`, `until = async |it| ..`, `before_retry = |_| login().await`.
 pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
+    if let Some(function) = quoted(value) {
+        return Some(format!(
+            "a function has no quotes; write `{key} = {function}`"
+        ));
+    }
     let may_be_async = ASYNC.contains(&key);
     let asks = ["on", "except", "until"].contains(&key);
     if let Some(inside) = only(value) {
@@ -46,10 +51,9 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
     match value {
         Expr::Call(call) if is_word(&call.func, "Some") => {
             let closure = call.args.first().and_then(closure_of)?;
-            let parameters = written(&closure.inputs.to_token_stream());
-            let body = written(&closure.body.to_token_stream());
+            let function = as_written(closure);
             Some(format!(
-                "`{key}` takes the function itself; write `{key} = |{parameters}| {body}`"
+                "`{key}` takes the function itself; write `{key} = {function}`"
             ))
         }
         Expr::Await(_) if may_be_async => Some(format!(
@@ -92,12 +96,9 @@ pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
             "`{key}` returns nothing, so that `?` cannot leave it; write `let _ = ...;` for what may fail, or do it in the body"
         )),
         Expr::Closure(closure) if closure.asyncness.is_none() && awaits(closure) => {
-            let parameters = written(&closure.inputs.to_token_stream());
-            let body = written(&closure.body.to_token_stream());
             Some(if may_be_async {
-                format!(
-                    "a closure that awaits is async; write `{key} = async |{parameters}| {body}`"
-                )
+                let function = as_written(closure);
+                format!("a closure that awaits is async; write `{key} = async {function}`")
             } else {
                 format!(
                     "`{key}` returns at once and cannot await; what takes time belongs to the body, or to `before_retry`"
@@ -120,7 +121,7 @@ fn only(value: &Expr) -> Option<&Expr> {
 }
 
 /// `tokio::time::sleep`
-fn sleeps(function: &Expr) -> bool {
+pub(super) fn sleeps(function: &Expr) -> bool {
     let Expr::Path(path) = function else {
         return false;
     };
@@ -128,6 +129,29 @@ fn sleeps(function: &Expr) -> bool {
         .segments
         .last()
         .is_some_and(|last| last.ident == "sleep")
+}
+
+/// A closure as people write it.
+fn as_written(closure: &ExprClosure) -> String {
+    let parameters = written(&closure.inputs.to_token_stream());
+    let body = written(&closure.body.to_token_stream());
+    format!("|{parameters}| {body}")
+}
+
+/// The function that a text names.
+pub(super) fn quoted(value: &Expr) -> Option<String> {
+    let Expr::Lit(ExprLit {
+        lit: Lit::Str(text),
+        ..
+    }) = value
+    else {
+        return None;
+    };
+    let code: Expr = text.parse().ok()?;
+    match &code {
+        Expr::Closure(closure) => Some(as_written(closure)),
+        code => is_function(code).then(|| written(&code.to_token_stream())),
+    }
 }
 
 /// The same of keys that ask about an error or a value.

@@ -61,14 +61,19 @@ fn item(tokens: &[TokenTree]) -> Option<Diagnostic> {
     Some(Diagnostic::new(Place::of(&place), rule, text))
 }
 
-/// What is wrong with keys in brackets of their own: `{ max = 3 }`, `{ max: 3 }`.
+/// What is wrong with keys in brackets of their own: `{ max = 3 }`, `{ max: 3 }`, `{ "max": 3 }`.
 pub fn brackets(group: &Group) -> Option<Diagnostic> {
-    let mut inside = written(&group.stream());
-    if !has_keys(&group.stream()) {
-        let (first, _) = inside.split_once(": ")?;
-        keys::meant(first)?;
-        inside = inside.replace(": ", " = ");
-    }
+    let inside = if has_keys(&group.stream()) {
+        written(&group.stream())
+    } else {
+        let all: Vec<_> = group.stream().into_iter().collect();
+        let items = all.split(|token| is_sign(token, ','));
+        let keys: Vec<_> = items
+            .filter(|item| !item.is_empty())
+            .map(pair)
+            .collect::<Option<_>>()?;
+        keys.join(", ")
+    };
     let brackets = match group.delimiter() {
         Delimiter::Brace => "braces",
         Delimiter::Bracket => "brackets",
@@ -80,6 +85,18 @@ pub fn brackets(group: &Group) -> Option<Diagnostic> {
         RuleId::Syntax,
         text,
     ))
+}
+
+/// `max = 3` of `max: 3` and `"max": 3`.
+fn pair(item: &[TokenTree]) -> Option<String> {
+    let [key, colon, value @ ..] = item else {
+        return None;
+    };
+    let key = key.to_string();
+    let key = key.trim_matches('"');
+    keys::meant(key)?;
+    let value = written(&value.iter().cloned().collect());
+    is_sign(colon, ':').then(|| format!("{key} = {value}"))
 }
 
 /// `times 5`, `5 times`: a key, here or elsewhere, without its sign.

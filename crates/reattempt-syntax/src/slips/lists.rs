@@ -5,7 +5,8 @@ use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use reattempt_policy::rules::RuleId;
 use syn::parse::Parser as _;
-use syn::{Expr, Ident, Meta, MetaList, Pat};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, Lit, Meta, MetaList, Pat, Token};
 
 use super::{bare_value, hooks};
 use crate::diagnostics::{Diagnostic, Place};
@@ -22,6 +23,9 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                 "the keys of a policy stand by themselves; write `{said}` without `policy(...)`"
             ),
         ),
+        "backoff" if has_keys(&list.tokens) => {
+            fault(RuleId::Syntax, super::numbers_of_backoff("exp"))
+        }
         "until" => fault(
             RuleId::S9,
             bare_value(key, &syn::parse2(list.tokens.clone()).ok()?)?,
@@ -33,7 +37,7 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                     format!("a function stands after `=`; write `{key} = {said}`"),
                 );
             }
-            if let Some(text) = function(key, list) {
+            if let Some(text) = function(key, list).or_else(|| literals(key, list)) {
                 return fault(RuleId::S9, text);
             }
             let pattern = Pat::parse_multi.parse2(list.tokens.clone()).ok()?;
@@ -50,7 +54,7 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                     RuleId::S9,
                     format!("`{key}` looks at the error, and `until` at the value; write `until = |value| ...`, which says when it is final"),
                 ),
-                Pat::Lit(text) if matches!(text.lit, syn::Lit::Str(_)) => fault(
+                Pat::Lit(text) if matches!(text.lit, Lit::Str(_)) => fault(
                     RuleId::S9,
                     format!("a pattern of a text fits no error; write `{key} = |error| *error == {said}`"),
                 ),
@@ -108,6 +112,13 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
             fault(super::rule_of(key), text)
         }
     }
+}
+
+/// What is wrong with `on(500, 502)`.
+fn literals(key: &str, list: &MetaList) -> Option<String> {
+    let several = Punctuated::<Lit, Token![,]>::parse_separated_nonempty;
+    let several = several.parse2(list.tokens.clone()).ok()?;
+    (several.len() > 1).then(|| super::asks_error(key))
 }
 
 /// What is wrong with `on(io::is_busy)`, `on(error.is_busy())` and `on(!Error::Closed)`, which are no patterns.

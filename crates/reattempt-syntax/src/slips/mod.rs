@@ -15,6 +15,7 @@ use syn::{BinOp, Expr, Meta, Pat};
 mod hooks;
 mod items;
 mod lists;
+mod texts;
 mod values;
 
 pub use hooks::awaits_in;
@@ -125,10 +126,14 @@ pub fn policy_alone(tokens: &TokenStream) -> Option<Diagnostic> {
         .chain(items)
         .find_map(|item| Some((item.clone(), rest_of(&item)?)))
     {
-        let text = format!(
-            "a policy is the value of a key, and keys beside it replace its own; write `policy = {}`",
-            written(&policy.to_token_stream())
-        );
+        let policy = written(&policy.to_token_stream());
+        let text = if policy.ends_with("Default::default()") || policy == "Policy::default()" {
+            format!("keys that are not written have their defaults; drop `..{policy}`")
+        } else {
+            format!(
+                "a policy is the value of a key, and keys beside it replace its own; write `policy = {policy}`"
+            )
+        };
         return Some(Diagnostic::new(Place::of(&item), RuleId::Syntax, text));
     }
     let value: Expr = syn::parse2(first.clone()).ok()?;
@@ -259,10 +264,11 @@ fn beyond_the_comma(key: &str, value: &Expr) -> Option<String> {
 fn value_of(key: &str, value: &Expr) -> Option<String> {
     let said = written(&value.to_token_stream());
     match key {
-        "name" => name(value, &said),
+        "name" => texts::name(value, &said),
+        "detail" => texts::detail(value),
         "policy" => inherited(value),
-        "timer" => is_word(value, &["tokio", "smol", "std", "async_std"])
-            .then(|| format!("features choose the timer, and `timer` takes a value that implements `Timer`; drop `timer = {said}`")),
+        "timer" => waits(value)
+            .then(|| "features choose the timer, and `timer` takes a value that implements `Timer`; drop `timer`".to_owned()),
         "context" => is_word(value, &["self"])
             .then(|| "`self` is that of the method; write `context = attempt`".to_owned()),
         "backoff" => shape(value),
@@ -270,6 +276,10 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
             "`map_err` has to name the error of an attempt, which a conversion leaves open; write `map_err = |error: reattempt::RetryError<E>| error.into()`, with that error for `E`".to_owned(),
         ),
         "budget" => table(value),
+        "fallback" if hooks::quoted(value).is_some() => {
+            let function = hooks::quoted(value)?;
+            Some(format!("`fallback` takes a function; write `fallback = {function}`, or `fallback = |_| {said}` where this text is the answer"))
+        }
         "fallback" => values::fallback(value, &said),
         "on" | "except" => alternatives(key, value).or_else(|| values::status(key, value)),
         "codes" if is_list(value) => Some(format!("`codes` takes {}", <reattempt_policy::Codes as Word>::EXAMPLE)),
@@ -283,29 +293,11 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
     .or_else(|| HOOKS.contains(&key).then(|| hook(key, value, &said)).flatten())
 }
 
-/// `name = format!("call-{x}")`, `name = service::charge`.
-fn name(value: &Expr, said: &str) -> Option<String> {
-    match value {
-        Expr::Path(path) if path.path.get_ident().is_some() && !said.contains(char::is_uppercase) => {
-            Some(format!("a name is a text; write `name = \"{said}\"`"))
-        }
-        Expr::Field(_)
-            if !said.contains(|it: char| it.is_uppercase() || !(it.is_alphanumeric() || "_.".contains(it)))
-                && !said.starts_with("self.") =>
-        {
-            Some(format!("a name is a text; write `name = \"{said}\"`"))
-        }
-        Expr::Macro(mac) if mac.mac.path.is_ident("format") => Some(
-            "a name is the same for all calls; write a text, `name = \"orders.send\"`, and what differs from call to call as `detail = ...`".to_owned(),
-        ),
-        Expr::Path(path) if path.path.segments.len() > 1 => {
-            let last = path.path.segments.last()?.ident.to_string();
-            let words: Vec<_> = path.path.segments.iter().map(|it| it.ident.to_string()).collect();
-            (!last.contains(char::is_uppercase))
-                .then(|| format!("a name is a text; write `name = \"{}\"`", words.join(".")))
-        }
-        _ => None,
-    }
+/// `timer = tokio`, `timer = tokio::time::sleep`, `timer = |delay| sleep(delay)`.
+fn waits(value: &Expr) -> bool {
+    matches!(value, Expr::Closure(_))
+        || hooks::sleeps(value)
+        || is_word(value, &["tokio", "smol", "std", "async_std"])
 }
 
 /// `policy = Some(POLICY)`, `policy = POLICY.build()`.
@@ -346,9 +338,14 @@ fn shape(value: &Expr) -> Option<String> {
         "fibonacci" => "fibonacci",
         _ => return None,
     };
-    Some(format!(
-        "the numbers of a backoff are keys of their own; write `backoff = \"{ours}\"` beside `base`, `factor` and `cap`"
-    ))
+    Some(numbers_of_backoff(ours))
+}
+
+/// What is said of numbers behind the word of a backoff.
+fn numbers_of_backoff(shape: &str) -> String {
+    format!(
+        "the numbers of a backoff are keys of their own; write `backoff = \"{shape}\"` beside `base`, `factor` and `cap`"
+    )
 }
 
 /// `budget = { per_success = 0.1 }`, as files have it.
@@ -462,9 +459,7 @@ fn alternatives(key: &str, value: &Expr) -> Option<String> {
         _ => return None,
     };
     if elements.iter().all(|it| matches!(it, Expr::Lit(_))) {
-        return Some(format!(
-            "`{key}` looks at the error itself; write `{key} = |error| ...`, which asks it for what this lists"
-        ));
+        return Some(asks_error(key));
     }
     let patterns: Vec<_> = elements
         .iter()
@@ -474,6 +469,13 @@ fn alternatives(key: &str, value: &Expr) -> Option<String> {
         "several errors are patterns separated by `|`; write `{key}({})`",
         patterns.join(" | ")
     ))
+}
+
+/// What is said of numbers and texts in place of errors.
+fn asks_error(key: &str) -> String {
+    format!(
+        "`{key}` looks at the error itself; write `{key} = |error| ...`, which asks it for what this lists"
+    )
 }
 
 /// What is wrong with `on(io::Error)`, `on = io::Error`.
