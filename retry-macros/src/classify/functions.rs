@@ -34,17 +34,19 @@ pub(super) fn fault(value: &Expr, fields: &Fields) -> Option<String> {
         Expr::Closure(closure)
             if !closure.inputs.is_empty() && closure.inputs.len() != fields.len() =>
         {
-            let given = closure
-                .inputs
-                .iter()
-                .map(|it| written(&it.to_token_stream()));
-            let list: Vec<_> = given
-                .chain(std::iter::repeat("_".to_owned()))
-                .take(fields.len())
+            let mut given = closure.inputs.iter();
+            let list: Vec<_> = members(fields)
+                .map(|(_, ty)| match given.next() {
+                    // The compiler looks at the body first.
+                    Some(Pat::Ident(name)) => parameter(&name.ident, ty),
+                    Some(pattern) => written(&pattern.to_token_stream()),
+                    None => "_".to_owned(),
+                })
                 .collect();
-            let body = written(&closure.body.to_token_stream());
+            let body = written(&closure.body.to_token_stream()).replace("* ", "*");
+            let are = if fields.len() == 1 { "is" } else { "are" };
             Some(format!(
-                "`with` gets a reference to each field, and there are {}; write `#[retry(with = |{}| {body})]`",
+                "`with` gets a reference to each field, and there {are} {}; write `#[retry(with = |{}| {body})]`",
                 fields.len(),
                 list.join(", ")
             ))

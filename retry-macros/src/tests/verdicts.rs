@@ -360,7 +360,7 @@ fn keys_of_a_verdict_in_other_words() {
         ),
         (
             "with = |wait: &Duration, text| true",
-            "`with` gets a reference to each field, and there are 1; write `#[retry(with = |wait: &Duration| true)]`",
+            "`with` gets a reference to each field, and there is 1; write `#[retry(with = |wait: &Duration| true)]`",
         ),
     ] {
         let item = format!("enum Fault {{ #[retry({written})] A {{ wait: Duration }} }}");

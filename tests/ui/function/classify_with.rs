@@ -22,6 +22,14 @@ enum Types {
     Value(u16),
 }
 
+#[derive(Classify)]
+enum Counts {
+    #[retry(with = |code| *code >= 500)]
+    OneOfTwo(u16, String),
+    #[retry(with = |code, text| *code == 503)]
+    TwoOfOne(u16),
+}
+
 fn is_busy(status: &u16) -> bool {
     *status == 503
 }
