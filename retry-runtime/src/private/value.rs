@@ -298,9 +298,9 @@ impl<T> WrongValue<T> for ValueOf<T> {}
 
 /// A duration.
 #[diagnostic::on_unimplemented(
-    message = "this key must be a `Duration`, but `{Self}` has no unit or is another type",
+    message = "this key must be a `Duration`, but is a `{Self}`",
     label = "expected a `Duration`",
-    note = "write a string with a unit, such as `\"100ms\"`, or `Duration::from_millis(..)` around a number; an `Option<Duration>` is a value, too",
+    note = "write a text with a unit behind the key itself, such as `\"100ms\"`, or `std::time::Duration::from_millis(..)` around a number; an `Option<Duration>` is a value, too",
     note = "write `*LIMIT` for what is behind a `LazyLock`",
     note = "rule R17: https://reattempt.github.io/reattempt/errors.html#r17"
 )]

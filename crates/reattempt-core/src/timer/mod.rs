@@ -54,7 +54,7 @@ use web::Web as Elsewhere;
 #[diagnostic::on_unimplemented(
     message = "an async function cannot wait with `{Self}`",
     label = "`Timer` is not implemented for it",
-    note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::Timer`",
+    note = "with the feature `std` of `reattempt` a call needs no `timer`; one that is given implements `reattempt::timer::Timer`",
     note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait Timer: Clock {
@@ -75,7 +75,7 @@ pub trait Timer: Clock {
     diagnostic::on_unimplemented(
         message = "a sync function cannot wait with `{Self}`",
         label = "`BlockingTimer` is not implemented for it",
-        note = "enable the feature `std` of `reattempt`, or give `timer = ...` a value that implements `reattempt::timer::BlockingTimer`",
+        note = "with the feature `std` of `reattempt` a call needs no `timer`; one that is given implements `reattempt::timer::BlockingTimer`",
         note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
     )
 )]
@@ -126,7 +126,7 @@ pub struct DefaultTimer;
         message = "a sync function cannot wait with `{Self}`",
         label = "the timer that was given here is not one",
         note = "drop `timer`: without one a call blocks its thread; a function such as `std::thread::sleep` is not a timer",
-        note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::BlockingTimer`",
+        note = "with the feature `std` of `reattempt` a call needs no `timer`; one that is given implements `reattempt::timer::BlockingTimer`",
         note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
     )
 )]
@@ -152,7 +152,7 @@ pub trait IntoBlockingTimer {
     message = "an async function cannot wait with `{Self}`",
     label = "the timer that was given here is not one",
     note = "drop `timer`: without one a call waits in its runtime; a function such as `tokio::time::sleep` is not a timer",
-    note = "enable the feature `std` of `reattempt`, or give a timer that implements `reattempt::timer::Timer`",
+    note = "with the feature `std` of `reattempt` a call needs no `timer`; one that is given implements `reattempt::timer::Timer`",
     note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
 )]
 pub trait IntoTimer {
