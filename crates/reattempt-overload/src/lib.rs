@@ -28,6 +28,7 @@ pub mod bulkhead;
 #[cfg(feature = "keyed")]
 mod keyed;
 mod latencies;
+mod misnamed;
 mod priority;
 mod sync;
 pub mod throttle;

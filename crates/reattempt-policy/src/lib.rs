@@ -27,6 +27,7 @@ mod explain;
 mod id;
 mod jitter;
 mod key;
+mod misnamed;
 mod priority;
 pub mod rules;
 mod telemetry;

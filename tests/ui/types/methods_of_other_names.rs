@@ -31,4 +31,10 @@ fn main() {
     let _ = RETRIES.runner().notify(|error: &io::Error, _: Duration| eprintln!("{error}")).run(fetch);
     let _ = RETRIES.runner().sleep(tokio::time::sleep).run(fetch);
     let _ = RETRIES.runner().name("fetch").on(is_busy).run(fetch);
+    let _ = RETRIES.runner().max_attempts(3).run(fetch);
+    let _ = RETRIES.runner().until(|value| value.is_power_of_two()).run(fetch);
+    let _ = RETRIES.on(is_busy).except(|error| error.is_late()).run(fetch);
+    let _ = RETRIES.runner().fallback(|_| 1).run(fetch);
+    let _ = RETRIES.runner().map_err(|error| error.to_string()).run(fetch);
+    let _ = RETRIES.runner().retry_after(|_| None).run(fetch);
 }

@@ -2,14 +2,11 @@
 
 use super::RetryLayer;
 
-retry_runtime::__misnamed! {
-    OfPolicy, "this is a key of the policy, and a layer does not change its policy", "write it in the policy, `Policy::new()...`, in front of the layer";
-    [impl<J, C, O, T> RetryLayer<J, C, O, T>] fn<V>(self, _: V) -> Self { self }
-    backoff base cap deadline factor fast_first first idempotent jitter max max_attempts max_retries max_retry_after nested priority retries throttled_base timeout
-}
-
-retry_runtime::__misnamed! {
-    OnOfPolicy, "a layer looks at the whole answer, an error or a value", "write `.on_answer(|answer: &Result<_, E>| ...)`";
-    [impl<J, C, O, T> RetryLayer<J, C, O, T>] fn<V>(self, _: V) -> Self { self }
-    on on_error retry_if when
+reattempt_policy::__misnamed! {
+    [impl<J, C, O, T> RetryLayer<J, C, O, T>]
+    OfPolicy "this is a key of the policy, and a layer does not change its policy"
+        "write it in the policy, `Policy::new()...`, in front of the layer" [backoff base cap deadline factor fast_first first
+        idempotent jitter max max_attempts max_retries max_retry_after nested priority retries throttled_base timeout];
+    OnOfPolicy "a layer looks at the whole answer, an error or a value" "write `.on_answer(|answer: &Result<_, E>| ...)`" [on
+        on_error retry_if when];
 }
