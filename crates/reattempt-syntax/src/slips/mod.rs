@@ -273,7 +273,7 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
             .then(|| "`self` is that of the method; write `context = attempt`".to_owned()),
         "backoff" => shape(value),
         "map_err" if is_conversion(value) => Some(
-            "`map_err` has to name the error of an attempt, which a conversion leaves open; write `map_err = |error: reattempt::RetryError<E>| error.into()`, with that error for `E`".to_owned(),
+            "`map_err` has to name the error of an attempt, which a conversion leaves open; write `map_err = |error: reattempt::RetryError<E>| error.into()`, with that error for `E`, and implement `From<reattempt::RetryError<E>>`".to_owned(),
         ),
         "budget" => table(value),
         "fallback" if hooks::quoted(value).is_some() => {
