@@ -78,6 +78,8 @@ mod retry_error;
 mod said;
 mod sync;
 pub mod tables;
+#[doc(hidden)]
+pub mod tail;
 mod time;
 pub mod timer;
 mod timestamp;

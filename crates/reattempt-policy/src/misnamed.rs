@@ -48,3 +48,97 @@ macro_rules! __misnamed {
         $($crate::__misnamed! { @row $owner $reason $message $label $names })+
     };
 }
+
+/// Those that a policy does not have.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __misnamed_of_policy {
+    ($owner:ident) => {
+        $crate::__misnamed! {
+            [$owner]
+    CalledMax "a policy has the key `max` for this, which counts attempts"
+        "write `.max(..)`, with one more than the number of retries" [count max_attempts max_retries max_times max_tries retries
+        take times tries with_max with_max_attempts with_max_retries with_max_times with_retries];
+    CalledUnlimited "a policy has `unlimited` for this" "write `.unlimited()`" [forever infinite without_max_times];
+    CalledBase "a policy has the key `base` for this" "write `.base(..)`" [base_delay fixed_delay initial_backoff initial_delay
+        initial_interval interval min_backoff min_delay wait with_base with_base_delay with_delay with_initial_interval
+        with_interval with_min_delay];
+    CalledCap "a policy has the key `cap` for this" "write `.cap(..)`" [max_backoff max_delay max_interval max_wait with_cap
+        with_max_delay with_max_interval];
+    CalledFactor "a policy has the key `factor` for this" "write `.factor(..)`" [backoff_factor exponential_base multiplier
+        with_factor with_multiplier];
+    CalledJitter "a policy has the key `jitter` for this, which is full by default"
+        "drop it, or write another kind, such as `.jitter(reattempt::Jitter::Equal)`" [with_jitter];
+    CalledRatio "a policy has the key `jitter` for this" "write `.jitter(reattempt::Jitter::Ratio(..))`" [jitter_factor
+        randomization_factor with_randomization_factor];
+    CalledNoJitter "a policy has the key `jitter` for this" "write `.jitter(reattempt::Jitter::None)`" [no_jitter without_jitter];
+    CalledDeadline "a policy has the key `deadline` for this" "write `.deadline(..)`" [max_duration max_elapsed max_elapsed_time
+        max_time total_delay total_timeout with_deadline with_max_duration with_max_elapsed_time with_total_delay];
+    CalledTimeout "a policy has the key `timeout` for this, the time of one attempt" "write `.timeout(..)`" [attempt_timeout
+        with_timeout];
+    CalledExp "exponential delays are the default of a policy, and their numbers are keys"
+        "write `Policy::new()`, and `.base(..)`, `.factor(..)` or `.cap(..)` behind it" [exp exponential exponential_backoff
+        with_exponential_backoff];
+    CalledFixed "a policy has the key `backoff` for this, and its delay is `base`"
+        "write `Policy::new().backoff(reattempt::Backoff::Fixed).base(..)`" [constant_backoff fixed fixed_backoff];
+    CalledLinear "a policy has the key `backoff` for this, and its first delay is `base`"
+        "write `.backoff(reattempt::Backoff::Linear).base(..)`, or `Fibonacci`" [fibonacci linear linear_backoff];
+    CalledNoDelay "a policy has the key `backoff` for this" "write `.backoff(reattempt::Backoff::None)`" [no_backoff no_delay
+        without_backoff without_delay];
+    CalledNew "a policy is its own builder" "write `Policy::new()`" [builder];
+    CalledNever "a policy with one attempt never retries" "write `Policy::new().max(1)`" [never no_retries no_retry none];
+    CalledWithoutBudget "a policy has `without_budget` for this" "write `.without_budget()`" [no_budget];
+    CalledDelay "a policy computes the delay in front of one retry, from 1" "write `(1..).map(|retry| policy.delay(retry))`"
+        [delays durations];
+    CalledOn "`on` says which errors a policy retries" "write `.on(|error: &E| ...)`" [retry_if retry_on retry_when should_retry
+        when];
+    CalledRun "`run` runs a closure under a policy, and `run_async` an async one" "write `.run(..)` or `.run_async(..)`" [call
+        call_async execute execute_async retry retry_async spawn];
+    OfRunner "this is a method of a runner, not of a policy"
+        "write it where the policy is used: behind `.runner()` or `.on(|error: &E| ...)`, or as a key of an attribute" [breaker
+        bulkhead detail history name on_retry strategy throttle timer try_run try_run_async];
+    UntilOfBlock "`run` looks at errors alone, and a block at values too"
+        "write `reattempt::retry_block!(policy = policy, until = |value| ..., {{ ... }})`" [retry_if_result retry_on_result
+        until];
+    ExceptOfBlock "`on` alone says which errors a policy retries" "write `.on(|error: &E| !...)`" [except unless];
+    FallbackOfBlock "the caller of a policy handles its last error"
+        "write `.run(..).or_else(|error| ...)`, or `.map_err(|error| ...)`" [fallback map_err or_else recover unwrap_or];
+    RetryAfterOfBlock "the verdict on an error says the delay that it asks for"
+        "write `.on(|error: &E| reattempt::Verdict::TransientAfter(..))`" [retry_after];
+    OnRetryOfRunner "a runner calls this `on_retry`"
+        "write `.on_retry(|retry| ...)`, behind `policy.runner()` or `policy.on(|error: &E| ...)`" [before_retry before_sleep
+        inspect_err notify on_error];
+        }
+    };
+}
+
+/// Those that a runner does not have.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __misnamed_of_runner {
+    ($($owner:tt)+) => {
+        $crate::__misnamed! {
+            [impl $($owner)+]
+    OfPolicy "this is a key of the policy, and a runner does not change its policy"
+        "write it in front of `.on(..)` or `.runner()`" [backoff base cap deadline factor fast_first first idempotent jitter max
+        max_retry_after nested priority reset_after telemetry throttled_base timeout];
+    CalledKeyOfPolicy "this is a key of the policy by another name, and a runner does not change its policy"
+        "write `.max(..)`, `.base(..)`, `.cap(..)` or `.deadline(..)` in front of `.on(..)` or `.runner()`" [initial_delay
+        max_attempts max_delay max_elapsed_time max_retries max_times retries with_max_delay with_max_times with_min_delay];
+    OnOfPolicy "`on` is a method of a policy, and returns a runner"
+        "write `.on(..)` in place of `.runner()`, in front of the rest" [on retry_if retry_on retry_when when];
+    UntilOfRunner "a runner looks at errors alone, and a block at values too"
+        "write `reattempt::retry_block!(policy = policy, until = |value| ..., {{ ... }})`" [until];
+    ExceptOfRunner "`on` alone says which errors a policy retries" "write `.on(|error: &E| !...)` in place of `.runner()`" [except
+        unless];
+    FallbackOfRunner "the caller of a policy handles its last error"
+        "write `.run(..).or_else(|error| ...)`, or `.map_err(|error| ...)`" [fallback map_err or_else recover];
+    RetryAfterOfRunner "the verdict on an error says the delay that it asks for"
+        "write `.on(|error: &E| reattempt::Verdict::TransientAfter(..))` in place of `.runner()`" [adjust retry_after];
+    CalledOnRetry "a runner calls this `on_retry`" "write `.on_retry(|retry| ...)`" [before_retry before_sleep inspect_err notify
+        on_error];
+    CalledTimer "a runner knows how to wait where it runs" "drop it, or write `.timer(..)` with a timer of your own" [sleep
+        with_sleep];
+        }
+    };
+}

@@ -15,7 +15,6 @@ mod judge;
 mod map_err;
 mod outcome;
 pub mod slots;
-mod tail;
 mod until;
 mod value;
 
@@ -77,11 +76,11 @@ pub use reattempt_core::codes::{
     ByClassify as CodeByClassify, ByText as CodeByText, Coded, Field, NoCode,
 };
 pub use reattempt_core::name::{CodeName, Name};
+pub use reattempt_core::tail::{End, EndOf, EndsAttempt, EndsFallback};
 #[cfg(feature = "std")]
 pub use reattempt_overload::budget::RefundBudget as DefaultBudget;
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
-pub use tail::{End, EndOf, EndsAttempt, EndsFallback};
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{
     CopyOf, HasCopies, Kept, Lacked, MayLeave, Moved, MovedUnique, MovedValue, ReborrowedValue,
