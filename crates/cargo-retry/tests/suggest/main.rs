@@ -4,6 +4,7 @@
 
 mod arms;
 mod ends;
+mod kept;
 mod others;
 mod seen;
 

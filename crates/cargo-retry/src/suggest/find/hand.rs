@@ -33,11 +33,17 @@ impl Visitor<'_> {
         } else if found.operation.is_some() && found.is_statement {
             keys.differs.push("after the last attempt the block returns its error, and what follows the loop is not reached".to_owned());
         }
-        let last = found.operation.and_then(called);
-        if let Some(last) = last.filter(|it| behind.contains(it)) {
-            keys.missing.push(format!(
-                "`max`: what follows the loop calls `{last}` once more: that attempt counts, too"
-            ));
+        if let Some(tried) = found.operation.and_then(called) {
+            for (calls, what) in [
+                (&*found.in_front, "what stands in front of"),
+                (behind, "what follows"),
+            ] {
+                if calls.contains(&tried) {
+                    keys.missing.push(format!(
+                        "`max`: {what} the loop calls `{tried}` once more: that attempt counts, too"
+                    ));
+                }
+            }
         }
         let suggestion = found.operation.map(|operation| {
             let is_whole = found.is_plain && keys.missing.is_empty();

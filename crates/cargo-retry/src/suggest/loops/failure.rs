@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
-use syn::{Expr, Pat};
+use syn::{Expr, Pat, Stmt};
 
 use super::conditions::{Guard, Time};
 use super::names;
 use super::patterns::{Bound, is_any};
+use crate::code::written;
+use crate::suggest::brief;
 
 /// Where in a failure something stands: the pattern of the error, and what was asked about it.
 #[derive(Clone, Default)]
@@ -119,6 +121,13 @@ impl Failure<'_> {
 }
 
 impl Failure<'_> {
+    /// The next turn asks what has failed.
+    pub(super) fn is_asked_by(&mut self, next: &[&Stmt]) {
+        let asks = next.iter().map(|it| brief(&written(it)));
+        self.unclear
+            .extend(asks.map(|it| format!("what `{it}` decides")));
+    }
+
     /// Whether each delay is one that the error says.
     pub(super) fn always_asked(&self) -> bool {
         let of_error = |(scope, time): &(Scope<'_>, &Expr)| !names(*time).is_disjoint(&scope.bound);

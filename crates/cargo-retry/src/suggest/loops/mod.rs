@@ -1,5 +1,6 @@
 //! Loops that retry by hand: they sleep, and a success ends them.
 
+mod carried;
 mod cases;
 mod conditions;
 mod counters;
@@ -20,6 +21,7 @@ mod walk;
 use syn::visit::Visit as _;
 use syn::{Expr, Pat, Stmt};
 
+use self::carried::Asked;
 use self::facts::Facts;
 use self::failure::Exits;
 use self::parts::Parts;
@@ -45,6 +47,8 @@ pub(super) struct Loop<'a> {
     pub(super) operation: Option<&'a Expr>,
     /// What each turn does before it.
     pub(super) before: Vec<&'a Stmt>,
+    /// What the code in front of the loop calls for what the first turn asks.
+    pub(super) in_front: Vec<String>,
     /// What makes the number of the turn, if one of them needs it.
     pub(super) turn: Option<String>,
     pub(super) keys: Keys,
@@ -75,7 +79,10 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         None => Turn::none(it.operation),
     });
     let between = turn.as_ref().map(|it| &*it.between).unwrap_or_default();
-    let failure = parts.failure(&facts, asked.as_ref(), between, around.sleeping);
+    let first = turn.as_ref().map(|it| &*it.first).unwrap_or_default();
+    let before = Asked::of(first, &facts);
+    let mut failure = parts.failure(&facts, asked.as_ref(), between, around.sleeping);
+    failure.is_asked_by(&before.by);
     let is_made = asked.as_ref().is_some_and(|it| it.made.is_some());
     let tried = asked.as_ref();
     let tried = tried.map(|it| it.made.map_or(it.operation, |(_, it)| it));
@@ -86,9 +93,10 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
             brief(what)
         ));
     }
-    for what in turn.iter().flat_map(|it| &it.first) {
+    for what in first {
         keys.missing.push(format!(
-            "what each turn does first: `{what}`; keep that, or do it in the block"
+            "what each turn does first: `{}`; keep that, or do it in the block",
+            brief(&written(what))
         ));
     }
     if let (None, Some(callee)) = (sleep, callee) {
@@ -107,6 +115,7 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         converts: failure.exits == Exits::Converted,
         is_explained: false,
         keys: Keys::default(),
+        in_front: before.calls(around.named),
         before: turn.map(|it| it.before).unwrap_or_default(),
     };
     found.is_plain &= matches!(failure.exits, Exits::Same | Exits::Converted);

@@ -9,7 +9,6 @@ use super::macros::{UnknownMacros, may_leave};
 use super::names;
 use super::tries::Try;
 use crate::code::written;
-use crate::suggest::brief;
 use crate::suggest::keys::integer;
 
 /// What a turn does before the question.
@@ -21,7 +20,7 @@ pub(super) struct Turn<'a> {
     /// What is done with the result, and is not part of the attempt.
     pub(super) between: Vec<&'a Stmt>,
     /// What is done in front of the attempt, and is not part of it.
-    pub(super) first: Vec<String>,
+    pub(super) first: Vec<&'a Stmt>,
     /// Whether nothing in front of the question can end the loop, or sleeps.
     pub(super) is_whole: bool,
     /// What of the operation may leave the loop, and is not known.
@@ -75,7 +74,7 @@ impl<'a> Turn<'a> {
             } else if made.is_some_and(|made| at > made) {
                 turn.between.push(statement);
             } else if !is_said(statement, turns_away, counters) {
-                turn.first.push(brief(&written(statement)));
+                turn.first.push(statement);
             }
             if let (Stmt::Local(local), true, true) = (statement, is_wanted, turns_away) {
                 turn.left = Some(format!("what makes `{}`", written(&local.pat)));

@@ -1,0 +1,45 @@
+//! What a turn leaves behind in variables: for the next turn, and for the code behind the loop.
+
+use std::collections::BTreeSet;
+
+use syn::visit::Visit as _;
+use syn::{Expr, Stmt};
+
+use super::facts::{Exit, Facts};
+use super::names;
+
+/// What a turn asks, before its attempt, about the failure of the turn before it.
+#[derive(Default)]
+pub(super) struct Asked<'a> {
+    /// The statements that ask, and may leave the loop.
+    pub(super) by: Vec<&'a Stmt>,
+    /// The variables that hold the failure.
+    names: BTreeSet<String>,
+}
+
+impl<'a> Asked<'a> {
+    /// By the statements that are no part of the attempt.
+    pub(super) fn of(first: &[&'a Stmt], facts: &Facts) -> Self {
+        let counters = facts.counters.all();
+        let mut asked = Self::default();
+        for statement in first {
+            let exit = Exit::of_statement(statement);
+            let mut set = names(*statement);
+            set.retain(|it| facts.set.contains(it) && !counters.contains(it));
+            if (exit.leaves || exit.fails) && !set.is_empty() {
+                asked.by.push(statement);
+                asked.names.extend(set);
+            }
+        }
+        asked
+    }
+
+    /// What is called to set the variables in front of the loop.
+    pub(super) fn calls(&self, named: &dyn Fn(&str) -> Option<Expr>) -> Vec<String> {
+        let mut facts = Facts::default();
+        for value in self.names.iter().filter_map(|it| named(it)) {
+            facts.visit_expr(&value);
+        }
+        facts.calls
+    }
+}

@@ -1,0 +1,46 @@
+//! What a loop does and a policy does not do by itself: a suggestion that loses it says so.
+
+use super::{is_sketch, only};
+
+/// A turn asks about the failure of the one before it.
+#[test]
+fn an_error_that_the_next_turn_returns_is_not_retried() {
+    let body = |first: &str| {
+        format!(
+            "let mut last = match ask() {{ Ok(it) => return Ok(it), Err(e) => e }}; for turn in 1..5 {{ {first} match ask() {{ Ok(it) => return Ok(it), Err(e) => last = e }} }} Err(last)"
+        )
+    };
+    for (number, (first, words)) in [
+        (
+            "let pause = match &last { Error::Busy(it) => *it, Error::Gone => return Err(last) }; sleep(pause);",
+            "what `let pause = match &last {",
+        ),
+        (
+            "if last.is_final() { return Err(last); } sleep(PAUSE);",
+            "what `if last.is_final() { return Err(last); }` decides",
+        ),
+        (
+            "look(&last)?; sleep(PAUSE);",
+            "what `look(&last)?;` decides",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("kept-asked-{number}"), &body(first));
+        let said = found["missing"].to_string();
+        assert!(is_sketch(&found) && code.contains("on = ...,"), "{found}");
+        assert!(said.contains(words), "{words}: {said}");
+        assert!(
+            said.contains("what stands in front of the loop calls `ask` once more"),
+            "{said}"
+        );
+        assert!(!found["unknown"].to_string().contains("retries all"), "{found}");
+    }
+    // What the loop counts is not an error.
+    let (found, code) = only(
+        "kept-not-asked",
+        &body("if turn > 9 || is_over() { return fail(); } sleep(PAUSE);"),
+    );
+    assert!(code.contains("on(_),"), "{found}");
+}
