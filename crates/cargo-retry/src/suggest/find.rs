@@ -1,6 +1,7 @@
 //! Through the modules: each place that retries without this library.
 
 mod hand;
+mod tower;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -275,52 +276,6 @@ impl Visitor<'_> {
             })
         };
         self.no_tests && (is_test(&conditions::of(attributes)) || is_test_function())
-    }
-
-    /// `impl tower::retry::Policy for ..`.
-    fn tower(&mut self, item: &ItemImpl) {
-        let Some((path, _)) = &item.trait_ else {
-            return;
-        };
-        let Some((package, rest)) = self.foreign(path) else {
-            return;
-        };
-        let is_tower = package.starts_with("tower") && rest.last().is_some_and(|it| it == "Policy");
-        if !is_tower {
-            return;
-        }
-        let request = path
-            .segments
-            .last()
-            .map_or_else(String::new, |it| written(&it.arguments));
-        let (form, on) = if request.contains("Request<") {
-            ("http", "")
-        } else {
-            ("new", ".on_answer(|answer: &Result<_, _>| answer.is_err())")
-        };
-        let code = format!(
-            "// cargo add reattempt --features tower\nlet layer = reattempt::tower::RetryLayer::{form}(reattempt::Policy::new().max(4)){on};"
-        );
-        let suggestion = Suggestion {
-            attribute: None,
-            replaces: None,
-            code,
-        };
-        let differs = vec![
-            "one layer in place of the `impl`: `RetryLayer::http` and `::grpc` know statuses, `Retry-After` and methods that are not idempotent".to_owned(),
-            "a clone of the request is made for each attempt where its type is `Clone`; `clone_with` takes what `clone_request` does".to_owned(),
-        ];
-        let missing = vec![format!(
-            "how often and after which delays `{}` retries: its fields say so; write them as `max`, `base` and `cap` of the `Policy`",
-            written(&item.self_ty)
-        )];
-        let keys = Keys {
-            differs,
-            missing,
-            ..Keys::default()
-        };
-        let finding = self.found(path, "tower", Some(suggestion), &keys);
-        self.findings.push(finding);
     }
 }
 

@@ -122,6 +122,52 @@ impl Policies for Ours {}
     assert!(code.contains("RetryLayer::http("), "{code}");
 }
 
+/// What it gives back at once.
+#[test]
+fn a_policy_of_tower_says_which_answers_it_retries() {
+    let of = |name: &str, retry: &str| {
+        let code = format!(
+            "use tower::retry::Policy;
+struct Mine;
+impl<R, T, E> Policy<R, T, E> for Mine {{ fn retry(&mut self, _: &mut R, answer: &mut Result<T, E>) -> Option<Ready<()>> {{ {retry} }} }}"
+        );
+        findings(name, &code)
+    };
+    for (number, (retry, words)) in [
+        (
+            "match answer { Ok(_) => None, Err(e) => { if e.is_final() || self.left == 0 { return None; } warn!(\"again\"); Some(ready(())) } }",
+            &["`e.is_final() || self.left == 0`", "`warn!(\"again\")`"][..],
+        ),
+        (
+            "match answer { Err(Fault::Gone) | Ok(_) => None, Err(e) if e.code() == 7 => None, _ => Some(ready(())) }",
+            &["`Err(Fault::Gone) | Ok(_)`", "`e.code() == 7`"],
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let [found] = &of(&format!("suggest-tower-asks-{number}"), retry)[..] else {
+            panic!("{retry}");
+        };
+        let code = found["suggestion"]["code"].as_str().unwrap();
+        assert!(is_sketch(found) && code.contains(".on_answer(...)"), "{found}");
+        let missing = found["missing"].as_array().unwrap();
+        for words in words {
+            let is_it = |it: &Value| it.as_str().unwrap().contains(words);
+            assert!(missing.iter().any(is_it), "{words}: {found}");
+        }
+    }
+    let all = of(
+        "suggest-tower-all",
+        "answer.as_ref().err().map(|_| ready(()))",
+    );
+    let code = all[0]["suggestion"]["code"].as_str().unwrap();
+    assert!(code.contains("answer.is_err()"), "{code}");
+    // Another policy decides.
+    let none = of("suggest-tower-other", "self.inner.retry(request, answer)");
+    assert_eq!(none, Vec::<Value>::new());
+}
+
 /// Names that other things have.
 #[test]
 fn what_does_not_retry_is_left() {

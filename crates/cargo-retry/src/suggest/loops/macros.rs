@@ -11,7 +11,7 @@ fn name(mac: &Macro) -> String {
 }
 
 /// A macro that prints or logs.
-pub(super) fn logs(mac: &Macro) -> bool {
+pub(in crate::suggest) fn logs(mac: &Macro) -> bool {
     is_log(&name(mac))
 }
 

@@ -53,6 +53,15 @@ pub(super) fn is_any(pattern: &Pat) -> bool {
     }
 }
 
+/// Whether it tells a success from a failure at most: `Ok(_)`, `Err(error)`.
+pub(in crate::suggest) fn tells_no_error(pattern: &Pat) -> bool {
+    of_result(pattern).into_iter().all(|it| match it {
+        Of::Success | Of::Any => true,
+        Of::Error(error) => is_any(error),
+        Of::Other => false,
+    })
+}
+
 /// The name that the whole is bound to.
 pub(super) fn name(pattern: &Pat) -> Option<String> {
     match pattern {
