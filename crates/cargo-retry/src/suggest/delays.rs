@@ -2,7 +2,7 @@
 
 use syn::{Expr, ExprMethodCall};
 
-use super::keys::{Keys, duration, float, integer, millis, without_key};
+use super::keys::{Keys, duration, float, integer, millis, named_duration, without_key};
 use crate::code::written;
 
 /// Whose builder it is.
@@ -88,7 +88,7 @@ fn read(library: Library, expr: &Expr, named: &Named<'_>, keys: &mut Keys, depth
                     return false;
                 };
                 let (ty, made) = (ty.ident.to_string(), made.ident.to_string());
-                root(library, [&ty, &made], call.args.first(), keys)
+                root(library, [&ty, &made], call.args.first(), named, keys)
             }
             _ => false,
         },
@@ -109,7 +109,7 @@ fn read(library: Library, expr: &Expr, named: &Named<'_>, keys: &mut Keys, depth
             if !read(&call.receiver, keys) {
                 return false;
             }
-            set(library, call, keys);
+            set(library, call, named, keys);
             true
         }
         _ => false,
@@ -117,7 +117,13 @@ fn read(library: Library, expr: &Expr, named: &Named<'_>, keys: &mut Keys, depth
 }
 
 /// `Type::made(argument)`.
-fn root(library: Library, [ty, made]: [&str; 2], argument: Option<&Expr>, keys: &mut Keys) -> bool {
+fn root(
+    library: Library,
+    [ty, made]: [&str; 2],
+    argument: Option<&Expr>,
+    named: &Named<'_>,
+    keys: &mut Keys,
+) -> bool {
     *keys = defaults(library);
     match (library, ty, made) {
         (Library::Backon, "ExponentialBuilder", _) | (Library::Backoff, _, "default" | "new") => {}
@@ -125,7 +131,7 @@ fn root(library: Library, [ty, made]: [&str; 2], argument: Option<&Expr>, keys: 
         (Library::Backon, "FibonacciBuilder", _) => keys.backoff = Some("fibonacci"),
         (Library::TokioRetry | Library::Retry, ty, _) => {
             keys.unlimited();
-            return strategy(ty, made, argument, keys);
+            return strategy([ty, made], argument, named, keys);
         }
         _ => return false,
     }
@@ -133,12 +139,17 @@ fn root(library: Library, [ty, made]: [&str; 2], argument: Option<&Expr>, keys: 
 }
 
 /// The strategies of tokio-retry, and the delays of retry.
-fn strategy(ty: &str, made: &str, argument: Option<&Expr>, keys: &mut Keys) -> bool {
+fn strategy(
+    [ty, made]: [&str; 2],
+    argument: Option<&Expr>,
+    named: &Named<'_>,
+    keys: &mut Keys,
+) -> bool {
     let length = |argument: &Expr| {
         if made == "from_millis" {
             millis(argument)
         } else {
-            duration(argument)
+            named_duration(argument, named)
         }
     };
     match (ty, argument) {
@@ -171,7 +182,7 @@ fn strategy(ty: &str, made: &str, argument: Option<&Expr>, keys: &mut Keys) -> b
 }
 
 /// A method of a builder.
-fn set(library: Library, call: &ExprMethodCall, keys: &mut Keys) {
+fn set(library: Library, call: &ExprMethodCall, named: &Named<'_>, keys: &mut Keys) {
     let name = call.method.to_string();
     let argument = call.args.first();
     match (name.as_str(), argument) {
@@ -204,7 +215,9 @@ fn set(library: Library, call: &ExprMethodCall, keys: &mut Keys) {
                 )),
             }
         }
-        ("with_min_delay" | "with_delay", Some(delay)) => keys.base = Some(duration(delay)),
+        ("with_min_delay" | "with_delay", Some(delay)) => {
+            keys.base = Some(named_duration(delay, named));
+        }
         ("with_max_delay" | "max_delay", Some(delay)) => keys.cap = Some(duration(delay)),
         ("max_delay_millis", Some(delay)) => keys.cap = Some(millis(delay)),
         ("without_max_delay", _) => keys.cap = Some("\"24h\"".to_owned()),

@@ -196,8 +196,23 @@ pub(super) fn duration(expr: &Expr) -> String {
     literal_duration(expr).unwrap_or_else(|| written(expr))
 }
 
+/// The same where a name may stand for it: rules read the text, and none of them allows a `base` of 0.
+pub(super) fn named_duration(expr: &Expr, named: &dyn Fn(&str) -> Option<Expr>) -> String {
+    let value = match expr {
+        Expr::Path(it) => it.path.get_ident().and_then(|it| named(&it.to_string())),
+        _ => None,
+    };
+    let zero = value.as_ref().and_then(literal_duration);
+    zero.filter(|it| is_zero(it))
+        .unwrap_or_else(|| duration(expr))
+}
+
 pub(super) fn literal_duration(expr: &Expr) -> Option<String> {
-    let Expr::Call(call) = expr else { return None };
+    let call = match expr {
+        Expr::Path(it) if is_zero_of_duration(&it.path) => return Some("\"0ms\"".to_owned()),
+        Expr::Call(it) => it,
+        _ => return None,
+    };
     let Expr::Path(function) = &*call.func else {
         return None;
     };
@@ -211,6 +226,12 @@ pub(super) fn literal_duration(expr: &Expr) -> Option<String> {
     };
     let number = integer(call.args.first()?)?;
     Some(format!("\"{number}{unit}\""))
+}
+
+/// `std::time::Duration::ZERO`
+fn is_zero_of_duration(path: &syn::Path) -> bool {
+    let mut names = path.segments.iter().rev().map(|it| it.ident.to_string());
+    names.next().as_deref() == Some("ZERO") && names.next().as_deref() == Some("Duration")
 }
 
 /// The same of a number of milliseconds.

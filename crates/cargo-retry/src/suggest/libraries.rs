@@ -9,7 +9,7 @@ use self::replacements::{hook, notification, takes_error};
 use super::body::Source;
 use super::brief;
 use super::delays::{self, Library, Named};
-use super::keys::{ASKED, Keys, without_key};
+use super::keys::{ASKED, Keys, duration, named_duration, without_key};
 use crate::code::written;
 
 /// A package, and a path in it.
@@ -173,13 +173,13 @@ fn tryhard<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Sit
             "retries" => keys.retries(argument),
             "fixed_backoff" => {
                 keys.backoff = Some("fixed");
-                keys.base = Some(super::keys::duration(argument));
+                keys.base = Some(named_duration(argument, around.named));
             }
             "exponential_backoff" => {
                 keys.backoff = None;
-                keys.base = Some(super::keys::duration(argument));
+                keys.base = Some(named_duration(argument, around.named));
             }
-            "max_delay" => keys.cap = Some(super::keys::duration(argument)),
+            "max_delay" => keys.cap = Some(duration(argument)),
             "retry_if" => predicate = format!("on = {}", hook(argument, around.source)),
             "custom_backoff" => {
                 keys.backoff = None;

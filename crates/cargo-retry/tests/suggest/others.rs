@@ -135,6 +135,11 @@ fn a_delay_of_zero_is_none() {
     for (number, call) in [
         "tokio_retry::Retry::spawn(FixedInterval::from_millis(0).take(2), || ask()).await",
         "tokio_retry::Retry::spawn(FixedInterval::new(Duration::from_secs(0)).take(2), || ask()).await",
+        "(|| ask()).retry(backon::ConstantBuilder::new().with_delay(Duration::ZERO).with_max_times(2)).await",
+        "(|| ask()).retry(backon::ExponentialBuilder::new().with_min_delay(std::time::Duration::ZERO).with_max_times(2)).await",
+        "tryhard::retry_fn(|| ask()).retries(2).fixed_backoff(Duration::ZERO).await",
+        "const PAUSE: Duration = Duration::from_millis(0); tokio_retry::Retry::spawn(FixedInterval::new(PAUSE).take(2), || ask()).await",
+        "loop { tries += 1; match ask() { Ok(it) => return Ok(it), Err(e) if tries >= 3 => return Err(e), Err(_) => sleep(Duration::ZERO) } }",
     ]
     .into_iter()
     .enumerate()
