@@ -3,7 +3,7 @@
 use super::{is_sketch, only};
 
 /// Each body has a suggestion that is a sketch, and says this.
-fn are_sketches(name: &str, all: &[(&str, &str)]) {
+pub(super) fn are_sketches(name: &str, all: &[(&str, &str)]) {
     for (number, (body, words)) in all.iter().enumerate() {
         let (found, _) = only(&format!("{name}-{number}"), body);
         let said = found["missing"].to_string();
@@ -15,7 +15,7 @@ fn are_sketches(name: &str, all: &[(&str, &str)]) {
 }
 
 /// Each body has a suggestion that is whole, with this code.
-fn are_whole(name: &str, all: &[(&str, &str)]) {
+pub(super) fn are_whole(name: &str, all: &[(&str, &str)]) {
     for (number, (body, words)) in all.iter().enumerate() {
         let (found, code) = only(&format!("{name}-{number}"), body);
         assert!(

@@ -1,5 +1,6 @@
 //! What a loop does and a policy does not do by itself: a suggestion that loses it says so.
 
+use super::ends::{are_sketches, are_whole};
 use super::{is_sketch, only};
 
 /// A turn asks about the failure of the one before it.
@@ -43,4 +44,42 @@ fn an_error_that_the_next_turn_returns_is_not_retried() {
         &body("if turn > 9 || is_over() { return fail(); } sleep(PAUSE);"),
     );
     assert!(code.contains("on(_),"), "{found}");
+}
+
+/// What a `break` with a label ends is around the loop, and the block stands in the place of the loop.
+#[test]
+fn a_label_around_the_loop_is_kept() {
+    let poll = |label: &str, end: &str| {
+        format!(
+            "'all: {{ {label} for _ in 0..9 {{ if is_open() {{ break {end}; }} sleep(PAUSE); }} panic!() }} Ok(1)"
+        )
+    };
+    are_whole(
+        "kept-label",
+        &[
+            (&poll("", "'all"), "if reattempt::retry_block!("),
+            (&poll("", "'all"), ") { break 'all; }"),
+            (&poll("'own:", "'own"), "_ = reattempt::retry_block!("),
+            (&poll("", ""), "_ = reattempt::retry_block!("),
+        ],
+    );
+    let retry = |label: &str, end: &str| {
+        format!(
+            "'all: loop {{ {label} loop {{ match ask() {{ Err(Error::Busy) => sleep(PAUSE), other => break {end} other }} }} }}"
+        )
+    };
+    are_sketches(
+        "kept-label-out",
+        &[
+            (&retry("", "'all"), "where `break 'all` leads"),
+            (&retry("'own:", "'all"), "where `break 'all` leads"),
+        ],
+    );
+    are_whole(
+        "kept-label-own",
+        &[
+            (&retry("'own:", "'own"), "reattempt::retry_block!("),
+            (&retry("", ""), "reattempt::retry_block!("),
+        ],
+    );
 }

@@ -68,6 +68,8 @@ pub(super) struct Exit {
     /// By a macro that is not known.
     pub(super) may_leave: bool,
     pub(super) awaits: bool,
+    /// The labels of what is around what is read, with the word that leads there: `break 'all`.
+    pub(super) elsewhere: BTreeSet<String>,
     /// The loops around what is read, of what is read.
     loops: u32,
     labels: BTreeSet<String>,
@@ -102,6 +104,15 @@ impl Exit {
         }
     }
 
+    /// Whether it ends or goes on with something around what is read.
+    fn turns(&mut self, word: &str, label: Option<&syn::Lifetime>) -> bool {
+        let is_around = !self.is_inside(label);
+        let label = label.filter(|_| is_around);
+        self.elsewhere
+            .extend(label.map(|it| format!("{word} {it}")));
+        is_around
+    }
+
     fn add_label(&mut self, label: Option<&syn::Label>) {
         self.labels
             .extend(label.map(|it| it.name.ident.to_string()));
@@ -115,8 +126,8 @@ impl<'ast> Visit<'ast> for Exit {
             // They have a `return` of their own.
             Expr::Closure(_) | Expr::Async(_) => return,
             Expr::Return(_) => self.leaves = true,
-            Expr::Break(it) => self.leaves |= !self.is_inside(it.label.as_ref()),
-            Expr::Continue(it) => self.goes_on |= !self.is_inside(it.label.as_ref()),
+            Expr::Break(it) => self.leaves |= self.turns("break", it.label.as_ref()),
+            Expr::Continue(it) => self.goes_on |= self.turns("continue", it.label.as_ref()),
             Expr::Block(it) => self.add_label(it.label.as_ref()),
             Expr::Loop(it) => self.add_label(it.label.as_ref()),
             Expr::While(it) => self.add_label(it.label.as_ref()),

@@ -105,6 +105,12 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
             "`base`: the loop waits in `{callee}`; write its delay as `base` or `backoff`, and take it out of there"
         ));
     }
+    let elsewhere = parts.elsewhere();
+    for way in &elsewhere {
+        keys.missing.push(format!(
+            "where `{way}` leads: that is around the loop; do it with what the block gives"
+        ));
+    }
     let left = turn.as_ref().and_then(|it| it.left.clone());
     let mut found = Loop {
         turn: None,
@@ -120,6 +126,7 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         before: turn.map(|it| it.before).unwrap_or_default(),
     };
     found.is_plain &= matches!(failure.exits, Exits::Same | Exits::Converted);
+    found.is_plain &= elsewhere.is_empty();
     if let Some((name, turns)) = parts.turns {
         found.in_turns(name, turns, &mut keys);
     } else {

@@ -7,7 +7,7 @@ use syn::{Block, Expr, Pat, Stmt};
 
 use super::cases::{self, Retried};
 use super::conditions::{Condition, Join, Time};
-use super::facts::{Facts, always_leaves, block_leaves};
+use super::facts::{Exit, Facts, always_leaves, block_leaves};
 use super::failure::Failure;
 use super::hooks::{self, Names};
 use super::macros::Conditions;
@@ -49,6 +49,20 @@ impl<'a> Parts<'a> {
             _ => None,
         };
         Facts::of(self.body, self.condition, turn)
+    }
+
+    /// Whether a `break` with this label, or with none, ends this loop.
+    pub(super) fn is_own(&self, label: Option<&syn::Lifetime>) -> bool {
+        label.is_none() || label == self.label
+    }
+
+    /// What leads out of the code around the loop: `break 'all`.
+    pub(super) fn elsewhere(&self) -> BTreeSet<String> {
+        let mut ways = Exit::of_block(self.body).elsewhere;
+        if let Some(own) = self.label {
+            ways.retain(|it| !it.ends_with(&format!(" {own}")));
+        }
+        ways
     }
 
     pub(super) fn is_counted(&self, facts: &Facts) -> bool {

@@ -114,10 +114,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
             "the loop sleeps before it asks, and here the first question comes at once".to_owned(),
         );
     }
-    let then = match it.then_branch.stmts.as_slice() {
-        [Stmt::Expr(Expr::Break(it), _)] if it.expr.is_none() => None,
-        _ => Some(&it.then_branch),
-    };
+    let then = Some(&it.then_branch).filter(|it| !is_left(it, &parts));
     let blocks = [then, over.map(|(_, it)| &it.then_branch)]
         .into_iter()
         .flatten();
@@ -128,7 +125,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
             format!("`{it}`, which only a turn of the loop has: what follows the loop names it")
         }));
     }
-    if blocks.clone().any(breaks) {
+    if blocks.clone().any(|it| breaks(it, &parts)) {
         keys.missing
             .push("where a `break` of the loop leads to".to_owned());
     }
@@ -204,17 +201,26 @@ fn turns_away(statement: &Stmt) -> bool {
     exit.leaves || exit.goes_on || exit.fails
 }
 
-fn breaks(block: &Block) -> bool {
-    struct Breaks(bool);
-    impl<'ast> Visit<'ast> for Breaks {
-        fn visit_expr_break(&mut self, _: &'ast syn::ExprBreak) {
-            self.0 = true;
+/// Whether it ends the loop and does nothing else.
+fn is_left(block: &Block, parts: &Parts<'_>) -> bool {
+    match block.stmts.as_slice() {
+        [Stmt::Expr(Expr::Break(it), _)] => it.expr.is_none() && parts.is_own(it.label.as_ref()),
+        _ => false,
+    }
+}
+
+/// Whether it ends the loop, or goes on with its next turn.
+fn breaks(block: &Block, parts: &Parts<'_>) -> bool {
+    struct Breaks<'p>(&'p Parts<'p>, bool);
+    impl<'ast> Visit<'ast> for Breaks<'_> {
+        fn visit_expr_break(&mut self, it: &'ast syn::ExprBreak) {
+            self.1 |= self.0.is_own(it.label.as_ref());
         }
-        fn visit_expr_continue(&mut self, _: &'ast syn::ExprContinue) {
-            self.0 = true;
+        fn visit_expr_continue(&mut self, it: &'ast syn::ExprContinue) {
+            self.1 |= self.0.is_own(it.label.as_ref());
         }
     }
-    let mut breaks = Breaks(false);
+    let mut breaks = Breaks(parts, false);
     breaks.visit_block(block);
-    breaks.0
+    breaks.1
 }
