@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::spanned::Spanned as _;
 use syn::visit::Visit;
@@ -95,6 +96,7 @@ struct Function {
     /// The bytes of the one expression that is its body.
     body: Option<(usize, usize)>,
     is_async: bool,
+    tokens: TokenStream,
     /// What its variables are set to.
     variables: Vec<(String, Expr)>,
     /// The variables that are set again.
@@ -258,6 +260,7 @@ impl Visitor<'_> {
             start: start.unwrap_or_default(),
             body: body.filter(|_| start.is_some()),
             is_async: signature.asyncness.is_some(),
+            tokens: block.to_token_stream(),
             variables: variables.first,
             changed: variables.changed,
             immutable: variables.immutable,
@@ -280,7 +283,7 @@ impl Visitor<'_> {
 }
 
 /// From the first byte of the tokens to the last.
-fn bytes(tokens: &proc_macro2::TokenStream) -> Option<(usize, usize)> {
+fn bytes(tokens: &TokenStream) -> Option<(usize, usize)> {
     let mut all = tokens.clone().into_iter();
     let first = all.next()?.span().byte_range();
     let last = all

@@ -83,3 +83,39 @@ fn a_label_around_the_loop_is_kept() {
         ],
     );
 }
+
+#[test]
+fn what_the_loop_changes_and_the_code_behind_it_reads_is_named() {
+    let body = |behind: &str| {
+        format!(
+            "let (mut tries, mut busy) = (0, 0); let answer = loop {{ match ask() {{ Ok(it) => break Ok(it), Err(e) => {{ tries += 1; busy += 1; if tries >= 3 {{ break Err(e); }} sleep(PAUSE); }} }} }}; {behind} answer"
+        )
+    };
+    are_sketches(
+        "kept-changed",
+        &[
+            (&body("seen(busy);"), "`busy`, which the code behind"),
+            (
+                &body("warn!(\"{tries} failed\");"),
+                "`tries`, which the code behind",
+            ),
+            (
+                &body("let tries = tries + 1; seen(tries);"),
+                "`tries`, which the code behind",
+            ),
+        ],
+    );
+    are_whole(
+        "kept-unchanged",
+        &[
+            (&body(""), "max = 3,"),
+            (&body("let mut busy = 0; seen(busy);"), "max = 3,"),
+            (&body("tries = 0; seen(tries);"), "max = 3,"),
+            // What follows is not reached.
+            (
+                "let mut busy = 0; for _ in 0..3 { match ask() { Err(e) if e.is_busy() => { busy += 1; sleep(PAUSE) } other => return other } } seen(busy)",
+                "max = 3,",
+            ),
+        ],
+    );
+}

@@ -1,5 +1,7 @@
 //! A loop by hand as a finding.
 
+use std::collections::BTreeSet;
+
 use quote::ToTokens as _;
 use syn::Expr;
 use syn::visit::Visit;
@@ -45,6 +47,13 @@ impl Visitor<'_> {
                 }
             }
         }
+        if found.operation.is_some() && !(found.is_plain && found.returns) {
+            for name in self.names_behind(whole).intersection(&found.changed) {
+                keys.missing.push(format!(
+                    "`{name}`, which the code behind the loop reads: the loop changes it, and the block does not"
+                ));
+            }
+        }
         let suggestion = found.operation.map(|operation| {
             let is_whole = found.is_plain && keys.missing.is_empty();
             Suggestion {
@@ -55,6 +64,15 @@ impl Visitor<'_> {
         });
         let finding = self.found(whole, "a loop", suggestion, &keys);
         self.findings.push(finding);
+    }
+
+    /// What the function reads behind this.
+    fn names_behind(&self, whole: &Expr) -> BTreeSet<String> {
+        let end = bytes(&whole.to_token_stream()).map(|(_, end)| end);
+        let function = self.functions.last().zip(end);
+        function.map_or_else(BTreeSet::new, |(it, end)| {
+            loops::names_behind(it.tokens.clone(), end)
+        })
     }
 
     fn polled(&self, whole: &Expr, poll: &Poll<'_>) -> Finding {

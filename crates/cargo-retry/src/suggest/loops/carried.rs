@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use syn::visit::Visit as _;
-use syn::{Expr, Stmt};
+use syn::{Block, Expr, Stmt};
 
 use super::facts::{Exit, Facts};
 use super::names;
@@ -42,4 +42,19 @@ impl<'a> Asked<'a> {
         }
         facts.calls
     }
+}
+
+/// The variables from outside that a turn sets, but for what it does in these statements.
+pub(super) fn changed(
+    body: &Block,
+    kept: &[&Stmt],
+    declared: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let mut changed = BTreeSet::new();
+    let is_kept = |statement: &Stmt| kept.iter().any(|it| std::ptr::eq(*it, statement));
+    for statement in body.stmts.iter().filter(|it| !is_kept(it)) {
+        let facts = Facts::of_statement(statement);
+        changed.extend(facts.assignments.into_iter().map(|(name, _)| name));
+    }
+    changed.difference(declared).cloned().collect()
 }

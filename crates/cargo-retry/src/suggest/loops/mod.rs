@@ -18,16 +18,18 @@ mod tries;
 mod turn;
 mod walk;
 
+use std::collections::BTreeSet;
+
 use syn::visit::Visit as _;
 use syn::{Expr, Pat, Stmt};
 
-use self::carried::Asked;
+use self::carried::{Asked, changed};
 use self::facts::Facts;
 use self::failure::Exits;
 pub(super) use self::macros::logs;
 use self::parts::Parts;
 pub(super) use self::patterns::{Bound, tells_no_error};
-pub(super) use self::render::{names, rendered};
+pub(super) use self::render::{names, names_behind, rendered};
 use self::turn::Turn;
 use super::brief;
 use super::keys::{Keys, integer};
@@ -50,6 +52,8 @@ pub(super) struct Loop<'a> {
     pub(super) before: Vec<&'a Stmt>,
     /// What the code in front of the loop calls for what the first turn asks.
     pub(super) in_front: Vec<String>,
+    /// The variables from outside that it sets, and the block does not.
+    pub(super) changed: BTreeSet<String>,
     /// What makes the number of the turn, if one of them needs it.
     pub(super) turn: Option<String>,
     pub(super) keys: Keys,
@@ -123,8 +127,10 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         is_explained: false,
         keys: Keys::default(),
         in_front: before.calls(around.named),
+        changed: BTreeSet::new(),
         before: turn.map(|it| it.before).unwrap_or_default(),
     };
+    found.changed = changed(parts.body, &found.before, &parts.declared());
     found.is_plain &= matches!(failure.exits, Exits::Same | Exits::Converted);
     found.is_plain &= elsewhere.is_empty();
     if let Some((name, turns)) = parts.turns {

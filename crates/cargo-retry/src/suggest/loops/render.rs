@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 
 /// A token, or one end of a group.
@@ -140,6 +140,45 @@ pub(in crate::suggest) fn names(code: &(impl ToTokens + ?Sized)) -> BTreeSet<Str
     }
     let mut names = BTreeSet::new();
     add(code.to_token_stream(), &mut names);
+    names
+}
+
+/// The names that code reads behind this byte of its file, but for those that it sets there itself.
+pub(in crate::suggest) fn names_behind(code: TokenStream, end: usize) -> BTreeSet<String> {
+    let (mut names, mut known) = (BTreeSet::new(), BTreeSet::new());
+    let (mut declares, mut set) = (false, None);
+    let mut tokens = code.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Group(group) => {
+                let inner = names_behind(group.stream(), end).into_iter();
+                names.extend(inner.filter(|it| !known.contains(it)));
+            }
+            token if token.span().byte_range().start < end => {}
+            TokenTree::Ident(name) => {
+                let name = name.to_string();
+                let sets = matches!(tokens.peek(), Some(TokenTree::Punct(it)) if it.as_char() == '=' && it.spacing() == Spacing::Alone);
+                if name == "let" {
+                    declares = true;
+                } else if name != "mut" && (declares || sets) {
+                    set = Some(name);
+                    declares = false;
+                } else if !known.contains(&name) {
+                    names.insert(name);
+                }
+            }
+            TokenTree::Literal(text) => {
+                let used = formatted(&text.to_string()).into_iter();
+                names.extend(used.filter(|it| !known.contains(it)));
+            }
+            TokenTree::Punct(it) => {
+                if it.as_char() == ';' {
+                    known.extend(set.take());
+                }
+                declares = false;
+            }
+        }
+    }
     names
 }
 
