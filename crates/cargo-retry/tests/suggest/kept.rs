@@ -119,3 +119,58 @@ fn what_the_loop_changes_and_the_code_behind_it_reads_is_named() {
         ],
     );
 }
+
+#[test]
+fn delays_that_differ_are_named() {
+    let body = |failed: &str| {
+        format!(
+            "loop {{ tries += 1; match ask() {{ Ok(it) => return Ok(it), Err(e) if tries > 4 => return Err(e), {failed} }} }}"
+        )
+    };
+    let words = "how long the loop sleeps after which failure: ";
+    let said = |delays: &str| format!("{words}{delays};");
+    are_sketches(
+        "kept-delays",
+        &[
+            (
+                &body("Err(Error::Busy) => {} Err(_) => sleep(PAUSE)"),
+                &said("`PAUSE`, or not at all"),
+            ),
+            (
+                &body("Err(Error::Busy) => continue, Err(_) => sleep(PAUSE)"),
+                &said("`PAUSE`, or not at all"),
+            ),
+            (
+                &body("Err(e) => if e.is_busy() { sleep(LONG) } else { sleep(SHORT) }"),
+                &said("`SHORT`, or `LONG`"),
+            ),
+            (
+                &body("Err(e) => { if e.is_busy() { sleep(LONG); } sleep(SHORT); }"),
+                &said("`SHORT`, or `LONG` and `SHORT`"),
+            ),
+            (
+                &body("Err(e) => match e { Error::Busy => info!(\"now\"), _ => sleep(PAUSE) }"),
+                &said("`PAUSE`, or not at all"),
+            ),
+            (
+                "loop { match ask() { Ok(it) => return Ok(it), Err(Error::Gone) => return fail(), Err(Error::Busy) => continue, Err(_) => {} } sleep(PAUSE); }",
+                &said("`PAUSE`, or not at all"),
+            ),
+        ],
+    );
+    for (number, failed) in [
+        "Err(Error::Busy) => { info!(\"busy\"); sleep(PAUSE) } Err(_) => sleep(PAUSE)",
+        // The last attempt needs no delay.
+        "Err(_) => { if tries < 4 { sleep(PAUSE); } }",
+        // The error says it.
+        "Err(e) => { if let Some(it) = e.after() { sleep(it) } else { sleep(PAUSE) } }",
+        "Err(Error::After(it)) => sleep(it), Err(_) => sleep(PAUSE)",
+        "Err(e) => { if e.is_final() { return Err(e); } sleep(PAUSE) }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, _) = only(&format!("kept-delay-{number}"), &body(failed));
+        assert!(!found["missing"].to_string().contains(words), "{found}");
+    }
+}

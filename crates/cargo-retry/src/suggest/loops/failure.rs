@@ -83,6 +83,8 @@ pub(super) struct Failure<'a> {
     pub(super) last_logs: Vec<String>,
     /// What it sleeps for, with the variables of the loop in place of their names.
     pub(super) sleeps: Vec<(Scope<'a>, &'a Expr)>,
+    /// What it sleeps for on each way to the next attempt, where no error says it.
+    pub(super) delays: BTreeSet<Vec<String>>,
     /// What else it does, and whether that may end it.
     pub(super) besides: Vec<(String, bool)>,
     /// What decides, and cannot be asked about an error.
@@ -126,6 +128,19 @@ impl Failure<'_> {
         let asks = next.iter().map(|it| brief(&written(it)));
         self.unclear
             .extend(asks.map(|it| format!("what `{it}` decides")));
+    }
+
+    /// What tells its delays apart, if it has more than one.
+    pub(super) fn different_delays(&self) -> Option<String> {
+        let texts = self.delays.iter().rev().map(|it| match it.as_slice() {
+            [] => "not at all".to_owned(),
+            all => format!("`{}`", all.join("` and `")),
+        });
+        let all: Vec<_> = texts.collect();
+        (all.len() > 1).then(|| format!(
+            "how long the loop sleeps after which failure: {}; `base` is one delay for all, and `retry_after` sets that of an error",
+            all.join(", or ")
+        ))
     }
 
     /// Whether each delay is one that the error says.

@@ -17,6 +17,7 @@ mod render;
 mod tries;
 mod turn;
 mod walk;
+mod ways;
 
 use std::collections::BTreeSet;
 

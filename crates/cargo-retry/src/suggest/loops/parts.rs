@@ -266,6 +266,7 @@ impl<'a> Parts<'a> {
                 "`until`: the loop goes on after `{what}`; say which values are final"
             ));
         }
+        keys.missing.extend(failure.different_delays());
         keys.missing.extend(self.besides(facts));
         for what in &failure.together {
             keys.missing.push(format!(

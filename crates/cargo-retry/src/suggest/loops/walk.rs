@@ -16,12 +16,13 @@ use super::failure::{Case, Failure, Log, Scope};
 use super::names;
 use super::patterns::{Of, of_result};
 use super::tries::is_any_success;
+use super::ways::Ways;
 use crate::code::written;
 use crate::suggest::brief;
 
 /// Where the code goes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     Falls,
     Again,
     Leaves,
@@ -40,6 +41,7 @@ pub(super) struct Walk<'a, 'n> {
     settable: BTreeSet<String>,
     /// What the variables of the failure are set to.
     variables: Vec<(&'a syn::Ident, &'a Expr)>,
+    ways: Ways,
     /// Whether a function of this name sleeps.
     sleeping: &'n dyn Fn(&str) -> bool,
 }
@@ -60,6 +62,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             counters: &facts.counters,
             settable,
             variables: Vec::new(),
+            ways: Ways::new(),
             sleeping,
         }
     }
@@ -75,6 +78,7 @@ impl<'a, 'n> Walk<'a, 'n> {
     pub(super) fn arms(&mut self, arms: &'a [Arm], is_borrowed: bool) {
         // Whether an arm above takes every success.
         let mut is_taken = false;
+        let mut fork = self.ways.fork();
         for arm in arms {
             let goes_on = !always_leaves(&arm.body) || goes_on(&arm.body);
             for of in of_result(&arm.pat) {
@@ -92,19 +96,31 @@ impl<'a, 'n> Walk<'a, 'n> {
                     Of::Other => {
                         let what = format!("what `{}` is", written(&arm.pat));
                         self.failure.unclear.push(what);
+                        self.ways.end(&mut fork, End::Falls);
                         continue;
                     }
                 };
-                self.arm(arm, scope);
+                let end = self.arm(arm, scope);
+                self.ways.end(&mut fork, end);
             }
         }
+        self.ways.join(fork);
     }
 
     /// The branch of an `if let Err(pattern)`, or what comes after one of `Ok`.
     pub(super) fn branch(&mut self, pattern: Option<&'a Pat>, block: &'a Block, is_borrowed: bool) {
         let scope = Scope::of(pattern, is_borrowed);
-        let end = self.block(&block.stmts, &scope);
+        let end = self.only_way(|this| this.block(&block.stmts, &scope));
         self.case(scope, end);
+    }
+
+    /// Code that every failure comes to.
+    fn only_way(&mut self, walk: impl FnOnce(&mut Self) -> End) -> End {
+        let mut fork = self.ways.fork();
+        let end = walk(self);
+        self.ways.end(&mut fork, end);
+        self.ways.join(fork);
+        end
     }
 
     /// What follows in the body of the loop, for the errors that come there, by this name if they have one.
@@ -116,7 +132,7 @@ impl<'a, 'n> Walk<'a, 'n> {
     ) {
         let met = std::mem::take(&mut self.failure.cases);
         let scope = Scope::of(error, is_borrowed);
-        let end = self.block(statements, &scope);
+        let end = self.only_way(|this| this.block(statements, &scope));
         self.case(scope, end);
         let rest = std::mem::take(&mut self.failure.cases);
         if met.is_empty() {
@@ -150,7 +166,7 @@ impl<'a, 'n> Walk<'a, 'n> {
     /// What stands behind `else` of an `if let Ok(..)`.
     pub(super) fn other(&mut self, other: &'a Expr) {
         let scope = Scope::default();
-        let end = self.body(other, &scope);
+        let end = self.only_way(|this| this.body(other, &scope));
         self.case(scope, end);
     }
 
@@ -178,6 +194,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         let ends = besides.filter(|(_, ends)| *ends);
         let ends: Vec<_> = ends.map(|(it, _)| format!("what `{it}` decides")).collect();
         self.failure.unclear.extend(ends);
+        self.failure.delays = self.ways.delays();
         self.failure
     }
 
@@ -301,11 +318,15 @@ impl<'a, 'n> Walk<'a, 'n> {
         let text = brief(&written(code));
         let code = code.to_token_stream();
         let statement = syn::parse2::<Stmt>(code.clone());
-        let exit = match (statement, syn::parse2::<Expr>(code)) {
-            (Ok(statement), _) => Exit::of_statement(&statement),
-            (_, Ok(expr)) => Exit::of(&expr),
-            _ => Exit::default(),
-        };
+        let statement = statement
+            .or_else(|_| syn::parse2::<Expr>(code).map(|it| Stmt::Expr(it, None)))
+            .ok();
+        let exit = statement.as_ref().map(Exit::of_statement);
+        let exit = exit.unwrap_or_default();
+        let sleep = statement.as_ref().map(Facts::of_statement);
+        if let Some(it) = sleep.and_then(|it| it.sleep) {
+            self.ways.sleeps(&written(&it));
+        }
         let ends = exit.fails || exit.leaves || exit.may_leave;
         self.failure.besides.push((text, ends));
     }

@@ -24,10 +24,14 @@ impl<'a> Walk<'a, '_> {
             if let (true, Some(it)) = (is_sequence, condition.binding()) {
                 self.settable.extend(names(&it.pat));
             }
+            let mut fork = self.ways.fork();
             let then = self.behind_limit(|this| this.block(&it.then_branch.stmts, scope));
+            self.ways.end(&mut fork, then);
             self.together(&it.cond, &condition, then == End::Leaves);
             let other =
                 self.behind_limit(|this| other.map_or(End::Falls, |it| this.body(it, scope)));
+            self.ways.end(&mut fork, other);
+            self.ways.join_of_limit(fork);
             return match (then, other) {
                 (End::Leaves, end) | (end, End::Leaves) => (end, true),
                 (End::Again, _) | (_, End::Again) => (End::Again, true),
@@ -35,9 +39,13 @@ impl<'a> Walk<'a, '_> {
             };
         }
         let inner = Self::inner(&condition, scope);
+        let mut fork = self.ways.fork();
         let then = self.block(&it.then_branch.stmts, &inner);
+        self.ways.end(&mut fork, then);
         let behind = self.failure.cases.len();
         let other_end = other.map_or(End::Falls, |it| self.body(it, scope));
+        self.ways.end(&mut fork, other_end);
+        self.ways.join(fork);
         // With a limit beside it, one way alone says what is so of the error.
         let says = |end: End| {
             !condition.has_limit() || (condition.join == Join::Or) == (end == End::Leaves)
@@ -97,13 +105,16 @@ impl<'a> Walk<'a, '_> {
 
     /// A `match` on the error, on what it says, or on the next delay.
     pub(super) fn matching(&mut self, it: &'a ExprMatch, scope: &Scope<'a>) -> End {
+        let mut fork = self.ways.fork();
         if is_sequence(&it.expr) {
             let mut end = End::Leaves;
             for arm in &it.arms {
                 self.settable.extend(names(&arm.pat));
                 let arm = self.body(&arm.body, scope);
+                self.ways.end(&mut fork, arm);
                 end = if end == End::Leaves { arm } else { end };
             }
+            self.ways.join(fork);
             return end;
         }
         let is_of_error = is_error(&it.expr, scope);
@@ -135,12 +146,14 @@ impl<'a> Walk<'a, '_> {
                 self.case(inner, way);
                 way
             };
+            self.ways.end(&mut fork, way);
             end = match (end, way) {
                 (End::Falls, _) | (_, End::Falls) => End::Falls,
                 (End::Again, _) | (_, End::Again) => End::Again,
                 _ => End::Leaves,
             };
         }
+        self.ways.join(fork);
         end
     }
 }

@@ -84,6 +84,11 @@ impl<'a> Walk<'a, '_> {
         let name = name.unwrap_or_default();
         if let Some(time) = arguments.first().filter(|_| is_sleep(&name)) {
             let time = self.meant(time, scope);
+            if names(time).is_disjoint(&scope.bound) {
+                self.ways.sleeps(&written(time));
+            } else {
+                self.ways.is_asked();
+            }
             self.failure.sleeps.push((scope.clone(), time));
         } else if name == "exit" || name == "abort" {
             return End::Leaves;
@@ -94,7 +99,9 @@ impl<'a> Walk<'a, '_> {
                 line,
                 formats: false,
             });
-        } else if !(self.sleeping)(&name) && !is_sleep(&name) && name != "yield_now" {
+        } else if (self.sleeping)(&name) {
+            self.ways.sleeps(&written(expr));
+        } else if !is_sleep(&name) && name != "yield_now" {
             self.besides(expr);
         }
         End::Falls

@@ -1,0 +1,106 @@
+//! The ways of a failed attempt through the code behind it: what is slept for on each.
+
+use std::collections::BTreeSet;
+
+use super::walk::End;
+
+/// More of them are not told apart.
+const MOST: usize = 64;
+
+/// One way.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Way {
+    /// The delays, one after the other.
+    sleeps: Vec<String>,
+    /// Whether the error says how long it sleeps.
+    is_asked: bool,
+}
+
+/// The ways up to a point.
+pub(super) struct Ways {
+    /// Those that come there.
+    open: BTreeSet<Way>,
+    /// Those that have begun the next turn.
+    again: BTreeSet<Way>,
+}
+
+/// A point where ways part.
+pub(super) struct Fork {
+    from: BTreeSet<Way>,
+    joined: BTreeSet<Way>,
+}
+
+impl Ways {
+    pub(super) fn new() -> Self {
+        Self {
+            open: BTreeSet::from([Way::default()]),
+            again: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn fork(&self) -> Fork {
+        Fork {
+            from: self.open.clone(),
+            joined: BTreeSet::new(),
+        }
+    }
+
+    /// One of the ways from a fork has come to its end; the next begins.
+    pub(super) fn end(&mut self, fork: &mut Fork, end: End) {
+        let way = std::mem::replace(&mut self.open, fork.from.clone());
+        let all = match end {
+            End::Falls => &mut fork.joined,
+            End::Again => &mut self.again,
+            End::Leaves => return,
+        };
+        all.extend(way);
+        while all.len() > MOST {
+            all.pop_last();
+        }
+    }
+
+    pub(super) fn join(&mut self, fork: Fork) {
+        self.open = fork.joined;
+    }
+
+    /// Ways that part by the number of the attempt: the last sleeps no more.
+    pub(super) fn join_of_limit(&mut self, mut fork: Fork) {
+        let delays = |ways: &BTreeSet<Way>| -> BTreeSet<Vec<String>> {
+            ways.iter().map(|it| it.sleeps.clone()).collect()
+        };
+        let before = delays(&fork.from);
+        if delays(&fork.joined).is_subset(&before) {
+            return self.join(fork);
+        }
+        fork.joined.retain(|it| !before.contains(&it.sleeps));
+        self.join(fork);
+    }
+
+    pub(super) fn sleeps(&mut self, delay: &str) {
+        self.all(|it| it.sleeps.push(delay.to_owned()));
+    }
+
+    pub(super) fn is_asked(&mut self) {
+        self.all(|it| it.is_asked = true);
+    }
+
+    fn all(&mut self, change: impl Fn(&mut Way)) {
+        let ways = std::mem::take(&mut self.open).into_iter();
+        self.open = ways
+            .map(|mut it| {
+                change(&mut it);
+                it
+            })
+            .collect();
+    }
+
+    fn on(&self) -> impl Iterator<Item = &Way> {
+        self.again.iter().chain(&self.open)
+    }
+
+    /// What the loop sleeps for before it tries again, where the error does not say it.
+    pub(super) fn delays(&self) -> BTreeSet<Vec<String>> {
+        let own = self.on().filter(|it| !it.is_asked);
+        own.map(|it| it.sleeps.clone()).collect()
+    }
+}
