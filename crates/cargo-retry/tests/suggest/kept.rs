@@ -174,3 +174,39 @@ fn delays_that_differ_are_named() {
         assert!(!found["missing"].to_string().contains(words), "{found}");
     }
 }
+
+/// A hook sees the failures before a retry, and the last one is none of them.
+#[test]
+fn what_is_logged_of_the_last_failure_is_named() {
+    let arms =
+        |failed: &str| format!("loop {{ match ask() {{ Ok(it) => return Ok(it), {failed} }} }}");
+    let line = "warn!(\"{e}\");";
+    let said = |name: &str, body: &str| {
+        let (found, code) = only(name, body);
+        assert!(code.contains("on_retry = "), "{found}");
+        found["differs"]
+            .to_string()
+            .contains("the loop logs `warn!(\\\"{e}\\\")` where an error ends it")
+    };
+    for (number, body) in [
+        arms(&format!("Err(e) => {{ {line} tries += 1; if tries >= 6 {{ return Err(e); }} sleep(PAUSE); }}")),
+        arms(&format!("Err(e) => {{ {line} match delays.next() {{ Some(it) => sleep(it), None => return Err(e) }} }}")),
+        format!("for _ in 0..3 {{ match ask() {{ Ok(it) => return Ok(it), Err(e) => {{ {line} sleep(PAUSE); }} }} }} fail()"),
+        format!("while tries < 3 {{ match ask() {{ Ok(it) => return Ok(it), Err(e) => {{ tries += 1; {line} sleep(PAUSE); }} }} }} fail()"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        assert!(said(&format!("kept-logged-{number}"), body), "{body}");
+    }
+    for (number, body) in [
+        arms(&format!("Err(e) => {{ tries += 1; if tries >= 6 {{ return Err(e); }} {line} sleep(PAUSE); }}")),
+        arms(&format!("Err(e) if e.is_final() => return Err(e), Err(e) => {{ {line} sleep(PAUSE) }}")),
+        format!("for turn in 1.. {{ match ask() {{ Ok(it) => return Ok(it), Err(e) if turn > 3 => return Err(e), Err(e) => {{ {line} sleep(PAUSE); }} }} }} fail()"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        assert!(!said(&format!("kept-not-logged-{number}"), body), "{body}");
+    }
+}

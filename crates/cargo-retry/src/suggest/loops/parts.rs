@@ -6,7 +6,7 @@ use syn::visit::Visit as _;
 use syn::{Block, Expr, Pat, Stmt};
 
 use super::cases::{self, Retried};
-use super::conditions::{Condition, Join, Time};
+use super::conditions::{Condition, Join, Time, is_sequence};
 use super::facts::{Exit, Facts, always_leaves, block_leaves};
 use super::failure::Failure;
 use super::hooks::{self, Names};
@@ -67,6 +67,15 @@ impl<'a> Parts<'a> {
 
     pub(super) fn is_counted(&self, facts: &Facts) -> bool {
         facts.is_limited() || matches!(self.turns, Some((_, Expr::Range(_))))
+    }
+
+    /// Whether it ends behind a turn that has failed as any other.
+    fn counts_turns(&self, facts: &Facts) -> bool {
+        let none = BTreeSet::new();
+        let asked = (self.condition).map(|it| Condition::of(it, &facts.counters, &none));
+        asked.is_some_and(|it| {
+            it.has_limit() || it.binding().is_some_and(|it| is_sequence(&it.expr))
+        }) || self.turns.is_some_and(|(_, it)| !policy::is_endless(it))
     }
 
     /// What is tried, and where in the body; nothing where something that is not a result ends the loop.
@@ -156,7 +165,7 @@ impl<'a> Parts<'a> {
         }
         let mut own = self.declared();
         own.extend(facts.set.iter().cloned());
-        let mut failure = walk.finished(&own);
+        let mut failure = walk.finished(&own, self.counts_turns(facts));
         let after = place.and_then(|it| self.body.stmts.get(it..));
         let conditions = Conditions::of(after.unwrap_or(&self.body.stmts)).0;
         let conditions = conditions.into_iter();

@@ -452,7 +452,7 @@ fn number(expr: &Expr) -> Option<String> {
 }
 
 /// `1..`
-fn is_endless(turns: &Expr) -> bool {
+pub(super) fn is_endless(turns: &Expr) -> bool {
     matches!(turns, Expr::Range(it) if it.end.is_none())
 }
 

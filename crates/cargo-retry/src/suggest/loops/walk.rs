@@ -171,7 +171,7 @@ impl<'a, 'n> Walk<'a, 'n> {
     }
 
     /// What was found. A guard that names something of the loop, which declares `own`, can be asked nowhere else.
-    pub(super) fn finished(mut self, own: &BTreeSet<String>) -> Failure<'a> {
+    pub(super) fn finished(mut self, own: &BTreeSet<String>, counts_turns: bool) -> Failure<'a> {
         let end = self.failure.cases.iter().position(|it| it.scope.is_any());
         self.failure
             .cases
@@ -195,6 +195,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         let ends: Vec<_> = ends.map(|(it, _)| format!("what `{it}` decides")).collect();
         self.failure.unclear.extend(ends);
         self.failure.delays = self.ways.delays();
+        self.failure.last_logs = self.ways.last_logs(counts_turns);
         self.failure
     }
 
@@ -275,10 +276,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             End::Falls => {}
             End::Again => self.failure.move_since(done, &mut self.between),
             End::Leaves => {
-                let mut last = Failure::default();
-                self.failure.move_since(done, &mut last);
-                let lines = last.logs.iter().map(|it| brief(&written(&it.line)));
-                self.failure.last_logs.extend(lines);
+                self.failure.move_since(done, &mut Failure::default());
             }
         }
         end

@@ -1,4 +1,4 @@
-//! The ways of a failed attempt through the code behind it: what is slept for on each.
+//! The ways of a failed attempt through the code behind it: what is slept for and logged on each.
 
 use std::collections::BTreeSet;
 
@@ -12,6 +12,8 @@ const MOST: usize = 64;
 struct Way {
     /// The delays, one after the other.
     sleeps: Vec<String>,
+    /// The lines, each with its place in the file.
+    logs: Vec<(usize, String)>,
     /// Whether the error says how long it sleeps.
     is_asked: bool,
 }
@@ -22,6 +24,8 @@ pub(super) struct Ways {
     open: BTreeSet<Way>,
     /// Those that have begun the next turn.
     again: BTreeSet<Way>,
+    /// Those that have left the loop.
+    left: BTreeSet<Way>,
 }
 
 /// A point where ways part.
@@ -35,6 +39,7 @@ impl Ways {
         Self {
             open: BTreeSet::from([Way::default()]),
             again: BTreeSet::new(),
+            left: BTreeSet::new(),
         }
     }
 
@@ -51,7 +56,7 @@ impl Ways {
         let all = match end {
             End::Falls => &mut fork.joined,
             End::Again => &mut self.again,
-            End::Leaves => return,
+            End::Leaves => &mut self.left,
         };
         all.extend(way);
         while all.len() > MOST {
@@ -84,6 +89,10 @@ impl Ways {
         self.all(|it| it.is_asked = true);
     }
 
+    pub(super) fn logs(&mut self, place: usize, line: &str) {
+        self.all(|it| it.logs.push((place, line.to_owned())));
+    }
+
     fn all(&mut self, change: impl Fn(&mut Way)) {
         let ways = std::mem::take(&mut self.open).into_iter();
         self.open = ways
@@ -102,5 +111,17 @@ impl Ways {
     pub(super) fn delays(&self) -> BTreeSet<Vec<String>> {
         let own = self.on().filter(|it| !it.is_asked);
         own.map(|it| it.sleeps.clone()).collect()
+    }
+
+    /// The lines that are logged where the loop ends, by a failure or, where it counts its turns itself, by the last.
+    pub(super) fn last_logs(&self, counts_turns: bool) -> Vec<String> {
+        let last = self.on().filter(|_| counts_turns);
+        let logs: BTreeSet<_> = self
+            .left
+            .iter()
+            .chain(last)
+            .flat_map(|it| &it.logs)
+            .collect();
+        logs.into_iter().map(|(_, line)| line.clone()).collect()
     }
 }

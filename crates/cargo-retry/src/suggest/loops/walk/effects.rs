@@ -1,11 +1,14 @@
 //! What a failure does that is not a decision: it logs, sleeps, or ends the loop.
 
+use proc_macro2::TokenStream;
 use quote::ToTokens as _;
 use quote::quote;
+use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Macro};
 
 use super::{End, Walk};
 use crate::code::written;
+use crate::suggest::brief;
 use crate::suggest::loops::counters::unparenthesized;
 use crate::suggest::loops::facts::is_sleep;
 use crate::suggest::loops::failure::{Exits, Log, Scope};
@@ -21,13 +24,7 @@ impl<'a> Walk<'a, '_> {
         scope: &Scope<'a>,
     ) -> End {
         if logs(line) {
-            let scope = scope.clone();
-            let line = quote!(#(#attributes)* #line);
-            self.failure.logs.push(Log {
-                scope,
-                line,
-                formats: true,
-            });
+            self.logs(quote!(#(#attributes)* #line), scope, true);
             return End::Falls;
         }
         if ends(line) {
@@ -36,6 +33,16 @@ impl<'a> Walk<'a, '_> {
         }
         self.besides(line);
         End::Falls
+    }
+
+    fn logs(&mut self, line: TokenStream, scope: &Scope<'a>, formats: bool) {
+        let place = line.span().byte_range().start;
+        self.ways.logs(place, &brief(&written(&line)));
+        self.failure.logs.push(Log {
+            scope: scope.clone(),
+            line,
+            formats,
+        });
     }
 
     /// Out of the loop, with this.
@@ -93,12 +100,7 @@ impl<'a> Walk<'a, '_> {
         } else if name == "exit" || name == "abort" {
             return End::Leaves;
         } else if is_log(&name) && matches!(expr, Expr::Call(_)) {
-            let (scope, line) = (scope.clone(), expr.to_token_stream());
-            self.failure.logs.push(Log {
-                scope,
-                line,
-                formats: false,
-            });
+            self.logs(expr.to_token_stream(), scope, false);
         } else if (self.sleeping)(&name) {
             self.ways.sleeps(&written(expr));
         } else if !is_sleep(&name) && name != "yield_now" {
