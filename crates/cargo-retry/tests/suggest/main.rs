@@ -353,6 +353,10 @@ fn a_turn_that_is_counted_is_a_context_and_another_place_is_not_a_retry() {
         code.contains("context = it, ") && code.contains("{ let it = it.number() - 1; ask(it) }"),
         "{code}"
     );
+    // One without a name is none.
+    let body = "for _ in 0..4 { match ask(|| Ok::<_, E>(1)) { Err(e) if e.is_busy() => sleep(PAUSE), it => return it } } fail()";
+    let (found, code) = only("suggest-no-name", body);
+    assert!(!is_sketch(&found) && !code.contains("context"), "{found}");
     let (found, _) = of("suggest-places", "places()");
     assert!(found["suggestion"].is_null(), "{found}");
     assert!(

@@ -131,6 +131,7 @@ pub(in crate::suggest) fn names(code: &(impl ToTokens + ?Sized)) -> BTreeSet<Str
     fn add(tokens: TokenStream, names: &mut BTreeSet<String>) {
         for token in tokens {
             match token {
+                TokenTree::Ident(name) if name == "_" => {}
                 TokenTree::Ident(name) => _ = names.insert(name.to_string()),
                 TokenTree::Group(group) => add(group.stream(), names),
                 TokenTree::Literal(text) => names.extend(formatted(&text.to_string())),
