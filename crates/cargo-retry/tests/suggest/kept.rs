@@ -210,3 +210,31 @@ fn what_is_logged_of_the_last_failure_is_named() {
         assert!(!said(&format!("kept-not-logged-{number}"), body), "{body}");
     }
 }
+
+#[test]
+fn a_clock_of_its_own_is_named() {
+    let retry = |sleep: &str| {
+        format!(
+            "loop {{ tries += 1; match ask() {{ Ok(it) => return Ok(it), Err(e) if tries > 4 => return Err(e), Err(_) => {sleep} }} }}"
+        )
+    };
+    let poll = |sleep: &str| {
+        format!("for _ in 0..9 {{ if is_open() {{ return Ok(1); }} {sleep}; }} fail()")
+    };
+    let words = "`timer`: the loop sleeps by `clock.sleep`";
+    are_sketches(
+        "kept-clock",
+        &[
+            (&retry("clock.sleep(PAUSE)"), words),
+            (&retry("select! { _ = clock.sleep(PAUSE) => {} }"), words),
+            (&poll("clock.sleep(PAUSE)"), words),
+        ],
+    );
+    are_whole(
+        "kept-no-clock",
+        &[
+            (&retry("clock::sleep(PAUSE)"), "base = PAUSE,"),
+            (&poll("sleep(PAUSE)"), "base = PAUSE,"),
+        ],
+    );
+}

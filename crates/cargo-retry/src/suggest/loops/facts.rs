@@ -156,6 +156,8 @@ pub(super) struct Facts {
     pub(super) sleep: Option<Expr>,
     /// Whether that is a number of milliseconds.
     pub(super) is_millis: bool,
+    /// The method that sleeps, with its receiver, if it is one.
+    pub(super) clock: Option<String>,
     /// `if result.is_ok() { return .. }`
     pub(super) leaves_on_success: bool,
     /// What numbers of attempts are compared with where that may end the loop.
@@ -292,6 +294,7 @@ impl<'ast> Visit<'ast> for Facts {
         if is_sleep(&name) && self.sleep.is_none() && call.args.len() == 1 {
             self.is_millis = name.ends_with("_ms");
             self.sleep = call.args.first().cloned();
+            self.clock = Some(format!("{}.{name}", written(&call.receiver)));
         }
         self.is_sequence |= name == "next" && call.args.is_empty();
         self.grows |= [
@@ -389,7 +392,9 @@ impl<'ast> Visit<'ast> for Facts {
         for statement in crate::code::loose::statements(&mac.tokens) {
             let mut inside = Self::default();
             inside.visit_stmt(&statement);
-            self.sleep = self.sleep.take().or(inside.sleep);
+            if self.sleep.is_none() {
+                (self.sleep, self.clock) = (inside.sleep, inside.clock);
+            }
         }
     }
 

@@ -75,6 +75,11 @@ pub(super) fn keys(
     if let Some(sleep) = sleep {
         delays(&count, sleep, &mut keys);
     }
+    if let Some(clock) = &facts.clock {
+        keys.missing.push(format!(
+            "`timer`: the loop sleeps by `{clock}`, which may be a clock of its own; without the key the runtime sleeps"
+        ));
+    }
     if !facts.jitter && keys.factor.is_some() {
         keys.differs.push("the delays of the loop have no jitter; here they have full jitter, from 0 to the delay: `jitter = \"none\"` keeps them".to_owned());
     }
