@@ -238,3 +238,43 @@ fn a_clock_of_its_own_is_named() {
         ],
     );
 }
+
+#[test]
+fn a_delay_of_what_the_loop_changes_is_not_a_base() {
+    let body = |first: &str, delay: &str| {
+        format!(
+            "loop {{ {first} match ask() {{ Ok(it) => return Ok(it), Err(e) if e.is_final() => return Err(e), Err(_) => {{ {delay} }} }} }}"
+        )
+    };
+    let words = "`base`, how long the loop sleeps: ";
+    are_sketches(
+        "kept-delay-changes",
+        &[
+            (
+                &body("state.advance();", "sleep(config.delay(state.turn()))"),
+                words,
+            ),
+            (&body("advance(&mut state);", "sleep(delay(state))"), words),
+            (
+                &body(
+                    "self.state.advance();",
+                    "let pause = self.state.pause; sleep(pause)",
+                ),
+                words,
+            ),
+        ],
+    );
+    are_whole(
+        "kept-delay-same",
+        &[
+            (
+                &body("state.advance();", "sleep(config.delay(3))"),
+                "base = config.delay(3),",
+            ),
+            (
+                &body("self.state.advance();", "sleep(self.config.delay)"),
+                "base = self.config.delay,",
+            ),
+        ],
+    );
+}

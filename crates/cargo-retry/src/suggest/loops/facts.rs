@@ -9,6 +9,7 @@ use syn::{BinOp, Block, Expr};
 use super::conditions;
 use super::counters::{Counters, steps};
 use super::macros::{self, ends};
+use super::touched::Touched;
 use crate::code::written;
 use crate::suggest::keys::integer;
 
@@ -173,6 +174,8 @@ pub(super) struct Facts {
     pub(super) set: BTreeSet<String>,
     /// The variables that are set, each with what to.
     pub(super) assignments: Vec<(String, Step)>,
+    /// What may change without that.
+    pub(super) touched: Touched,
     /// What is called, by name.
     pub(super) calls: Vec<String>,
     /// What was counted before that in this turn.
@@ -228,6 +231,13 @@ impl Facts {
         facts.counters.visit_stmt(statement);
         facts.visit_stmt(statement);
         facts
+    }
+
+    /// Whether what the loop does changes what this says.
+    pub(super) fn changes(&self, value: &Expr) -> bool {
+        let mut own = Self::default();
+        own.visit_expr(value);
+        self.touched.changes(value, &own.touched)
     }
 
     /// Whether a number of attempts ends the loop.
@@ -286,6 +296,15 @@ impl<'ast> Visit<'ast> for Facts {
             }
         }
         syn::visit::visit_expr_call(self, call);
+    }
+
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            Expr::MethodCall(it) => self.touched.add(&it.receiver, expr),
+            Expr::Reference(it) if it.mutability.is_some() => self.touched.add(&it.expr, expr),
+            _ => {}
+        }
+        syn::visit::visit_expr(self, expr);
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {

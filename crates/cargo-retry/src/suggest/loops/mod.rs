@@ -14,6 +14,7 @@ mod policy;
 pub(super) mod poll;
 mod power;
 mod render;
+mod touched;
 mod tries;
 mod turn;
 mod walk;

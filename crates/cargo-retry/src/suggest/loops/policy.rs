@@ -351,7 +351,8 @@ impl Wait {
             });
         }
         let Some(name) = variable(sleep) else {
-            let is_fixed = outside.has(sleep) && !facts.jitter && !is_another(sleep);
+            let is_same = outside.has(sleep) && !facts.changes(sleep);
+            let is_fixed = is_same && !facts.jitter && !is_another(sleep);
             return is_fixed.then(|| fixed(duration(sleep)));
         };
         let first = (outside.named)(&name);
