@@ -278,3 +278,44 @@ fn a_delay_of_what_the_loop_changes_is_not_a_base() {
         ],
     );
 }
+
+#[test]
+fn a_result_that_is_asked_for_a_success_is_tried() {
+    let turns = |ask: &str| format!("for _ in 0..9 {{ {ask} sleep(PAUSE); }} fail()");
+    let poll = "if reattempt::retry_block!( max = 9, backoff = \"fixed\", base = PAUSE, jitter = \"none\", until = |is_so| *is_so, {";
+    are_whole(
+        "kept-ok-poll",
+        &[
+            (
+                &turns("if ask().is_ok() { return Ok(1); }"),
+                &format!("{poll} ask().is_ok() }}, ) {{ return Ok(1); }}"),
+            ),
+            (
+                &turns("let it = ask(); if it.is_ok() { return Ok(1); }"),
+                &format!("{poll} let it = ask(); it.is_ok() }}, ) {{ return Ok(1); }}"),
+            ),
+        ],
+    );
+    let words = "what the loop does with the answer";
+    for (number, (body, code)) in [
+        (
+            turns("let it = ask(); if it.is_ok() { return it; }"),
+            "max = 9, backoff = \"fixed\", base = PAUSE, jitter = \"none\", on(_), { ask() }",
+        ),
+        (
+            turns("if ask().is_ok() { return Ok(1); } warn!(\"again\");"),
+            "on(_), on_retry = |_| warn!(\"again\"), { ask() }",
+        ),
+        (
+            "loop { if ask().is_ok() { break; } sleep(PAUSE); } Ok(1)".to_owned(),
+            "max = \"unlimited\", backoff = \"fixed\", base = PAUSE, jitter = \"none\", on(_), { ask() }",
+        ),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let (found, printed) = only(&format!("kept-ok-{number}"), body);
+        assert!(is_sketch(&found) && printed.contains(code), "{code}: {found}");
+        assert!(found["missing"].to_string().contains(words), "{found}");
+    }
+}

@@ -17,12 +17,15 @@ impl Visitor<'_> {
             named: &|name| self.named(name),
             sleeping: &|name| self.callees.sleeping.contains(name),
         };
-        let Some(found) = loops::of(whole, &around) else {
-            if let Some(poll) = loops::poll::of(whole, &around) {
-                self.findings.push(self.polled(whole, &poll));
-            }
+        let found = loops::of(whole, &around);
+        let is_asked = found.as_ref().is_none_or(|it| it.is_asked);
+        let poll = is_asked.then(|| loops::poll::of(whole, &around)).flatten();
+        let poll = poll.filter(|it| found.is_none() || it.keys.missing.is_empty());
+        if let Some(poll) = poll {
+            self.findings.push(self.polled(whole, &poll));
             return;
-        };
+        }
+        let Some(found) = found else { return };
         let mut keys = found.keys.clone();
         if found.operation.is_none() && !found.is_explained {
             keys.only_missing(

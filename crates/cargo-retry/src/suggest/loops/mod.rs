@@ -32,6 +32,7 @@ pub(super) use self::macros::logs;
 use self::parts::Parts;
 pub(super) use self::patterns::{Bound, tells_no_error};
 pub(super) use self::render::{names, names_behind, rendered};
+use self::tries::By;
 use self::turn::Turn;
 use super::brief;
 use super::keys::{Keys, integer};
@@ -59,6 +60,8 @@ pub(super) struct Loop<'a> {
     /// What makes the number of the turn, if one of them needs it.
     pub(super) turn: Option<String>,
     pub(super) keys: Keys,
+    /// Whether it asks for a success and for nothing of the error.
+    pub(super) is_asked: bool,
     /// Whether the keys say why there is no operation.
     pub(super) is_explained: bool,
     /// Whether the whole of it gives what the operation gives.
@@ -123,6 +126,7 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         operation: turn.as_ref().map(|it| it.operation),
         is_plain: turn.as_ref().is_some_and(|it| it.is_whole)
             && asked.as_ref().is_some_and(|it| it.is_plain),
+        is_asked: (asked.as_ref()).is_some_and(|it| matches!(it.by, Some(By::IsOk(_)))),
         returns: asked.is_some_and(|it| it.returns),
         is_statement: !matches!(expr, Expr::Loop(_)),
         converts: failure.exits == Exits::Converted,

@@ -105,7 +105,7 @@ impl<'a> Parts<'a> {
         // Where the loop asks what has become of the attempt.
         let asks = |expr: &Expr| match (by, expr) {
             (Some(By::Match(by)), Expr::Match(it)) => std::ptr::eq(by, it),
-            (Some(By::If(by, _)), Expr::If(it)) => std::ptr::eq(by, it),
+            (Some(By::If(by, _) | By::IsOk(by)), Expr::If(it)) => std::ptr::eq(by, it),
             _ => false,
         };
         let mut statements = self.body.stmts.iter();
@@ -144,6 +144,12 @@ impl<'a> Parts<'a> {
                             walk.other(other);
                         }
                     }
+                }
+            }
+            Some(By::IsOk(it)) => {
+                walk.success(block_leaves(&it.then_branch));
+                if let Some((_, other)) = &it.else_branch {
+                    walk.other(other);
                 }
             }
             Some(By::Else(_, other)) => walk.success(always_leaves(other)),

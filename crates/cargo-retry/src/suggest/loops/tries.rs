@@ -90,6 +90,8 @@ pub(super) struct Try<'a> {
 pub(super) enum By<'a> {
     Match(&'a ExprMatch),
     If(&'a syn::ExprIf, &'a Pat),
+    /// `if result.is_ok() { return .. }`
+    IsOk(&'a syn::ExprIf),
     /// `let Err(error) = result else { return .. };`
     Else(&'a syn::Local, &'a Expr),
 }
@@ -130,8 +132,15 @@ fn try_of(expr: &Expr) -> Option<Try<'_>> {
     match expr {
         Expr::Match(it) => of_match(it),
         Expr::If(it) => {
-            let Expr::Let(condition) = &*it.cond else {
-                return None;
+            let condition = match &*it.cond {
+                Expr::Let(condition) => condition,
+                Expr::MethodCall(call) if call.method == "is_ok" && leaves(&it.then_branch) => {
+                    return Some(Try {
+                        by: Some(By::IsOk(it)),
+                        ..Try::part(&call.receiver)
+                    });
+                }
+                _ => return None,
             };
             let leaves = match variant(&condition.pat)?.as_str() {
                 "Ok" => leaves(&it.then_branch),
