@@ -419,6 +419,33 @@ fn what_is_known_of_delays_is_printed() {
         "ends-next",
         &[(&sequence, "write its length plus one as `max`")],
     );
+    // One that is not asked for its end has none.
+    for (number, next) in [
+        "sleep(delays.next().expect(\"endless\"))",
+        "{ let it = delays.next(); if start.elapsed() > LIMIT { return Err(e); } sleep(it) }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("ends-endless-{number}"), &failed(next));
+        assert!(code.contains("max = \"unlimited\","), "{found}");
+    }
+    for (number, next) in [
+        "sleep(delays.next().ok_or(e)?)",
+        "{ let it = delays.next(); if it.is_none() { return Err(e); } sleep(wait(it)) }",
+        "{ let it = delays.next(); match it { Some(it) => sleep(it), None => return Err(e) } }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("ends-sequence-{number}"), &failed(next));
+        let said = found["missing"].to_string();
+        assert!(
+            said.contains("write its length plus one as `max`"),
+            "{found}"
+        );
+        assert!(!code.contains("max"), "{code}");
+    }
     let twice = failed(
         "{ if tries > 3 { return Err(e); } tries += 1; sleep(pause); pause = pause + pause; }",
     );

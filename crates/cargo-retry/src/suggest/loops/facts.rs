@@ -9,6 +9,7 @@ use syn::{BinOp, Block, Expr};
 use super::conditions;
 use super::counters::{Counters, steps};
 use super::macros::{self, ends};
+use super::patterns;
 use super::touched::Touched;
 use crate::code::written;
 use crate::suggest::keys::integer;
@@ -182,8 +183,10 @@ pub(super) struct Facts {
     counted: BTreeSet<String>,
     /// Whether what is asked here may end the loop.
     decides: bool,
-    /// Whether an iterator gives the delays, and ends.
+    /// Whether the loop asks if there is a next delay.
     pub(super) is_sequence: bool,
+    /// What is set to the next delay, if there is one.
+    next: BTreeSet<String>,
     /// Whether the delays grow.
     pub(super) grows: bool,
     pub(super) jitter: bool,
@@ -238,6 +241,20 @@ impl Facts {
         let mut own = Self::default();
         own.visit_expr(value);
         self.touched.changes(value, &own.touched)
+    }
+
+    /// The next delay, where none may be left: `delays.next()`, or a variable that is set to it.
+    fn may_end(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Path(it) => {
+                (it.path.get_ident()).is_some_and(|it| self.next.contains(&it.to_string()))
+            }
+            Expr::Tuple(it) => it.elems.iter().any(|it| self.may_end(it)),
+            Expr::MethodCall(it) if it.method.to_string().starts_with("ok_or") => {
+                self.may_end(&it.receiver)
+            }
+            expr => conditions::is_sequence(expr),
+        }
     }
 
     /// Whether a number of attempts ends the loop.
@@ -315,7 +332,8 @@ impl<'ast> Visit<'ast> for Facts {
             self.sleep = call.args.first().cloned();
             self.clock = Some(format!("{}.{name}", written(&call.receiver)));
         }
-        self.is_sequence |= name == "next" && call.args.is_empty();
+        let is_option = matches!(name.as_str(), "is_none" | "is_some");
+        self.is_sequence |= is_option && self.may_end(&call.receiver);
         self.grows |= [
             "pow",
             "powi",
@@ -347,7 +365,7 @@ impl<'ast> Visit<'ast> for Facts {
     }
 
     fn visit_expr_match(&mut self, it: &'ast syn::ExprMatch) {
-        self.is_sequence |= conditions::is_sequence(&it.expr);
+        self.is_sequence |= self.may_end(&it.expr);
         self.visit_expr(&it.expr);
         let outer = self.decides;
         let decides = it.arms.iter().any(|arm| turns(&arm.body));
@@ -362,15 +380,23 @@ impl<'ast> Visit<'ast> for Facts {
     }
 
     fn visit_expr_let(&mut self, it: &'ast syn::ExprLet) {
-        self.is_sequence |= conditions::is_sequence(&it.expr);
+        self.is_sequence |= self.may_end(&it.expr);
         syn::visit::visit_expr_let(self, it);
     }
 
     fn visit_local(&mut self, it: &'ast syn::Local) {
         if let Some(init) = &it.init {
-            self.is_sequence |= init.diverge.is_some() && conditions::is_sequence(&init.expr);
+            let may_end = self.may_end(&init.expr);
+            self.is_sequence |= may_end && init.diverge.is_some();
+            self.next
+                .extend(patterns::name(&it.pat).filter(|_| may_end));
         }
         syn::visit::visit_local(self, it);
+    }
+
+    fn visit_expr_try(&mut self, it: &'ast syn::ExprTry) {
+        self.is_sequence |= self.may_end(&it.expr);
+        syn::visit::visit_expr_try(self, it);
     }
 
     fn visit_expr_assign(&mut self, it: &'ast syn::ExprAssign) {
