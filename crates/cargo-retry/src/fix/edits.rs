@@ -13,6 +13,7 @@ use super::Edit;
 use super::compiler::Fault;
 use super::tokens::{self, Item, Keys, byte};
 use crate::code::nested::is_deep;
+use crate::policy::text_of;
 
 /// Levels of brackets that are read.
 const DEEPEST: usize = 500;
@@ -200,11 +201,11 @@ impl Place<'_> {
     }
 
     fn multiple(&self, number: usize, times: u32) -> Option<String> {
-        Some(written(self.duration(number)?.checked_mul(times)?))
+        Some(text_of(self.duration(number)?.checked_mul(times)?))
     }
 
     fn half(&self, number: usize) -> Option<String> {
-        Some(written(self.duration(number)?.checked_div(2)?))
+        Some(text_of(self.duration(number)?.checked_div(2)?))
     }
 
     /// The kind in the message that begins most like what stands there.
@@ -584,13 +585,4 @@ fn is_key(text: &str) -> bool {
 
 fn quoted(text: &str) -> String {
     format!("{text:?}")
-}
-
-/// A duration as keys take it.
-fn written(duration: std::time::Duration) -> String {
-    let millis = duration.as_millis();
-    quoted(&match millis % 1000 {
-        0 => format!("{}s", millis / 1000),
-        _ => format!("{millis}ms"),
-    })
 }

@@ -5,11 +5,21 @@ mod rule;
 mod text;
 
 use std::ops::Range;
+use std::time::Duration;
 
 use retry_runtime::Policy;
 
 pub(crate) use file::{Refused, from_file, over};
 pub(crate) use text::{from_text, is_word};
+
+/// A duration as keys take it.
+pub(crate) fn text_of(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    match millis % 1000 {
+        0 => format!("\"{}s\"", millis / 1000),
+        _ => format!("\"{millis}ms\""),
+    }
+}
 
 /// A policy and what there is to say about how it was given.
 #[derive(Debug, Clone)]

@@ -1,9 +1,12 @@
 //! The keys of a suggestion, each as it is written.
 
+use std::time::Duration;
+
+use retry_runtime::duration::{Human, parse};
 use syn::{Expr, Lit};
 
 use crate::code::written;
-use crate::policy::from_text;
+use crate::policy::{Given, from_text, text_of};
 
 /// How a delay that an error asks for differs here.
 pub(super) const ASKED: &str = "a delay that an error asks for is bounded by `max_retry_after`, 1 minute unless it is written, and has up to 10 % of jitter";
@@ -94,28 +97,68 @@ impl Keys {
         }
         let refused = |it: &String| format!("the policy as it was breaks {it}");
         self.differs.extend(broken.iter().map(refused));
+        let before = self.total();
         (self.backoff, self.jitter) = (None, None);
         self.differs.push(
             "the delays grow here, up to `cap`, with full jitter: that of the code is the first"
                 .to_owned(),
         );
+        if let (Some(before), Some(now), None) = (before, self.total(), &self.deadline) {
+            self.differs.push(format!(
+                "the delays of the code take {} in all, and these up to {}: a `deadline` or a smaller `max` bounds them",
+                Human(before),
+                Human(now)
+            ));
+        }
         let left = self.broken().into_iter();
         self.missing
             .extend(left.map(|it| format!("how to keep {it}")));
     }
 
+    /// Where a poll asks too often without a limit of time, the time that it sleeps becomes one.
+    pub(super) fn bound(&mut self) {
+        if self.deadline.is_some() || self.backoff != Some("fixed") || self.broken().is_empty() {
+            return;
+        }
+        let base = self.base.as_deref().and_then(known_duration);
+        let all = self
+            .total()
+            .zip(base)
+            .map(|(it, last)| it.saturating_add(last));
+        self.deadline = all.map(text_of);
+        if !self.broken().is_empty() {
+            self.deadline = None;
+        } else if let Some(all) = all {
+            self.differs.push(format!(
+                "the loop sleeps for {} in all, and here that is the `deadline`, in which the questions count, too",
+                Human(all)
+            ));
+        }
+    }
+
     /// The rules that it breaks.
     fn broken(&self) -> Vec<String> {
+        let given = self.given();
+        let broken = given.broken.iter();
+        broken
+            .map(|it| format!("rule {}: {}", it.rule, it.message))
+            .collect()
+    }
+
+    /// How long its delays are in all, if that is known.
+    fn total(&self) -> Option<Duration> {
+        let given = self.given();
+        let policy = given.unknown.is_empty().then_some(&given.policy)?;
+        policy.worst_case().total_delay()
+    }
+
+    fn given(&self) -> Given {
         let policy = Self {
             hooks: Vec::new(),
             max: self.known_max.clone().or_else(|| self.max.clone()),
             ..self.clone()
         };
-        let given = from_text(&policy.text());
-        let broken = given.broken.iter();
-        broken
-            .map(|it| format!("rule {}: {}", it.rule, it.message))
-            .collect()
+        from_text(&policy.text())
     }
 
     /// Without a suggestion there is one thing to say: why.
@@ -144,7 +187,11 @@ impl Keys {
 
 /// `"0ms"`
 fn is_zero(text: &str) -> bool {
-    retry_runtime::duration::parse(text.trim_matches('"')).is_ok_and(|it| it.is_zero())
+    known_duration(text).is_some_and(|it| it.is_zero())
+}
+
+fn known_duration(text: &str) -> Option<Duration> {
+    parse(text.trim_matches('"')).ok()
 }
 
 /// What a method of another library does, if nothing here says it.

@@ -319,3 +319,42 @@ fn a_result_that_is_asked_for_a_success_is_tried() {
         assert!(found["missing"].to_string().contains(words), "{found}");
     }
 }
+
+/// Neither the rules nor the delays that they ask for make a wait much longer.
+#[test]
+fn a_poll_takes_the_time_of_its_loop() {
+    let poll = |turns: &str, pause: &str| {
+        format!("for _ in 0..{turns} {{ if is_open() {{ return Ok(1); }} sleep({pause}); }} fail()")
+    };
+    let pause = "Duration::from_millis(100)";
+    are_whole(
+        "kept-total",
+        &[
+            (
+                &poll("50", pause),
+                "max = 50, backoff = \"fixed\", base = \"100ms\", jitter = \"none\", deadline = \"5s\", cut_off = false,",
+            ),
+            (
+                &format!("const TURNS: u32 = 2005; {}", poll("TURNS", pause)),
+                "max = TURNS, backoff = \"fixed\", base = \"100ms\", jitter = \"none\", deadline = \"200500ms\",",
+            ),
+            // The rules allow that.
+            (
+                &poll("9", pause),
+                "max = 9, backoff = \"fixed\", base = \"100ms\", jitter = \"none\", until",
+            ),
+        ],
+    );
+    let (found, _) = only("kept-total-said", &poll("50", pause));
+    let said = found["differs"].to_string();
+    assert!(said.contains("the loop sleeps for 5 s in all"), "{said}");
+    // Failures that hammer a service do grow.
+    let retry = "loop { tries += 1; match ask() { Ok(it) => return Ok(it), Err(e) if tries >= 50 => return Err(e), Err(_) => sleep(Duration::from_millis(100)) } }";
+    let (found, code) = only("kept-total-retry", retry);
+    let said = found["differs"].to_string();
+    assert!(code.contains("max = 50, base = \"100ms\", on"), "{code}");
+    assert!(
+        said.contains("take 4.9 s in all, and these up to 14 m 5.5 s"),
+        "{said}"
+    );
+}

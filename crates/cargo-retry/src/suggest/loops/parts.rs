@@ -232,6 +232,7 @@ impl<'a> Parts<'a> {
             own: &own,
             declared: &declared,
             named: &named,
+            polls: false,
         };
         let start = |name: &str| match &range {
             Some((own, range)) if own == name => range.start.as_deref().map_or(Some(0), integer),

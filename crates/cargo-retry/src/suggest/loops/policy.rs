@@ -20,6 +20,8 @@ pub(super) struct Outside<'o> {
     pub(super) declared: &'o BTreeSet<String>,
     /// What a variable is set to before.
     pub(super) named: &'o dyn Fn(&str) -> Option<Expr>,
+    /// Whether the loop asks, and nothing fails in it.
+    pub(super) polls: bool,
 }
 
 impl Outside<'_> {
@@ -95,6 +97,9 @@ pub(super) fn keys(
         || (sleep.is_some() && keys.base.is_none())
     {
         keys.jitter = None;
+    }
+    if outside.polls {
+        keys.bound();
     }
     keys.accept();
     if keys.jitter.is_some() {

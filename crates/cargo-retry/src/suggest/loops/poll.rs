@@ -77,6 +77,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         own: &own,
         declared: &declared,
         named: around.named,
+        polls: true,
     };
     let mut keys = policy::keys(parts.turns, &facts, Some(sleep), time, None, &outside);
     keys.missing.extend(parts.besides(&facts));
