@@ -15,7 +15,7 @@ use syn::visit::Visit;
 use syn::{Block, Expr, ImplItemFn, Item, ItemFn, ItemImpl, Macro, Signature, Stmt};
 
 use super::callees::{self, Callees};
-use super::keys::Keys;
+use super::keys::{BUDGET, Keys};
 use super::libraries::{self, Around, Site};
 use super::{Finding, Suggestion, loops, unique};
 use crate::code::modules::Code;
@@ -226,13 +226,17 @@ impl Visitor<'_> {
         keys: &Keys,
     ) -> Finding {
         let place = Place::of(&self.file, place.to_token_stream().span());
+        let mut differs = keys.differs.clone();
+        if suggestion.is_some() && keys.has_default_budget() {
+            differs.push(BUDGET.to_owned());
+        }
         Finding {
             file: place.file.shown.clone(),
             line: place.line,
             column: place.column,
             by,
             suggestion,
-            differs: keys.differs.clone(),
+            differs,
             missing: unique(&keys.missing),
             unknown: keys.unknown.clone(),
         }

@@ -11,6 +11,10 @@ use crate::policy::{Given, from_text, text_of};
 /// How a delay that an error asks for differs here.
 pub(super) const ASKED: &str = "a delay that an error asks for is bounded by `max_retry_after`, 1 minute unless it is written, and has up to 10 % of jitter";
 
+/// How a policy without the key `budget` differs.
+pub(super) const BUDGET: &str =
+    "the default budget ends retries early where most calls fail; `budget = \"none\"` turns it off";
+
 /// What is known of another policy, in our keys.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Keys {
@@ -75,6 +79,17 @@ impl Keys {
             .is_some()
             .then(|| "cut_off = false".to_owned());
         given.chain(cut).chain(self.hooks.iter().cloned()).collect()
+    }
+
+    /// Whether the retries of all calls together have a limit that nobody wrote: a number of attempts has one, and a
+    /// poll has none.
+    pub(super) fn has_default_budget(&self) -> bool {
+        let is_number = self
+            .max
+            .as_ref()
+            .is_some_and(|it| !it.starts_with('"') && it != "1");
+        let has_other = |it: &String| it.starts_with("budget = ") || it.starts_with("until = ");
+        is_number && !self.hooks.iter().any(has_other)
     }
 
     /// Makes a policy of them that the rules accept. What would hammer here is made to grow.

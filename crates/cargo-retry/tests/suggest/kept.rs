@@ -358,3 +358,28 @@ fn a_poll_takes_the_time_of_its_loop() {
         "{said}"
     );
 }
+
+#[test]
+fn the_default_budget_is_named_once() {
+    let retry = |body: &str| {
+        format!(
+            "loop {{ match ask() {{ Ok(it) => return Ok(it), {body} Err(_) => sleep(PAUSE) }} }}"
+        )
+    };
+    for (number, (body, times)) in [
+        (retry("Err(e) if tries >= 3 => return Err(e), Err(_) if turn => { tries += 1; sleep(PAUSE) }"), 1),
+        ("(|| ask()).retry(backon::ExponentialBuilder::new()).await".to_owned(), 1),
+        // Without a limit, and for a poll, there is none.
+        (retry(""), 0),
+        ("for _ in 0..9 { if is_open() { return Ok(1); } sleep(PAUSE); } fail()".to_owned(), 0),
+        // Nor beside one that is written.
+        ("tokio_retry::Retry::spawn(FixedInterval::from_millis(0).take(times), || ask()).await".to_owned(), 0),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let (found, _) = only(&format!("kept-budget-{number}"), body);
+        let said = found["differs"].to_string();
+        assert_eq!(said.matches("default budget").count(), *times, "{found}");
+    }
+}
