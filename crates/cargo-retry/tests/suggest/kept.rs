@@ -383,3 +383,59 @@ fn the_default_budget_is_named_once() {
         assert_eq!(said.matches("default budget").count(), *times, "{found}");
     }
 }
+
+#[test]
+fn what_counts_or_grows_after_some_failures_only_is_named() {
+    let body = |failed: &str| {
+        format!(
+            "let mut pause = Duration::from_millis(50); let mut tries = 0; loop {{ match ask() {{ Ok(it) => return Ok(it), {failed} }} }}"
+        )
+    };
+    let last = "if tries > 4 { return Err(e); } sleep(pause);";
+    let grows = "where the loop does `pause *= 2`";
+    let counts = "where the loop does `tries += 1`";
+    are_sketches(
+        "kept-steps",
+        &[
+            (
+                &body(&format!(
+                    "Err(e) => {{ tries += 1; if e.is_busy() {{ pause *= 2; }} {last} }}"
+                )),
+                grows,
+            ),
+            (
+                &body(&format!(
+                    "Err(e) => {{ tries += 1; if pause < MOST {{ pause *= 2; }} {last} }}"
+                )),
+                grows,
+            ),
+            (
+                &body(&format!(
+                    "Err(e) => {{ if e.is_busy() {{ tries += 1; }} {last} }}"
+                )),
+                counts,
+            ),
+            (
+                &body(&format!(
+                    "Err(Error::Busy) => sleep(pause), Err(e) => {{ tries += 1; {last} }}"
+                )),
+                counts,
+            ),
+        ],
+    );
+    are_whole(
+        "kept-all-steps",
+        &[
+            (
+                &body(&format!("Err(e) => {{ tries += 1; {last} pause *= 2; }}")),
+                "max = 5, base = \"50ms\", on(_)",
+            ),
+            (
+                &body(
+                    "Err(e) if e.is_busy() && tries < 4 => { tries += 1; sleep(pause); pause *= 2; } Err(e) => return Err(e)",
+                ),
+                "max = 5, base = \"50ms\", on = |e| e.is_busy()",
+            ),
+        ],
+    );
+}

@@ -85,6 +85,8 @@ pub(super) struct Failure<'a> {
     pub(super) sleeps: Vec<(Scope<'a>, &'a Expr)>,
     /// What it sleeps for on each way to the next attempt, where no error says it.
     pub(super) delays: BTreeSet<Vec<String>>,
+    /// What it sets of delays and counts after some failures only.
+    pub(super) partial_steps: BTreeSet<String>,
     /// What else it does, and whether that may end it.
     pub(super) besides: Vec<(String, bool)>,
     /// What decides, and cannot be asked about an error.

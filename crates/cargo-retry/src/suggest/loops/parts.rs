@@ -283,6 +283,11 @@ impl<'a> Parts<'a> {
             ));
         }
         keys.missing.extend(failure.different_delays());
+        for step in &failure.partial_steps {
+            keys.missing.push(format!(
+                "where the loop does `{step}`: that is after some failures only, and a policy counts and grows after each"
+            ));
+        }
         keys.missing.extend(self.besides(facts));
         for what in &failure.together {
             keys.missing.push(format!(

@@ -195,6 +195,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         let ends: Vec<_> = ends.map(|(it, _)| format!("what `{it}` decides")).collect();
         self.failure.unclear.extend(ends);
         self.failure.delays = self.ways.delays();
+        self.failure.partial_steps = self.ways.partial_steps();
         self.failure.last_logs = self.ways.last_logs(counts_turns);
         self.failure
     }
@@ -367,10 +368,10 @@ impl<'a, 'n> Walk<'a, 'n> {
             Expr::Assign(it) => {
                 let target = written(&it.left).to_lowercase();
                 let is_error = target.contains("err") || target.contains("last");
-                if !is_error
-                    && written(&it.left) != "_"
-                    && names(&it.left).is_disjoint(&self.settable)
-                {
+                let is_step = !names(&it.left).is_disjoint(&self.settable);
+                if is_step {
+                    self.ways.sets(&written(expr));
+                } else if !is_error && written(&it.left) != "_" {
                     self.besides(expr);
                 }
                 End::Falls
@@ -378,6 +379,8 @@ impl<'a, 'n> Walk<'a, 'n> {
             Expr::Binary(it) => {
                 if names(&it.left).is_disjoint(&self.settable) {
                     self.besides(expr);
+                } else {
+                    self.ways.sets(&written(expr));
                 }
                 End::Falls
             }

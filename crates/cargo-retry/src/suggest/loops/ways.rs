@@ -14,6 +14,8 @@ struct Way {
     sleeps: Vec<String>,
     /// The lines, each with its place in the file.
     logs: Vec<(usize, String)>,
+    /// What it sets of delays and counts.
+    steps: BTreeSet<String>,
     /// Whether the error says how long it sleeps.
     is_asked: bool,
 }
@@ -85,6 +87,10 @@ impl Ways {
         self.all(|it| it.sleeps.push(delay.to_owned()));
     }
 
+    pub(super) fn sets(&mut self, step: &str) {
+        self.all(|it| _ = it.steps.insert(step.to_owned()));
+    }
+
     pub(super) fn is_asked(&mut self) {
         self.all(|it| it.is_asked = true);
     }
@@ -111,6 +117,13 @@ impl Ways {
     pub(super) fn delays(&self) -> BTreeSet<Vec<String>> {
         let own = self.on().filter(|it| !it.is_asked);
         own.map(|it| it.sleeps.clone()).collect()
+    }
+
+    /// What the loop sets of delays and counts on some ways to the next attempt only.
+    pub(super) fn partial_steps(&self) -> BTreeSet<String> {
+        let all = self.on().flat_map(|it| &it.steps);
+        let partial = all.filter(|step| !self.on().all(|it| it.steps.contains(*step)));
+        partial.cloned().collect()
     }
 
     /// The lines that are logged where the loop ends, by a failure or, where it counts its turns itself, by the last.
