@@ -4,7 +4,7 @@ mod hand;
 mod tower;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -48,6 +48,7 @@ pub(super) fn all(code: &Code, packages: &[String], no_tests: bool) -> Vec<Findi
             no_tests,
             callees: callees.get(module.krate).unwrap_or(&none),
             functions: Vec::new(),
+            turns: Vec::new(),
             behind: Vec::new(),
             uses: Vec::new(),
             findings: Vec::new(),
@@ -83,6 +84,8 @@ struct Visitor<'c> {
     no_tests: bool,
     callees: &'c Callees,
     functions: Vec<Function>,
+    /// What each turn of the loops around a place begins anew with.
+    turns: Vec<BTreeSet<String>>,
     /// What the code behind the next loop calls.
     behind: Vec<String>,
     uses: Vec<Use>,
@@ -269,7 +272,9 @@ impl Visitor<'_> {
             changed: variables.changed,
             immutable: variables.immutable,
         });
+        let turns = std::mem::take(&mut self.turns);
         self.visit_block(block);
+        self.turns = turns;
         self.functions.pop();
     }
 
@@ -400,10 +405,7 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         }
         let mut rest = block.stmts.as_slice();
         while let Some((statement, behind)) = rest.split_first() {
-            if matches!(
-                statement,
-                Stmt::Expr(Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_), _)
-            ) {
+            if matches!(statement, Stmt::Expr(it, _) if is_loop(it)) {
                 self.behind = loops::calls(behind).1;
             }
             self.visit_stmt(statement);
@@ -418,7 +420,13 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         }
         let behind = std::mem::take(&mut self.behind);
         self.by_hand(expr, &behind);
-        syn::visit::visit_expr(self, expr);
+        if is_loop(expr) {
+            self.turns.push(loops::fresh(expr));
+            syn::visit::visit_expr(self, expr);
+            self.turns.pop();
+        } else {
+            syn::visit::visit_expr(self, expr);
+        }
     }
 
     fn visit_macro(&mut self, mac: &'ast Macro) {
@@ -426,6 +434,10 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             self.visit_stmt(&statement);
         }
     }
+}
+
+const fn is_loop(expr: &Expr) -> bool {
+    matches!(expr, Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_))
 }
 
 fn tokens(attribute: &syn::Attribute) -> usize {

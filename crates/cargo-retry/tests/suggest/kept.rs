@@ -439,3 +439,26 @@ fn what_counts_or_grows_after_some_failures_only_is_named() {
         ],
     );
 }
+
+#[test]
+fn a_count_that_a_loop_around_this_one_keeps_is_named() {
+    let body = |outside: &str, inside: &str| {
+        format!(
+            "{outside} for node in nodes() {{ {inside} let it = loop {{ match ask(node) {{ Ok(it) => break Ok(it), Err(e) => {{ tries += 1; if tries > 4 {{ break Err(e); }} sleep(PAUSE); }} }} }}; add(it?); }} Ok(1)"
+        )
+    };
+    are_sketches(
+        "kept-count",
+        &[(
+            &body("let mut tries = 0;", ""),
+            "`tries`, which the loop around this one does not set anew",
+        )],
+    );
+    are_whole(
+        "kept-count-anew",
+        &[
+            (&body("", "let mut tries = 0;"), "max = 5,"),
+            (&body("let mut tries = 0;", "tries = 0;"), "max = 5,"),
+        ],
+    );
+}

@@ -56,6 +56,12 @@ impl Visitor<'_> {
                     "`{name}`, which the code behind the loop reads: the loop changes it, and the block does not"
                 ));
             }
+            let is_carried = |name: &&String| self.turns.iter().any(|it| !it.contains(*name));
+            for name in found.steps.iter().filter(is_carried) {
+                keys.missing.push(format!(
+                    "`{name}`, which the loop around this one does not set anew: it goes on where it was, and a block begins at the start"
+                ));
+            }
         }
         let suggestion = found.operation.map(|operation| {
             let is_whole = found.is_plain && keys.missing.is_empty();

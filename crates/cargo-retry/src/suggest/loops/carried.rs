@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use syn::visit::Visit as _;
 use syn::{Block, Expr, Stmt};
 
-use super::facts::{Exit, Facts};
+use super::facts::{Exit, Facts, Step};
 use super::names;
+use super::patterns::Bound;
 
 /// What a turn asks, before its attempt, about the failure of the turn before it.
 #[derive(Default)]
@@ -57,4 +58,17 @@ pub(super) fn changed(
         changed.extend(facts.assignments.into_iter().map(|(name, _)| name));
     }
     changed.difference(declared).cloned().collect()
+}
+
+/// What each turn of a loop begins anew with: what it declares, and what it sets without what that was.
+pub(in crate::suggest) fn fresh(whole: &Expr) -> BTreeSet<String> {
+    let (mut bound, mut facts) = (Bound::default(), Facts::default());
+    bound.visit_expr(whole);
+    facts.visit_expr(whole);
+    let set = facts.assignments.into_iter();
+    let set = set.filter_map(|(name, step)| match step {
+        Step::Value(value) => Some(name).filter(|it| !names(&value).contains(it)),
+        Step::Factor(_) | Step::Other => None,
+    });
+    bound.all().into_iter().chain(set).collect()
 }

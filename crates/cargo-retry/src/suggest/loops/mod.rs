@@ -25,6 +25,7 @@ use std::collections::BTreeSet;
 use syn::visit::Visit as _;
 use syn::{Expr, Pat, Stmt};
 
+pub(super) use self::carried::fresh;
 use self::carried::{Asked, changed};
 use self::facts::Facts;
 use self::failure::Exits;
@@ -57,6 +58,8 @@ pub(super) struct Loop<'a> {
     pub(super) in_front: Vec<String>,
     /// The variables from outside that it sets, and the block does not.
     pub(super) changed: BTreeSet<String>,
+    /// Those of them that count or are delays.
+    pub(super) steps: BTreeSet<String>,
     /// What makes the number of the turn, if one of them needs it.
     pub(super) turn: Option<String>,
     pub(super) keys: Keys,
@@ -134,9 +137,13 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         keys: Keys::default(),
         in_front: before.calls(around.named),
         changed: BTreeSet::new(),
+        steps: BTreeSet::new(),
         before: turn.map(|it| it.before).unwrap_or_default(),
     };
     found.changed = changed(parts.body, &found.before, &parts.declared());
+    let delay = sleep.map(names).unwrap_or_default();
+    let is_step = |it: &&String| delay.contains(*it) || facts.counters.has(it);
+    found.steps = found.changed.iter().filter(is_step).cloned().collect();
     found.is_plain &= matches!(failure.exits, Exits::Same | Exits::Converted);
     found.is_plain &= elsewhere.is_empty();
     if let Some((name, turns)) = parts.turns {
