@@ -114,7 +114,10 @@ fn what_the_loop_logs_is_a_hook() {
         ("Err(e) => { log::warn!(\"{}\", tries); sleep(PAUSE) }", "on_retry = |retry| { let tries = retry.attempt(); log::warn!(\"{}\", tries); },"),
         ("Err(e) => { let wait = next(); info!(\"again in {wait:?}\"); sleep(wait) }", "on_retry = |retry| { let wait = retry.delay(); info!(\"again in {wait:?}\"); },"),
         ("Err(e) => { log_failure(&e); sleep(PAUSE) }", "on_retry = |retry| if let Some(e) = retry.error() { log_failure(e); },"),
-        ("Err(Error::Busy(node)) => { info!(\"{node} is busy\"); sleep(PAUSE) } Err(e) => { warn!(\"{e}\"); sleep(PAUSE) }", "on_retry = |retry| { if let Some(Error::Busy(node)) = retry.error() { info!(\"{node} is busy\"); }; if let Some(e) = retry.error() { warn!(\"{e}\"); }; },"),
+        ("Err(Error::Busy(node)) => { info!(\"{node} is busy\"); sleep(PAUSE) } Err(e) => { warn!(\"{e}\"); sleep(PAUSE) }", "on_retry = |retry| { if let Some(Error::Busy(node)) = retry.error() { info!(\"{node} is busy\"); }; if let Some(e) = retry.error().filter(|&error| !matches!(error, Error::Busy(_))) { warn!(\"{e}\"); }; },"),
+        ("Err(e) => { if e.is_busy() { info!(\"busy\"); } else { warn!(\"other\"); } sleep(PAUSE) }", "on_retry = |retry| { if let Some(e) = retry.error() { if e.is_busy() { info!(\"busy\"); }; }; if let Some(e) = retry.error() { if !e.is_busy() { warn!(\"other\"); }; }; },"),
+        ("Err(e) => { match e { Error::Busy => info!(\"busy\"), e => warn!(\"{e}\") } sleep(PAUSE) }", "on_retry = |retry| { if let Some(Error::Busy) = retry.error() { info!(\"busy\"); }; if let Some(e) = retry.error().filter(|&error| !matches!(error, Error::Busy)) { warn!(\"{e}\"); }; },"),
+        ("Err(e) => { match e.kind() { TimedOut => info!(\"late\"), _ => warn!(\"other\") } sleep(PAUSE) }", "on_retry = |retry| { if let Some(e) = retry.error() { if matches!(e.kind(), TimedOut) { info!(\"late\"); }; }; if let Some(e) = retry.error() { if !matches!(e.kind(), TimedOut) { warn!(\"other\"); }; }; },"),
     ]
     .into_iter()
     .enumerate()

@@ -216,6 +216,31 @@ pub async fn between(server: &Server) -> Result<u8, Fault> {
     }
 }
 
+/// A line for each kind of error.
+pub fn told(server: &Server) -> Result<u8, Fault> {
+    let mut tries = 0;
+    loop {
+        match server.ask() {
+            Ok(it) => return Ok(it),
+            Err(fault) if tries >= 3 => return Err(fault),
+            Err(Fault::Status(code)) if code != 500 => {
+                tries += 1;
+                warn!(server, "status {code}");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(fault) => {
+                tries += 1;
+                if fault.is_final() {
+                    warn!(server, "final");
+                } else {
+                    warn!(server, "{fault:?}");
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+    }
+}
+
 /// A limit of time.
 pub fn timed(server: &Server) -> Result<u8, Fault> {
     let start = Instant::now();

@@ -212,6 +212,22 @@ pub async fn between(server: &Server) -> Result<u8, Fault> {
 ).await
 }
 
+/// A line for each kind of error.
+pub fn told(server: &Server) -> Result<u8, Fault> {
+    let mut tries = 0;
+    return reattempt::retry_block!(
+    max = 4,
+    backoff = "fixed",
+    base = "2ms",
+    jitter = "none",
+    on(_),
+    on_retry = |retry| { if let Some(Fault::Status(code)) = retry.error() { if *code != 500 { warn!(server, "status {code}"); }; }; if let Some(fault) = retry.error().filter(|&error| !matches!(error, Fault::Status(code) if *code != 500)) { if fault.is_final() { warn!(server, "final"); }; }; if let Some(fault) = retry.error().filter(|&error| !matches!(error, Fault::Status(code) if *code != 500)) { if !fault.is_final() { warn!(server, "{fault:?}"); }; }; },
+    {
+        server.ask()
+    },
+)
+}
+
 /// A limit of time.
 pub fn timed(server: &Server) -> Result<u8, Fault> {
     let start = Instant::now();

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::conditions::Guard;
 use super::failure::Case;
-use super::patterns::{is_any, name, shown};
+use super::patterns::{Bound, is_any, name, shown};
 
 /// What the loop says of errors.
 #[derive(Debug, PartialEq, Eq)]
@@ -114,6 +115,24 @@ fn by_pattern(cases: &[Case<'_>], rest: bool) -> String {
         });
     let arms: Vec<_> = arms.chain([format!("_ => {rest}")]).collect();
     format!("on = |error| match error {{ {} }}", arms.join(", "))
+}
+
+/// The errors of a case, as one pattern with its guard; nothing where it is every error.
+pub(super) fn taken(case: &Case<'_>) -> Option<Guard> {
+    if case.scope.is_any() {
+        return None;
+    }
+    let text = match guard(case).as_str() {
+        "" => pattern(case),
+        guard => format!("{} if {guard}", pattern(case)),
+    };
+    let bound = case.scope.pattern.map(Bound::of).unwrap_or_default().all();
+    let names = case.scope.guards.iter().flat_map(|it| &it.names);
+    Some(Guard {
+        opposite: format!("!matches!(error, {text})"),
+        text,
+        names: names.filter(|it| !bound.contains(*it)).cloned().collect(),
+    })
 }
 
 /// The pattern of an error, with the names that its guards use.

@@ -17,6 +17,10 @@ use crate::suggest::brief;
 pub(super) struct Scope<'a> {
     pub(super) pattern: Option<&'a Pat>,
     pub(super) guards: Vec<Guard>,
+    /// What arms above take: each a pattern of the error, with its guard.
+    pub(super) not: Vec<Guard>,
+    /// What takes the way of another branch.
+    pub(super) unless: Vec<Guard>,
     /// What is bound to the error, or a part of it.
     pub(super) bound: BTreeSet<String>,
     /// What of that is there by value.
@@ -37,10 +41,9 @@ impl<'a> Scope<'a> {
         };
         Self {
             pattern,
-            guards: Vec::new(),
             bound: all,
             values,
-            given: None,
+            ..Self::default()
         }
     }
 
@@ -63,6 +66,17 @@ pub(super) struct Case<'a> {
     pub(super) again: bool,
     /// Whether what follows in the body of the loop decides.
     pub(super) falls: bool,
+}
+
+impl<'a> Case<'a> {
+    /// One that is tried again.
+    pub(super) const fn again(scope: Scope<'a>) -> Self {
+        Self {
+            scope,
+            again: true,
+            falls: false,
+        }
+    }
 }
 
 /// A line of a log: a macro, or the call of a function that logs.

@@ -35,9 +35,13 @@ pub(super) fn on_retry(failure: &Failure<'_>, known: &Names<'_>) -> Hook {
     let mut hook = Hook::default();
     let (mut lines, mut uses_retry) = (Vec::new(), false);
     // Where one kind of error alone is retried, the hook sees no other.
-    let is_alone = failure.cases.iter().filter(|it| it.again).count() <= 1;
+    let again: Vec<_> = failure.cases.iter().filter(|it| it.again).collect();
+    let alone = match again.as_slice() {
+        [it] => Some(&it.scope),
+        _ => None,
+    };
     for log in &failure.logs {
-        match line(log, known, is_alone) {
+        match line(log, known, alone) {
             Ok((line, uses)) => {
                 uses_retry |= uses;
                 lines.push(line);
@@ -61,12 +65,26 @@ pub(super) fn on_retry(failure: &Failure<'_>, known: &Names<'_>) -> Hook {
 }
 
 /// A line as a statement, and whether it needs the retry; or the name that is missing.
-fn line(log: &Log<'_>, known: &Names<'_>, is_alone: bool) -> Result<(String, bool), String> {
+fn line(
+    log: &Log<'_>,
+    known: &Names<'_>,
+    alone: Option<&Scope<'_>>,
+) -> Result<(String, bool), String> {
     let scope = &log.scope;
     let mut used = names(&log.line);
-    let asked = scope.guards.iter().filter(|_| !is_alone);
-    let guards: Vec<_> = asked.clone().map(|it| it.text.as_str()).collect();
-    used.extend(asked.flat_map(|it| it.names.iter().cloned()));
+    let is_known =
+        |text: &str| alone.is_some_and(|it| it.guards.iter().any(|known| known.text == text));
+    let asked = scope.guards.iter().filter(|it| !is_known(&it.text));
+    let unless = scope.unless.iter().filter(|it| !is_known(&it.opposite));
+    let texts = asked.clone().map(|it| it.text.as_str());
+    let guards: Vec<_> = texts
+        .chain(unless.clone().map(|it| it.opposite.as_str()))
+        .collect();
+    used.extend(asked.chain(unless).flat_map(|it| it.names.iter().cloned()));
+    let mut of_others = scope.not.iter().flat_map(|it| &it.names);
+    if let Some(name) = of_others.find(|it| known.own.contains(*it)) {
+        return Err(name.clone());
+    }
     let of_pattern = scope.pattern.map(Bound::of).unwrap_or_default().all();
     let mut lets = Vec::new();
     for name in &used {
@@ -93,8 +111,11 @@ fn line(log: &Log<'_>, known: &Names<'_>, is_alone: bool) -> Result<(String, boo
         }
     }
     let text = rendered(&log.line, &scope.values);
-    let is_of_one = !is_alone && scope.pattern.is_some_and(|it| !is_any(it));
-    let needs_error = is_of_one || !scope.bound.is_disjoint(&used);
+    let same = alone.and_then(|it| it.pattern).map(written);
+    let is_of_one = scope
+        .pattern
+        .is_some_and(|it| !is_any(it) && same != Some(written(it)));
+    let needs_error = is_of_one || !scope.bound.is_disjoint(&used) || !scope.not.is_empty();
     let mut line = format!("{}{text}", lets.concat());
     if !guards.is_empty() {
         line = format!("if {} {{ {line}; }}", guards.join(" && "));
@@ -103,7 +124,12 @@ fn line(log: &Log<'_>, known: &Names<'_>, is_alone: bool) -> Result<(String, boo
         let pattern = scope
             .pattern
             .map_or_else(|| "_".to_owned(), |it| shown(it, &used));
-        line = format!("if let Some({pattern}) = retry.error() {{ {line}; }}");
+        let others: Vec<_> = scope.not.iter().map(|it| it.opposite.as_str()).collect();
+        let filter = match others.as_slice() {
+            [] => String::new(),
+            all => format!(".filter(|&error| {})", all.join(" && ")),
+        };
+        line = format!("if let Some({pattern}) = retry.error(){filter} {{ {line}; }}");
     }
     Ok((line, needs_error || !lets.is_empty()))
 }

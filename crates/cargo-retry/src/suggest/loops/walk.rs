@@ -9,7 +9,8 @@ use quote::ToTokens;
 use syn::spanned::Spanned as _;
 use syn::{Arm, Block, Expr, Pat, Stmt};
 
-use super::conditions::{Condition, Join};
+use super::cases::taken;
+use super::conditions::{Condition, Guard, Join};
 use super::counters::Counters;
 use super::facts::{Exit, Facts, always_leaves, goes_on, is_error};
 use super::failure::{Case, Failure, Log, Scope};
@@ -79,6 +80,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         // Whether an arm above takes every success.
         let mut is_taken = false;
         let mut fork = self.ways.fork();
+        let mut above = Vec::new();
         for arm in arms {
             let goes_on = !always_leaves(&arm.body) || goes_on(&arm.body);
             for of in of_result(&arm.pat) {
@@ -86,7 +88,7 @@ impl<'a, 'n> Walk<'a, 'n> {
                 if goes_on && (is_success || (matches!(of, Of::Any) && !is_taken)) {
                     self.failure.not_final.push(written(&arm.pat));
                 }
-                let scope = match of {
+                let mut scope = match of {
                     Of::Success => {
                         is_taken |= is_any_success(&arm.pat);
                         continue;
@@ -100,11 +102,19 @@ impl<'a, 'n> Walk<'a, 'n> {
                         continue;
                     }
                 };
+                scope.not.clone_from(&above);
                 let end = self.arm(arm, scope);
                 self.ways.end(&mut fork, end);
+                above.extend(self.taken(end));
             }
         }
         self.ways.join(fork);
+    }
+
+    /// What the arm that was read last takes of the errors that are tried again.
+    fn taken(&self, end: End) -> Option<Guard> {
+        let last = self.failure.cases.last().filter(|_| end != End::Leaves);
+        last.and_then(taken)
     }
 
     /// The branch of an `if let Err(pattern)`, or what comes after one of `Ok`.

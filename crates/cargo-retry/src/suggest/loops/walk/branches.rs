@@ -6,6 +6,7 @@ use syn::{Arm, Expr, ExprIf, ExprMatch, Pat};
 
 use super::effects::is_error;
 use super::{End, Walk};
+use crate::suggest::loops::cases::taken;
 use crate::suggest::loops::conditions::{Condition, Guard, Join, is_sequence};
 use crate::suggest::loops::counters::Counters;
 use crate::suggest::loops::failure::{Case, Scope};
@@ -43,7 +44,9 @@ impl<'a> Walk<'a, '_> {
         let then = self.block(&it.then_branch.stmts, &inner);
         self.ways.end(&mut fork, then);
         let behind = self.failure.cases.len();
-        let other_end = other.map_or(End::Falls, |it| self.body(it, scope));
+        let outside = Self::outside(&condition, scope).filter(|_| then != End::Leaves);
+        let outside = outside.as_ref().unwrap_or(scope);
+        let other_end = other.map_or(End::Falls, |it| self.body(it, outside));
         self.ways.end(&mut fork, other_end);
         self.ways.join(fork);
         // With a limit beside it, one way alone says what is so of the error.
@@ -103,6 +106,19 @@ impl<'a> Walk<'a, '_> {
         inner
     }
 
+    /// The scope of its `else`.
+    fn outside(condition: &Condition<'a>, scope: &Scope<'a>) -> Option<Scope<'a>> {
+        let mut outside = scope.clone();
+        match condition.binding() {
+            Some(it) if is_error(&it.expr, scope) => {
+                let inner = Scope::of(Some(&it.pat), true);
+                outside.not.extend(taken(&Case::again(inner)));
+            }
+            _ => outside.unless.push(condition.guard(&scope.values)),
+        }
+        (!condition.has_limit()).then_some(outside)
+    }
+
     /// A `match` on the error, on what it says, or on the next delay.
     pub(super) fn matching(&mut self, it: &'a ExprMatch, scope: &Scope<'a>) -> End {
         let mut fork = self.ways.fork();
@@ -125,6 +141,7 @@ impl<'a> Walk<'a, '_> {
         let is_borrowed = scope.values.is_empty() || matches!(&*it.expr, Expr::Reference(_));
         let asked = rendered(&it.expr, &scope.values);
         let mut end = End::Leaves;
+        let mut above = scope.clone();
         for arm in &it.arms {
             let pattern = match &arm.pat {
                 Pat::Guard(it) => &*it.pat,
@@ -133,16 +150,21 @@ impl<'a> Walk<'a, '_> {
             let inner = if is_of_error {
                 let mut inner = Scope::of(Some(pattern), is_borrowed);
                 inner.guards.clone_from(&scope.guards);
+                inner.not.clone_from(&above.not);
                 inner
             } else if is_any(pattern) {
-                scope.clone()
+                above.clone()
             } else {
-                scope.with(matched(&asked, arm, self.counters))
+                above.with(matched(&asked, arm, self.counters))
             };
             let way = if is_of_error || is_any(pattern) {
-                self.arm(arm, inner)
+                let way = self.arm(arm, inner);
+                above.not.extend(self.taken(way).filter(|_| is_of_error));
+                way
             } else {
                 let way = self.body(&arm.body, &inner);
+                let taken = inner.guards.last().cloned();
+                above.unless.extend(taken.filter(|_| way != End::Leaves));
                 self.case(inner, way);
                 way
             };
