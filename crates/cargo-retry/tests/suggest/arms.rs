@@ -165,6 +165,24 @@ fn what_an_error_asks_for_is_waited_for() {
         let (found, code) = only(&format!("after-{number}"), &arms(failed));
         assert!(code.contains(hook), "{hook}\n{code}\n{found}");
     }
+    // What a delay is made of decides nothing.
+    let failed = "Err(e) if !e.is_busy() => return Err(e), Err(e) => { let wait = match e.after() { Some(it) => it.min(MOST), None => compute(tries) }; sleep(wait) }";
+    let (found, code) = only("after-match", &arms(failed));
+    let said = found["missing"].to_string();
+    assert!(
+        is_sketch(&found) && code.contains("on = |e| e.is_busy(),"),
+        "{found}"
+    );
+    assert!(said.contains("which names `tries` of the loop"), "{said}");
+    assert!(!said.contains("between attempts"), "{said}");
+    let failed = failed.replace("compute(tries)", "PAUSE");
+    let (found, code) = only("after-match-whole", &arms(&failed));
+    assert!(
+        code.contains(
+            "retry_after = |e| match e.after() { Some(it) => it.min(MOST), None => PAUSE },"
+        ),
+        "{found}"
+    );
     let failed = "Err(e) => { let least = floor(); sleep(e.after.max(least)) }";
     let (found, _) = only("after-left", &arms(failed));
     assert!(

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use syn::Expr;
+use syn::visit::Visit as _;
 
 use super::facts::Facts;
 use super::failure::{Failure, Log, Scope};
@@ -181,7 +182,11 @@ pub(super) fn retry_after(failure: &Failure<'_>, known: &Names<'_>) -> Hook {
             arms.push((scope, asked.clone(), true));
             continue;
         }
-        let used = names(time);
+        let mut own = Bound::default();
+        own.visit_expr(time);
+        let own = own.all();
+        let mut used = names(*time);
+        used.retain(|it| !own.contains(it));
         let missing = used
             .iter()
             .find(|it| known.own.contains(*it) && !scope.bound.contains(*it));

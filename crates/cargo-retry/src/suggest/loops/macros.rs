@@ -77,6 +77,19 @@ pub(super) fn may_leave(mac: &Macro) -> bool {
     !(is_of_std || is_log(&name) || ends(mac) || fails(mac))
 }
 
+/// Whether it calls a macro, of whatever kind.
+pub(super) fn has_macro(expr: &Expr) -> bool {
+    struct Any(bool);
+    impl<'ast> Visit<'ast> for Any {
+        fn visit_macro(&mut self, _: &'ast Macro) {
+            self.0 = true;
+        }
+    }
+    let mut any = Any(false);
+    any.visit_expr(expr);
+    any.0
+}
+
 /// The macros among the statements of an expression that may leave the loop.
 pub(super) struct UnknownMacros(pub(super) Vec<String>);
 

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use quote::ToTokens;
 use syn::spanned::Spanned as _;
+use syn::visit::Visit as _;
 use syn::{Arm, Block, Expr, Pat, Stmt};
 
 use super::cases::taken;
@@ -14,6 +15,7 @@ use super::conditions::{Condition, Guard, Join};
 use super::counters::Counters;
 use super::facts::{Exit, Facts, always_leaves, goes_on, is_error};
 use super::failure::{Case, Failure, Log, Scope};
+use super::macros::has_macro;
 use super::names;
 use super::patterns::{Of, of_result};
 use super::tries::is_any_success;
@@ -347,6 +349,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             self.variables.push((&name.ident, &init.expr));
         }
         match &*init.expr {
+            Expr::Match(_) | Expr::If(_) if is_value(&init.expr) => {}
             Expr::Match(it) => _ = self.matching(it, scope),
             Expr::If(it) => _ = self.condition(it, scope),
             expr => {
@@ -402,4 +405,12 @@ impl<'a, 'n> Walk<'a, 'n> {
             }
         }
     }
+}
+
+/// Whether a `match` or an `if` does nothing but give a value.
+fn is_value(expr: &Expr) -> bool {
+    let (exit, mut facts) = (Exit::of(expr), Facts::default());
+    facts.visit_expr(expr);
+    let leads = exit.leaves || exit.goes_on || exit.fails || exit.may_leave || exit.awaits;
+    !(leads || facts.sleep.is_some() || !facts.set.is_empty() || has_macro(expr))
 }

@@ -204,6 +204,8 @@ fn matched(asked: &str, arm: &Arm, counters: &Counters) -> Guard {
         None => format!("matches!({asked}, {})", shown(pattern, &used)),
     };
     names.extend(used);
+    // What the pattern binds itself is known there.
+    names.retain(|it| !bound.contains(it));
     // Of the error are the names in what is asked.
     let words = asked.split(|it: char| !it.is_alphanumeric() && it != '_');
     names.extend(words.map(ToOwned::to_owned));
