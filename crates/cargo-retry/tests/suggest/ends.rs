@@ -65,6 +65,10 @@ fn what_is_compiled_at_times_only_is_said() {
             (&statement, "what `#[cfg(windows)]` leaves out"),
         ],
     );
+    // What decides nothing is done besides.
+    let counted = arms("Err(_) => { #[cfg(feature = \"metrics\")] METRIC.add(1); sleep(PAUSE) }");
+    let (found, code) = only("ends-cfg-besides", &counted);
+    assert!(is_sketch(&found) && code.contains("on(_),"), "{found}");
     let log = arms(
         "Err(e) if is_over() => return Err(e), Err(_) => { #[cfg(feature = \"log\")] log::warn!(\"again\"); sleep(PAUSE) }",
     );

@@ -3,6 +3,7 @@
 use syn::visit::Visit;
 use syn::{Attribute, Expr, Macro, Stmt};
 
+use super::facts::Exit;
 use crate::code::written;
 
 fn name(mac: &Macro) -> String {
@@ -124,6 +125,14 @@ impl Conditions {
 }
 
 impl<'ast> Visit<'ast> for Conditions {
+    fn visit_stmt(&mut self, it: &'ast Stmt) {
+        // What leads nowhere decides nothing.
+        let exit = Exit::of_statement(it);
+        if exit.leaves || exit.goes_on || exit.fails || exit.may_leave {
+            syn::visit::visit_stmt(self, it);
+        }
+    }
+
     fn visit_stmt_macro(&mut self, it: &'ast syn::StmtMacro) {
         if !logs(&it.mac) {
             syn::visit::visit_stmt_macro(self, it);
