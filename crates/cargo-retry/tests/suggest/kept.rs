@@ -462,3 +462,24 @@ fn a_count_that_a_loop_around_this_one_keeps_is_named() {
         ],
     );
 }
+
+#[test]
+fn what_else_ends_a_sleep_is_named() {
+    let select = "tokio::select! { _ = sleep(PAUSE) => {} _ = woken() => {} }";
+    let words = "the other branches of its `tokio::select!`";
+    are_sketches(
+        "kept-select",
+        &[
+            (
+                &format!("for _ in 0..9 {{ if is_open() {{ return Ok(1); }} {select} }} fail()"),
+                words,
+            ),
+            (
+                &format!(
+                    "loop {{ match ask() {{ Ok(Some(it)) => return Ok(it), Ok(None) => {select}, Err(e) => return Err(e) }} }}"
+                ),
+                words,
+            ),
+        ],
+    );
+}

@@ -160,6 +160,8 @@ pub(super) struct Facts {
     pub(super) is_millis: bool,
     /// The method that sleeps, with its receiver, if it is one.
     pub(super) clock: Option<String>,
+    /// The macro in which it sleeps, beside what may end that sleep.
+    pub(super) beside: Option<String>,
     /// `if result.is_ok() { return .. }`
     pub(super) leaves_on_success: bool,
     /// What numbers of attempts are compared with where that may end the loop.
@@ -437,6 +439,9 @@ impl<'ast> Visit<'ast> for Facts {
         for statement in crate::code::loose::statements(&mac.tokens) {
             let mut inside = Self::default();
             inside.visit_stmt(&statement);
+            if inside.sleep.is_some() && macros::is_select(mac) {
+                self.beside = Some(written(&mac.path));
+            }
             if self.sleep.is_none() {
                 (self.sleep, self.clock) = (inside.sleep, inside.clock);
             }

@@ -38,6 +38,11 @@ pub(super) fn is_log(name: &str) -> bool {
         || name.starts_with("trace_")
 }
 
+/// A macro that waits for the first of several.
+pub(super) fn is_select(mac: &Macro) -> bool {
+    matches!(name(mac).as_str(), "select" | "select_biased")
+}
+
 /// A macro that never goes on.
 pub(super) fn ends(mac: &Macro) -> bool {
     matches!(

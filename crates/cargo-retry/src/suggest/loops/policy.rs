@@ -77,6 +77,11 @@ pub(super) fn keys(
     if let Some(sleep) = sleep {
         delays(&count, sleep, &mut keys);
     }
+    if let Some(select) = &facts.beside {
+        keys.missing.push(format!(
+            "what else ends a sleep: the other branches of its `{select}!`; a retry sleeps to the end"
+        ));
+    }
     if let Some(clock) = &facts.clock {
         keys.missing.push(format!(
             "`timer`: the loop sleeps by `{clock}`, which may be a clock of its own; without the key the runtime sleeps"
