@@ -205,7 +205,8 @@ fn is_zero(text: &str) -> bool {
     known_duration(text).is_some_and(|it| it.is_zero())
 }
 
-fn known_duration(text: &str) -> Option<Duration> {
+/// The length of one that is written down.
+pub(super) fn known_duration(text: &str) -> Option<Duration> {
     parse(text.trim_matches('"')).ok()
 }
 

@@ -455,6 +455,32 @@ fn what_is_known_of_delays_is_printed() {
     );
     let (_, code) = only("ends-twice", &twice);
     assert!(code.contains("max = 5, base = \"50ms\", on(_)"), "{code}");
+    // What grows before the first delay has grown in it.
+    for (number, (step, keys)) in [
+        (
+            "pause *= 3; sleep(pause);",
+            "base = \"150ms\", factor = 3.0, on(_)",
+        ),
+        (
+            "pause = (pause * 2).min(MOST); sleep(pause);",
+            "base = \"100ms\", cap = MOST, on(_)",
+        ),
+        ("wait *= 2; sleep(wait);", "base = wait * 2, on(_)"),
+        (
+            "wait = wait.mul_f64(1.5); sleep(wait);",
+            "base = wait.mul_f64(1.5), factor = 1.5, on(_)",
+        ),
+        ("sleep(wait); wait *= 2;", "base = wait, on(_)"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let body = failed(&format!(
+            "{{ if tries > 3 {{ return Err(e); }} tries += 1; {step} }}"
+        ));
+        let (found, code) = only(&format!("ends-grown-{number}"), &body);
+        assert!(!is_sketch(&found) && code.contains(keys), "{keys}: {found}");
+    }
     // Without the delay, whether it has jitter is not known.
     let unknown = failed("{ if tries > 3 { return Err(e); } tries += 1; sleep(next(tries)); }");
     let (found, code) = only("ends-unknown", &unknown);

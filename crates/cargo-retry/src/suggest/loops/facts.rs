@@ -204,6 +204,17 @@ pub(super) enum Step {
     Other,
 }
 
+impl Step {
+    /// Whether it stands in front of this.
+    pub(super) fn is_before(&self, sleep: &Expr) -> bool {
+        let place = |it: &Expr| it.span().byte_range().start;
+        match self {
+            Self::Value(it) | Self::Factor(it) => place(it) < place(sleep),
+            Self::Other => false,
+        }
+    }
+}
+
 /// What a number of attempts is compared with.
 pub(super) struct Limit {
     pub(super) counter: String,

@@ -10,7 +10,10 @@ use super::facts::{Facts, Limit, Step};
 use super::power::Known;
 use super::{names, patterns};
 use crate::code::written;
-use crate::suggest::keys::{Keys, duration, float, integer, literal_duration, operand};
+use crate::policy::text_of;
+use crate::suggest::keys::{
+    Keys, duration, float, integer, known_duration, literal_duration, operand,
+};
 
 /// What is known around the loop.
 pub(super) struct Outside<'o> {
@@ -382,8 +385,14 @@ impl Wait {
                 if cap.is_some_and(|it| !outside.has(it)) {
                     return None;
                 }
+                let known = first.as_ref().and_then(literal_duration);
+                let base = known.unwrap_or(name);
                 Some(Self {
-                    base: first.as_ref().and_then(literal_duration).unwrap_or(name),
+                    base: if step.is_before(sleep) {
+                        multiplied(&base, &factor)?
+                    } else {
+                        base
+                    },
                     factor: Some(factor),
                     cap: cap.map(duration),
                 })
@@ -391,6 +400,19 @@ impl Wait {
             _ => None,
         }
     }
+}
+
+/// A delay that has grown before the first sleep.
+fn multiplied(base: &str, factor: &str) -> Option<String> {
+    let whole = factor.strip_suffix(".0");
+    if !base.starts_with('"') {
+        return Some(match whole {
+            Some(number) => format!("{base} * {number}"),
+            None => format!("{base}.mul_f64({factor})"),
+        });
+    }
+    let number: u32 = whole?.parse().ok()?;
+    Some(text_of(known_duration(base)?.checked_mul(number)?))
 }
 
 /// Names lead to names.
