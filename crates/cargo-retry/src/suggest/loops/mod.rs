@@ -2,6 +2,7 @@
 
 mod carried;
 mod cases;
+mod compiled;
 mod conditions;
 mod counters;
 mod facts;

@@ -6,11 +6,11 @@ use syn::visit::Visit as _;
 use syn::{Block, Expr, Pat, Stmt};
 
 use super::cases::{self, Retried};
+use super::compiled::Conditions;
 use super::conditions::{Condition, Join, Time, is_sequence};
 use super::facts::{Exit, Facts, always_leaves, block_leaves};
 use super::failure::Failure;
 use super::hooks::{self, Names};
-use super::macros::Conditions;
 use super::policy::{self, Outside};
 use super::tries::{self, By, Try};
 use super::walk::Walk;

@@ -19,17 +19,9 @@ use super::macros::has_macro;
 use super::names;
 use super::patterns::{Of, of_result};
 use super::tries::is_any_success;
-use super::ways::Ways;
+use super::ways::{End, Ways};
 use crate::code::written;
 use crate::suggest::brief;
-
-/// Where the code goes next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    Falls,
-    Again,
-    Leaves,
-}
 
 /// Reads the code behind a failed attempt.
 pub(super) struct Walk<'a, 'n> {

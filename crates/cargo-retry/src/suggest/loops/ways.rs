@@ -2,7 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::walk::End;
+/// Where the code goes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Falls,
+    Again,
+    Leaves,
+}
 
 /// More of them are not told apart.
 const MOST: usize = 64;
