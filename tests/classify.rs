@@ -425,7 +425,7 @@ enum Untyped {
     Text(String),
     #[retry(with = |name| ["busy"].contains(&name))]
     Listed(String),
-    #[retry(with = |name| match name { "busy" => true, _ => false })]
+    #[retry(with = |name| match name { "busy" => true, other => other.is_empty() })]
     Arms(String),
 }
 
