@@ -148,6 +148,20 @@ impl<T: ?Sized> Moved<'_, &T> {
     }
 }
 
+/// Of these the rest outlives them, as `as_str` of `Chars<'a>` gives it.
+macro_rules! rest_outlives {
+    ($([$($parameter:tt)*] $ty:ty),*) => { $(
+        impl<$($parameter)*> Moved<'_, $ty> {
+            /// Tells that what is borrowed from it outlives the attempt.
+            pub const fn outlives_attempt(self) -> Kept {
+                Kept
+            }
+        }
+    )* };
+}
+
+rest_outlives!([] core::str::Chars<'_>, [] core::str::CharIndices<'_>, [T] core::slice::Iter<'_, T>);
+
 impl Kept {
     /// Returns this: it needs no copies.
     #[must_use]

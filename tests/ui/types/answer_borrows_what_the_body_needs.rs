@@ -17,6 +17,18 @@ async fn text_later(out: &mut String, number: u32) -> Result<&str, Error> {
     Ok(out)
 }
 
+struct Cache {
+    text: String,
+}
+
+impl Cache {
+    #[retry]
+    async fn text_of_a_field(&mut self) -> Result<&str, Error> {
+        self.text.push('x');
+        Ok(self.text.as_str())
+    }
+}
+
 struct Cells<'a>(&'a [u8]);
 
 struct Range<'a>(Vec<&'a u8>);

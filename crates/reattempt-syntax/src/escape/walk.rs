@@ -381,12 +381,31 @@ fn is_made_by_mut(chain: &Expr) -> bool {
     }
 }
 
-/// How a method borrows what it is called on, by its name. `as_str` is not one of these: that of `Chars<'a>` borrows what its
-/// owner borrows.
+/// How a method borrows what it is called on, by its name.
 fn how_of(call: &ExprMethodCall) -> How {
     const NAMES: &[&str] = &[
-        "as_bytes", "as_deref", "as_ref", "back", "chars", "first", "front", "get", "iter", "keys",
-        "last", "lines", "trim", "values",
+        "as_bytes",
+        "as_deref",
+        "as_os_str",
+        "as_path",
+        "as_ref",
+        "as_slice",
+        "as_str",
+        "back",
+        "buffer",
+        "chars",
+        "first",
+        "front",
+        "get",
+        "get_ref",
+        "iter",
+        "keys",
+        "last",
+        "lines",
+        "trim",
+        "trim_end",
+        "trim_start",
+        "values",
     ];
     let is_on_place = !matches!(&*call.receiver, Expr::MethodCall(_) | Expr::Call(_));
     if is_on_place && NAMES.contains(&&*call.method.to_string()) {
