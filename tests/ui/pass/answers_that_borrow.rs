@@ -24,6 +24,10 @@ struct Client<'i> {
     raw: *mut u32,
 }
 
+fn lookup(_: u32) -> Result<&'static str, String> {
+    Ok("page")
+}
+
 impl<'i> Client<'i> {
     fn connect(&mut self) -> Result<(), String> {
         self.count += 1;
@@ -116,6 +120,17 @@ impl<'i> Client<'i> {
         }
     }
 
+    // The closure makes the error alone.
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn beside_an_error(&mut self) -> Result<&str, String> {
+        lookup(3).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&mut self, error: String) -> String {
+        self.count += 1;
+        error
+    }
+
     #[retry(max = 3, backoff = "none", on(_))]
     fn guard(&mut self) -> Result<RefMut<'_, u32>, String> {
         Ok(self.cell.borrow_mut())
@@ -164,6 +179,12 @@ fn read_only<'a>(scratch: &'a mut Vec<u8>, strict: bool) -> Result<&'a str, Stri
 #[retry(max = 3, backoff = "none", on(_))]
 fn whole(scratch: &mut Vec<u8>) -> Result<&Vec<u8>, String> {
     Ok(scratch)
+}
+
+#[retry(max = 3, backoff = "none", on(_))]
+fn fixed_text<'a>(scratch: &'a mut Vec<u8>, name: &str) -> Result<&'a str, String> {
+    scratch.extend(name.bytes());
+    Ok("done")
 }
 
 #[retry(max = 3, backoff = "none", on(_))]
@@ -233,10 +254,12 @@ fn main() {
     assert!(client.fields().is_ok());
     assert_eq!(client.beside_many_changes(&mut Vec::new()), Ok("age"));
     assert_eq!(client.of_a_pattern(), Ok("page"));
+    assert_eq!(client.beside_an_error(), Ok("page"));
     assert!(client.guard().is_ok());
     assert_eq!(client.allocated(), Ok(&mut 3));
     assert_eq!(client.behind_a_pointer(), Ok(&mut 4));
     let mut scratch = Vec::new();
+    assert_eq!(fixed_text(&mut scratch, ""), Ok("done"));
     assert_eq!(client.by_name(&mut scratch), Ok("page"));
     assert_eq!(of_another(&mut scratch, "page"), Ok("page"));
     assert_eq!(of_one_beside(&mut scratch, "page"), Ok("page"));

@@ -148,7 +148,8 @@ impl Asked<'_> {
         }
         // Even where no expression shows it, what has the lifetime of one parameter comes from that, unless it has none.
         let may_be_free = has_word(self.body, "unsafe") || has_word(self.body, "leak");
-        if let (Some(source), Some(place)) = (self.only_source(held), success)
+        if let Some(place) = success
+            && let Some(source) = self.only_source(held, place)
             && !may_be_free
         {
             let part = apart::only_part(&source.name, self.body);
@@ -202,8 +203,8 @@ impl Asked<'_> {
         })
     }
 
-    /// The only parameter that has a lifetime of the answer.
-    fn only_source(&self, held: &Held) -> Option<&Borrowed> {
+    /// The only parameter that has a lifetime of the answer, which is made in this place.
+    fn only_source(&self, held: &Held, place: &TokenStream) -> Option<&Borrowed> {
         let by_reference = held.only_source(self.borrowed);
         let by_name = || {
             let mut sources = self.borrowed.iter().filter(|it| {
@@ -213,7 +214,9 @@ impl Asked<'_> {
                 it.is_named && is_of_it || it.is_owned
             });
             let source = sources.next()?;
-            sources.next().is_none().then_some(source)
+            // A text of the source, or a constant, is made of nothing.
+            let is_made = names(place, &source.name) || !self.bound.leaves_alone(place);
+            (sources.next().is_none() && is_made).then_some(source)
         };
         let source = by_reference.or_else(by_name)?;
         names(self.body, &source.name).then_some(source)

@@ -167,10 +167,11 @@ impl<'a> Walk<'a> {
             Expr::Await(awaited) => self.value(&awaited.base),
             Expr::MethodCall(call) if passes_on(&call.method.to_string(), self.may_be_owned) => {
                 self.value(&call.receiver);
-                for argument in &call.args {
-                    if let Expr::Closure(closure) = argument {
-                        self.value(&closure.body);
-                    }
+                let makes_value = ["and_then", "map", "or_else"];
+                if let Some(Expr::Closure(closure)) = call.args.first()
+                    && makes_value.iter().any(|name| call.method == name)
+                {
+                    self.value(&closure.body);
                 }
             }
             Expr::MethodCall(call)
