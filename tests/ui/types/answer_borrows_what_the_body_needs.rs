@@ -89,6 +89,15 @@ impl Sheet {
             .and_then(|_| self.entries())
     }
 
+    fn page_of(&self, _: &str) -> Result<usize, Error> {
+        Ok(1)
+    }
+
+    #[retry]
+    fn behind_a_shared_borrow(&mut self, name: &str) -> Result<Entries<'_>, Error> {
+        self.page_of(name).and_then(|_| self.entries())
+    }
+
     #[retry]
     async fn by_a_variable(&mut self) -> Result<&[u8], Error> {
         let cells = &mut self.cells;
@@ -129,6 +138,12 @@ fn beside_the_same_lifetime<'a>(
 fn by_what_the_type_has(bytes: &mut [u8]) -> Result<&[u8], Error> {
     let (head, _) = bytes.split_at_mut(3);
     Ok(head)
+}
+
+#[retry]
+fn by_a_field_of_a_variable(bytes: &mut [u8]) -> Result<&[u8], Error> {
+    let parts = bytes.split_at_mut(3);
+    Ok(parts.0)
 }
 
 enum Book {

@@ -38,8 +38,8 @@ pub(super) struct Subject<'a> {
     pub(super) name: &'a Ident,
     /// The fields that lead to the part of it.
     pub(super) part: &'a [String],
-    /// The only code that may borrow it, if it is not all of the body.
-    pub(super) place: Option<Vec<TokenTree>>,
+    /// The only code that may borrow it; all of the body where there is none.
+    pub(super) users: Vec<Vec<TokenTree>>,
 }
 
 impl Apart {
@@ -65,7 +65,7 @@ impl Apart {
             source: &source,
             rest: &rest,
         };
-        let mut copy = renaming.tokens(body, false, subject.place.is_none());
+        let mut copy = renaming.tokens(body, false, subject.users.is_empty());
         if !names(&copy, &source) {
             return None;
         }
@@ -153,10 +153,10 @@ impl Renaming<'_> {
         let mut end_of_place = 0_usize;
         let renamed = tokens.iter().enumerate().map(|(index, token)| {
             let (before, from) = tokens.split_at_checked(index).unwrap_or_default();
-            if let Some(place) = &self.subject.place
-                && starts_with(from, place)
-            {
-                end_of_place = index.saturating_add(place.len());
+            let mut users = self.subject.users.iter();
+            if let Some(user) = users.find(|user| starts_with(from, user)) {
+                let end = index.saturating_add(user.len());
+                end_of_place = end_of_place.max(end);
             }
             let is_place = is_place || index < end_of_place;
             let after = from.get(1..).unwrap_or_default();

@@ -150,6 +150,9 @@ impl Asked<'_> {
         let may_be_free = has_word(self.body, "unsafe") || has_word(self.body, "leak");
         if let Some(place) = success
             && let Some(source) = self.only_source(held, place)
+            && found
+                .iter()
+                .all(|it| it.name != source.name || it.how == How::Field)
             && !may_be_free
         {
             let part = apart::only_part(&source.name, self.body);
@@ -162,7 +165,7 @@ impl Asked<'_> {
         }
         let (fields, found): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|it| it.how == How::Field);
-        let escape = found.iter().find_map(|it| self.of(it, held));
+        let escape = found.iter().find_map(|it| self.of(it, &found, held));
         escape.or_else(|| self.of_fields(&fields))
     }
 
@@ -175,32 +178,48 @@ impl Asked<'_> {
         Some(there.clone().next()?.proven_by(Proof::Held(places)))
     }
 
-    fn of(&self, found: &Found, held: &Held) -> Option<Escape> {
+    /// What is asked of a borrow, and of all others of the same part.
+    fn of(&self, found: &Found, all: &[Found], held: &Held) -> Option<Escape> {
         if found.how == How::ByType {
             let name = found.name.to_token_stream();
             return Some(found.proven_by(Proof::Held(vec![name])));
         }
-        let lifetime = found.lifetime.as_ref();
-        let is_known = found.is_part
-            || held.is_unique()
-            || flow::wraps(self.signature, self.answer, &found.name);
-        if !is_known && lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime)) {
+        if !self.is_in_answer(found, held) {
             return None;
         }
+        let is_same = |it: &&Found| {
+            (&it.name, &it.part) == (&found.name, &found.part) && self.is_in_answer(it, held)
+        };
+        let all: Vec<_> = all.iter().filter(is_same).collect();
+        let is_whole = all.iter().any(|it| it.user.is_none());
+        let users = all.iter().filter_map(|it| it.user.clone());
+        let users = users.filter(|_| !is_whole);
         let subject = Subject {
             name: &found.name,
             part: &found.part,
-            place: found.user.clone().map(|it| it.into_iter().collect()),
+            users: users.map(|it| it.into_iter().collect()).collect(),
         };
+        // Which of several it is the compiler does not say: the value stands behind what it is made of.
+        let mut later = all.iter().rev().filter(|it| it.user.is_some());
+        let found = *later.next().or(all.first())?;
         let Some(apart) = Apart::of(self.signature, self.body, &subject) else {
             // A function that takes `&'a mut` scratch space and passes all of it on borrows it uniquely.
             return found.is_scratch().then(|| found.proven_by(Proof::Certain));
         };
         Some(Escape {
-            is_shared: found.user.is_none(),
+            is_shared: is_whole,
             fields: apart::places(&found.name, found.place.span(), &found.part),
             ..found.proven_by(Proof::Body(apart))
         })
+    }
+
+    /// Whether the answer has such a borrow, and not that of another parameter with the same lifetime.
+    fn is_in_answer(&self, found: &Found, held: &Held) -> bool {
+        let lifetime = found.lifetime.as_ref();
+        found.is_part
+            || held.is_unique()
+            || flow::wraps(self.signature, self.answer, &found.name)
+            || !lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime))
     }
 
     /// The only parameter that has a lifetime of the answer, which is made in this place.
