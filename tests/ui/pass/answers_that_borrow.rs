@@ -201,6 +201,20 @@ fn look(scratch: &[u8], _: bool) -> Result<&str, String> {
     std::str::from_utf8(scratch).map_err(|_| String::new())
 }
 
+struct Counted {
+    rows: usize,
+}
+
+// A lifetime of the block that its type does not have.
+impl<'a> Counted {
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn of(lines: &'a mut Vec<String>) -> Result<Self, String> {
+        let taken = lines.split_off(1);
+        let rows = taken.len();
+        Ok(Self { rows })
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Cursor<'i> {
     input: &'i [u8],
@@ -258,6 +272,8 @@ fn main() {
     assert!(client.guard().is_ok());
     assert_eq!(client.allocated(), Ok(&mut 3));
     assert_eq!(client.behind_a_pointer(), Ok(&mut 4));
+    let mut lines = vec![String::new(), String::new()];
+    assert_eq!(Counted::of(&mut lines).map(|it| it.rows), Ok(1));
     let mut scratch = Vec::new();
     assert_eq!(fixed_text(&mut scratch, ""), Ok("done"));
     assert_eq!(client.by_name(&mut scratch), Ok("page"));

@@ -227,10 +227,12 @@ impl Asked<'_> {
         let by_reference = held.only_source(self.borrowed);
         let by_name = || {
             let mut sources = self.borrowed.iter().filter(|it| {
-                let is_own = |lifetime| held.own.contains(lifetime);
-                let has_no_receiver = self.signature.receiver().is_none();
-                let is_of_it = has_no_receiver || it.lifetime.as_ref().is_some_and(is_own);
-                it.is_named && is_of_it || it.is_owned
+                let has_receiver = self.signature.receiver().is_some();
+                // A `Self` may have it or not, and the `self` of a method, too.
+                let is_of_it = |lifetime| {
+                    held.named.contains(lifetime) && (held.own.contains(lifetime) || !has_receiver)
+                };
+                it.lifetime.as_ref().is_some_and(is_of_it) || it.is_owned && held.is_elided
             });
             let source = sources.next()?;
             // A text of the source, or a constant, is made of nothing.
