@@ -49,7 +49,10 @@ impl Sheet {
 
     #[retry]
     fn through_another_value<'a>(&'a mut self, name: &str) -> Result<Range<'a>, Error> {
-        let cells = self.cells(name)?;
+        let cells = match self.cells(name) {
+            Ok(cells) => cells,
+            Err(_) => return Ok(Range(vec![])),
+        };
         let mut found = Vec::new();
         for cell in cells.0 {
             found.push(cell);

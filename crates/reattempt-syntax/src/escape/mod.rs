@@ -82,7 +82,7 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         bound: &bound,
         body,
     };
-    let escape = asked.of_all(found, &held, successes.last()).or_else(|| {
+    let escape = asked.of_all(found, &held, &successes).or_else(|| {
         let mut sources = borrowed.iter().chain(&hidden);
         sources.find_map(|source| {
             let place = flow::place(signature, answer, source, &statements, &successes)?;
@@ -140,7 +140,7 @@ impl Asked<'_> {
         &self,
         mut found: Vec<Found>,
         held: &Held,
-        success: Option<&TokenStream>,
+        successes: &[TokenStream],
     ) -> Option<Escape> {
         let certain = found.iter().find(|it| matches!(it.how, How::Uniquely));
         if let Some(found) = certain {
@@ -148,8 +148,7 @@ impl Asked<'_> {
         }
         // Even where no expression shows it, what has the lifetime of one parameter comes from that, unless it has none.
         let may_be_free = has_word(self.body, "unsafe") || has_word(self.body, "leak");
-        if let Some(place) = success
-            && let Some(source) = self.only_source(held, place)
+        if let Some((source, place)) = self.only_source(held, successes)
             && found
                 .iter()
                 .all(|it| it.name != source.name || it.how == How::Field)
@@ -222,25 +221,36 @@ impl Asked<'_> {
             || !lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime))
     }
 
-    /// The only parameter that has a lifetime of the answer, which is made in this place.
-    fn only_source(&self, held: &Held, place: &TokenStream) -> Option<&Borrowed> {
-        let by_reference = held.only_source(self.borrowed);
-        let by_name = || {
-            let mut sources = self.borrowed.iter().filter(|it| {
-                let has_receiver = self.signature.receiver().is_some();
-                // A `Self` may have it or not, and the `self` of a method, too.
-                let is_of_it = |lifetime| {
-                    held.named.contains(lifetime) && (held.own.contains(lifetime) || !has_receiver)
-                };
-                it.lifetime.as_ref().is_some_and(is_of_it) || it.is_owned && held.is_elided
-            });
-            let source = sources.next()?;
-            // A text of the source, or a constant, is made of nothing.
-            let is_made = names(place, &source.name) || !self.bound.leaves_alone(place);
-            (sources.next().is_none() && is_made).then_some(source)
-        };
-        let source = by_reference.or_else(by_name)?;
-        names(self.body, &source.name).then_some(source)
+    /// The only parameter that has a lifetime of the answer, and where the answer is made.
+    fn only_source<'s>(
+        &self,
+        held: &Held,
+        successes: &'s [TokenStream],
+    ) -> Option<(&Borrowed, &'s TokenStream)> {
+        let mut latest = successes.iter().rev();
+        let is_used = |source: &Borrowed| names(self.body, &source.name);
+        if let Some(source) = held.only_source(self.borrowed) {
+            return latest
+                .next()
+                .filter(|_| is_used(source))
+                .map(|it| (source, it));
+        }
+        let mut sources = self.borrowed.iter().filter(|it| {
+            let has_receiver = self.signature.receiver().is_some();
+            // A `Self` may have it or not, and the `self` of a method, too.
+            let is_of_it = |lifetime| {
+                held.named.contains(lifetime) && (held.own.contains(lifetime) || !has_receiver)
+            };
+            it.lifetime.as_ref().is_some_and(is_of_it) || it.is_owned && held.is_elided
+        });
+        let source = sources.next().filter(|it| is_used(it))?;
+        if sources.next().is_some() {
+            return None;
+        }
+        // A text of the source, or a constant, is made of nothing.
+        let is_made =
+            |place: &&TokenStream| names(place, &source.name) || !self.bound.leaves_alone(place);
+        Some((source, latest.find(is_made)?))
     }
 
     /// Whether the answer may as well borrow a parameter that has the same lifetime, and is not borrowed uniquely.
