@@ -103,7 +103,7 @@ macro_rules! runs {
             said(format!("{:?}", $module::nested(&server)));
             said(format!("{:?}", $module::asked(&server)));
             said(format!("{:?}", $module::between(&server).await));
-            said(format!("{:?}", $module::told(&server)));
+            said(format!("{:?}", $module::logged_apart(&server)));
         }
         all
     }};

@@ -6,7 +6,7 @@ use core::task::Poll;
 
 /// What an attempt without a type ends with, from which `?` leaves.
 #[diagnostic::on_unimplemented(
-    message = "an attempt that fails by `?` answers with a `Result`, and this one ends with a plain value, of type `{Self}`",
+    message = "an attempt that fails by `?` returns a `Result`, and this one ends with a plain value, of type `{Self}`",
     label = "write `Ok(...)` around it",
     note = "rule S1: https://reattempt.github.io/reattempt/errors.html#s1"
 )]
@@ -28,8 +28,15 @@ pub trait EndsFallback {
     fn same(self) -> Self::Same;
 }
 
+/// What has a success and a failure, for each of these bounds.
+macro_rules! ends {
+    ($($bound:ident)+) => { $(
+        same! { $bound [T E] Result<T, E>, [T] Option<T>, [T] Poll<T>, [B C] ControlFlow<B, C> }
+    )+ };
+}
+
 macro_rules! same {
-    ($($bound:ident $([$($parameter:ident)+] $ty:ty),+;)+) => { $($(
+    ($bound:ident $([$($parameter:ident)+] $ty:ty),+) => { $(
         #[diagnostic::do_not_recommend]
         impl<$($parameter),+> $bound for $ty {
             type Same = Self;
@@ -39,21 +46,10 @@ macro_rules! same {
                 self
             }
         }
-    )+)+ };
+    )+ };
 }
 
-same! {
-    EndsAttempt
-        [T E] Result<T, E>,
-        [T] Option<T>,
-        [T] Poll<T>,
-        [B C] ControlFlow<B, C>;
-    EndsFallback
-        [T E] Result<T, E>,
-        [T] Option<T>,
-        [T] Poll<T>,
-        [B C] ControlFlow<B, C>;
-}
+ends!(EndsAttempt EndsFallback);
 
 /// The end of such code.
 #[derive(Debug)]

@@ -550,7 +550,7 @@ pub fn made_mut(signature: &mut Signature, unless: impl Fn(&Ident) -> bool) -> V
 }
 
 /// Whether a parameter has a condition, and may not be named where nobody repeats that.
-fn is_there_sometimes(typed: &syn::PatType) -> bool {
+pub(crate) fn is_there_sometimes(typed: &syn::PatType) -> bool {
     let is_condition = |path: &Path| path.is_ident("cfg") || path.is_ident("cfg_attr");
     typed.attrs.iter().any(|it| is_condition(it.path()))
 }

@@ -8,6 +8,9 @@
 //! if never() {                              // the same of a block, which no trait describes
 //!     RunsAgain::body(|| ignore(async { BODY }), TYPES);
 //! }
+//! if never() {                              // what the answer borrows: does the body need it by `&mut`?
+//!     LendsNothing::check(&|| ignore(async { APART }));   // a copy that captures nothing else, see `escape`
+//! }
 //! ```
 //!
 //! The compiler finds every move of a closure, but tells a message only that there is one. So the second form

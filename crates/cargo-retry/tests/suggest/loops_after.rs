@@ -213,7 +213,7 @@ pub async fn between(server: &Server) -> Result<u8, Fault> {
 }
 
 /// A line for each kind of error.
-pub fn told(server: &Server) -> Result<u8, Fault> {
+pub fn logged_apart(server: &Server) -> Result<u8, Fault> {
     let mut tries = 0;
     return reattempt::retry_block!(
     max = 4,

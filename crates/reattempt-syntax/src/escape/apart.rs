@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{FnArg, Pat, ReceiverKind, Signature, Type};
 
-use crate::item::{has_word, names, parameters};
+use crate::item::{has_word, is_there_sometimes, names, parameters};
 use crate::moves::any_name;
 use crate::rename::self_to;
 use crate::tokens::is_camel_case;
@@ -49,7 +49,8 @@ impl Apart {
         body: &TokenStream,
         subject: &Subject<'_>,
     ) -> Option<Self> {
-        let is_conditional = |input: &FnArg| has_word(&input.to_token_stream(), "cfg");
+        let is_conditional =
+            |input: &FnArg| matches!(input, FnArg::Typed(typed) if is_there_sometimes(typed));
         // Two of the same `impl` would be one too many.
         if has_word(body, "impl") || signature.inputs.iter().any(is_conditional) {
             return None;
@@ -230,6 +231,7 @@ fn is_behind_dot(before: &[TokenTree]) -> bool {
     is_sign(last, '.') && !is_sign(previous, '.') || is_sign(last, ':') && is_sign(previous, ':')
 }
 
+/// Whether tokens begin with two of a sign.
 fn is_double(tokens: &[TokenTree], sign: char) -> bool {
     is_sign(tokens.first(), sign) && is_sign(tokens.get(1), sign)
 }
@@ -238,6 +240,7 @@ fn is_sign(token: Option<&TokenTree>, sign: char) -> bool {
     matches!(token, Some(TokenTree::Punct(it)) if it.as_char() == sign)
 }
 
+/// Whether a list of fields begins or ends there, or goes on.
 fn is_end(token: Option<&TokenTree>) -> bool {
     token.is_none() || is_sign(token, ',')
 }
@@ -313,9 +316,6 @@ fn is_call(after: &[TokenTree]) -> bool {
     match after {
         [TokenTree::Group(call), ..] => call.delimiter() == Delimiter::Parenthesis,
         // `parse::<T>()`
-        [TokenTree::Punct(one), TokenTree::Punct(two), ..] => {
-            one.as_char() == ':' && two.as_char() == ':'
-        }
-        _ => false,
+        after => is_double(after, ':'),
     }
 }

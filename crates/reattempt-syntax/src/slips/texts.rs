@@ -31,14 +31,9 @@ pub(super) fn name(value: &Expr, said: &str) -> Option<String> {
         }
         Expr::Path(path) if path.path.segments.len() > 1 => {
             let last = path.path.segments.last()?.ident.to_string();
-            let words: Vec<_> = path
-                .path
-                .segments
-                .iter()
-                .map(|it| it.ident.to_string())
-                .collect();
+            let text = said.replace("::", ".");
             (!last.contains(char::is_uppercase))
-                .then(|| format!("a name is a text; write `name = \"{}\"`", words.join(".")))
+                .then(|| format!("a name is a text; write `name = \"{text}\"`"))
         }
         _ => None,
     }

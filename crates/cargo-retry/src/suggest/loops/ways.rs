@@ -10,7 +10,7 @@ pub(super) enum End {
     Leaves,
 }
 
-/// More of them are not told apart.
+/// Above this number the last ones are left out.
 const MOST: usize = 64;
 
 /// One way.
