@@ -373,18 +373,28 @@ BEGIN
     END IF;
 END $$;
 
--- Lanes: the tasks of a lane run one at a time. A task that waits for its turn wakes up at 9223372036854775806, so
--- no worker claims it. A task enters its lane when it is stored, or continues after its end, and has the turn until
--- it has ended.
+-- Lanes: as many tasks of a lane run at once as its limit allows, one without it. A task that waits for its turn wakes
+-- up at 9223372036854775806, so no worker claims it. A task enters its lane when it is stored, or continues after its
+-- end, and has the turn until it has ended.
 --
 -- Whoever changes a task has locked it, then locks its lane, and then locks the task that gets the turn.
 -- Whoever changes a task that waits does not lock the lane.
 
--- The task that has the turn in each lane.
+-- The lanes with tasks, to lock them.
 CREATE TABLE retry_lane (
-    lane   TEXT   PRIMARY KEY,
-    run_id BIGINT NOT NULL
+    lane TEXT PRIMARY KEY
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, fillfactor = 50);
+
+-- The tasks that have the turn.
+CREATE TABLE retry_lane_turn (
+    run_id BIGINT PRIMARY KEY,
+    lane   TEXT   NOT NULL,
+    -- The task does not begin earlier.
+    at     BIGINT NOT NULL,
+    -- The period of the rate that the task counts for when it begins; NULL if it has begun, or there was no rate.
+    period BIGINT
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, fillfactor = 50);
+CREATE INDEX retry_lane_turn_lane ON retry_lane_turn (lane);
 
 -- The tasks that wait for their turn, and when they would wake up otherwise.
 CREATE TABLE retry_lane_waiting (
@@ -394,14 +404,141 @@ CREATE TABLE retry_lane_waiting (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 CREATE INDEX retry_lane_waiting_next ON retry_lane_waiting (lane, wake_at, run_id);
 
--- Gives a task the turn if nobody has it. Otherwise the task waits.
+-- Limits of lanes, by name, or by what names begin with and `*`.
+CREATE TABLE retry_lane_limit (
+    pattern     TEXT PRIMARY KEY,
+    -- How many tasks have the turn at once; NULL: one.
+    concurrency BIGINT,
+    -- How many tasks begin in any `period` microseconds; NULL: any number.
+    tasks       BIGINT,
+    period      BIGINT
+);
+
+-- When the tasks of lanes with a rate have begun that count: each until its period is over.
+CREATE TABLE retry_lane_begun (
+    lane   TEXT   NOT NULL,
+    at     BIGINT NOT NULL,
+    run_id BIGINT NOT NULL,
+    until  BIGINT NOT NULL,
+    PRIMARY KEY (lane, at, run_id)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+CREATE INDEX retry_lane_begun_until ON retry_lane_begun (until);
+
+CREATE FUNCTION retry_lock_lane(its_lane TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+    LOOP
+        INSERT INTO retry_lane VALUES (its_lane) ON CONFLICT (lane) DO NOTHING;
+        EXIT WHEN FOUND;
+        PERFORM FROM retry_lane WHERE lane = its_lane FOR UPDATE;
+        EXIT WHEN FOUND;
+    END LOOP;
+END $$;
+
+-- Returns when a task that gets the turn now may begin, NULL if none gets it, and the period of the rate. The lane is
+-- locked.
+--
+-- A rate of `tasks` in a period is as many tokens. A turn takes the one that is free first. It is free again a period
+-- after its task has begun, so any period has at most `tasks` of them, wherever it begins.
+CREATE FUNCTION retry_lane_room(its_lane TEXT, stamp BIGINT, OUT begins BIGINT, OUT its_period BIGINT)
+LANGUAGE plpgsql AS $$
+DECLARE
+    own RECORD;
+    given RECORD;
+    again BIGINT;
+BEGIN
+    SELECT coalesce(concurrency, 1) AS concurrency, tasks, period INTO own FROM (SELECT) AS one LEFT JOIN LATERAL (
+        SELECT * FROM retry_lane_limit
+        WHERE pattern = ANY (its_lane || ARRAY(SELECT left(its_lane, n) || '*' FROM generate_series(0, length(its_lane)) AS n))
+        ORDER BY pattern <> its_lane, length(pattern) DESC LIMIT 1
+    ) AS found ON true;
+    SELECT count(*) AS turns, count(period) AS unbegun INTO given FROM retry_lane_turn WHERE lane = its_lane;
+    IF given.turns >= own.concurrency OR given.unbegun >= own.tasks THEN
+        RETURN;
+    END IF;
+    IF own.tasks IS NOT NULL THEN
+        -- A transaction that began later may have claimed; one that seems to be far ahead began before the clock was
+        -- set back.
+        SELECT own.period + CASE WHEN at <= stamp + 10000000 THEN at ELSE stamp END INTO again FROM (
+            SELECT at, row_number() OVER (ORDER BY at) AS nth, count(*) OVER () AS taken
+            FROM retry_lane_begun WHERE lane = its_lane AND at > stamp - own.period
+        ) AS begun WHERE nth = taken - (own.tasks - given.unbegun) + 1;
+        its_period := own.period;
+    END IF;
+    begins := greatest(stamp, again);
+END $$;
+
+-- Gives the turn to the task that wakes up first, if there is room. Returns its number. The lane is locked.
+CREATE FUNCTION retry_open_lane(its_lane TEXT, stamp BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
+DECLARE
+    room RECORD;
+    next RECORD;
+BEGIN
+    SELECT * INTO room FROM retry_lane_room(its_lane, stamp);
+    IF room.begins IS NULL THEN
+        RETURN NULL;
+    END IF;
+    LOOP
+        SELECT run_id, wake_at INTO next FROM retry_lane_waiting WHERE lane = its_lane ORDER BY wake_at, run_id LIMIT 1;
+        IF NOT FOUND THEN
+            RETURN NULL;
+        END IF;
+        -- An operator may cancel it meanwhile.
+        PERFORM FROM retry_run WHERE id = next.run_id FOR NO KEY UPDATE;
+        DELETE FROM retry_lane_waiting WHERE run_id = next.run_id;
+        IF FOUND THEN
+            INSERT INTO retry_lane_turn VALUES (next.run_id, its_lane, room.begins, room.its_period);
+            -- The time of its turn, so that a lane with many old tasks goes before no other lane.
+            UPDATE retry_run SET wake_at = greatest(next.wake_at, room.begins) WHERE id = next.run_id;
+            RETURN next.run_id;
+        END IF;
+    END LOOP;
+END $$;
+
+-- Gives turns in lanes that may have room, after claims and changes of limits. Returns how many.
+CREATE FUNCTION retry_open_lanes(lanes TEXT[]) RETURNS BIGINT LANGUAGE plpgsql AS $$
+DECLARE
+    stamp BIGINT := extract(epoch FROM now()) * 1000000;
+    its_lane TEXT;
+    opened BIGINT := 0;
+BEGIN
+    FOR its_lane IN SELECT DISTINCT unnest(lanes) AS lane ORDER BY lane LOOP
+        -- Also where no task seems to wait: one may be about to.
+        PERFORM FROM retry_lane WHERE lane = its_lane FOR UPDATE;
+        CONTINUE WHEN NOT FOUND;
+        WHILE retry_open_lane(its_lane, stamp) IS NOT NULL LOOP
+            opened := opened + 1;
+        END LOOP;
+    END LOOP;
+    RETURN opened;
+END $$;
+
+-- Sets the limit of lanes, or removes it.
+CREATE FUNCTION retry_limit_lanes(its_pattern TEXT, its_concurrency BIGINT, its_tasks BIGINT, its_period BIGINT)
+RETURNS BIGINT LANGUAGE plpgsql AS $$
+BEGIN
+    -- No transaction has read the limit from before, and lets a task wait.
+    LOCK TABLE retry_lane IN EXCLUSIVE MODE;
+    IF its_concurrency IS NULL AND its_tasks IS NULL THEN
+        DELETE FROM retry_lane_limit WHERE pattern = its_pattern;
+    ELSE
+        INSERT INTO retry_lane_limit VALUES (its_pattern, its_concurrency, its_tasks, its_period)
+        ON CONFLICT (pattern) DO UPDATE SET
+            concurrency = excluded.concurrency, tasks = excluded.tasks, period = excluded.period;
+    END IF;
+    RETURN retry_open_lanes(ARRAY(
+        SELECT DISTINCT lane FROM retry_lane_waiting
+        WHERE lane = its_pattern OR right(its_pattern, 1) = '*' AND starts_with(lane, left(its_pattern, -1))
+    ));
+END $$;
+
+-- Gives a task the turn if there is room. Otherwise the task waits.
 CREATE FUNCTION retry_take_turn(task BIGINT, its_lane TEXT, due BIGINT, stamp BIGINT) RETURNS VOID
 LANGUAGE plpgsql AS $$
 DECLARE
-    holder BIGINT;
-    later BIGINT;
+    room RECORD;
+    holder RECORD;
 BEGIN
-    PERFORM FROM retry_lane WHERE lane = its_lane AND run_id = task;
+    PERFORM FROM retry_lane_turn WHERE run_id = task;
     IF FOUND THEN
         -- It may have waited before a repair.
         UPDATE retry_run SET wake_at = stamp WHERE id = task AND wake_at = 9223372036854775806;
@@ -420,57 +557,47 @@ BEGIN
         UPDATE retry_run SET wake_at = 9223372036854775806 WHERE id = task;
         RETURN;
     END IF;
-    LOOP
-        INSERT INTO retry_lane VALUES (its_lane, task) ON CONFLICT (lane) DO NOTHING;
-        IF FOUND THEN
-            UPDATE retry_run SET wake_at = due WHERE id = task AND wake_at <> due;
+    PERFORM retry_lock_lane(its_lane);
+    FOR nth IN 1..2 LOOP
+        SELECT * INTO room FROM retry_lane_room(its_lane, stamp);
+        PERFORM FROM retry_lane_waiting WHERE lane = its_lane AND (wake_at, run_id) < (due, task) LIMIT 1;
+        IF room.begins IS NOT NULL AND NOT FOUND THEN
+            INSERT INTO retry_lane_turn VALUES (task, its_lane, room.begins, room.its_period);
+            UPDATE retry_run SET wake_at = greatest(due, room.begins) WHERE id = task AND wake_at <> greatest(due, room.begins);
             RETURN;
         END IF;
-        SELECT run_id INTO holder FROM retry_lane WHERE lane = its_lane FOR UPDATE;
-        EXIT WHEN FOUND;
+        EXIT WHEN room.begins IS NOT NULL OR nth = 2;
+        -- A task that sleeps and has not started lets one pass that wakes up earlier, unless somebody is about to
+        -- change it. So does one that stands behind it in the list of their submission.
+        SELECT run.id, run.wake_at INTO holder FROM retry_lane_turn AS turn JOIN retry_run AS run ON run.id = turn.run_id
+        WHERE turn.lane = its_lane AND run.state + 0 = 0 AND run.fence = 0
+            AND (run.wake_at > greatest(due, stamp, turn.at) OR run.wake_at = due AND run.id > task)
+        ORDER BY run.wake_at DESC, run.id DESC LIMIT 1 FOR NO KEY UPDATE OF run SKIP LOCKED;
+        EXIT WHEN NOT FOUND;
+        DELETE FROM retry_lane_turn WHERE run_id = holder.id;
+        INSERT INTO retry_lane_waiting VALUES (holder.id, its_lane, holder.wake_at);
+        UPDATE retry_run SET wake_at = 9223372036854775806 WHERE id = holder.id;
     END LOOP;
-    -- A task that sleeps and has not started lets one pass that wakes up earlier, unless somebody is about to
-    -- change it. So does one that stands behind it in the list of their submission.
-    SELECT wake_at INTO later FROM retry_run
-    WHERE id = holder AND state + 0 = 0 AND fence = 0
-        AND (wake_at > greatest(due, stamp) OR wake_at = due AND id > task)
-    FOR NO KEY UPDATE SKIP LOCKED;
-    IF FOUND THEN
-        INSERT INTO retry_lane_waiting VALUES (holder, its_lane, later);
-        UPDATE retry_lane SET run_id = task WHERE lane = its_lane;
-        UPDATE retry_run SET wake_at = 9223372036854775806 WHERE id = holder;
-    ELSE
-        INSERT INTO retry_lane_waiting VALUES (task, its_lane, due);
-        UPDATE retry_run SET wake_at = 9223372036854775806 WHERE id = task;
-    END IF;
+    INSERT INTO retry_lane_waiting VALUES (task, its_lane, due);
+    UPDATE retry_run SET wake_at = 9223372036854775806 WHERE id = task;
+    PERFORM retry_open_lane(its_lane, stamp);
 END $$;
 
 -- Takes a task out of its lane. If it had the turn, the next one gets it: the one that wakes up first.
 CREATE FUNCTION retry_pass_turn(task BIGINT, its_lane TEXT, stamp BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
-DECLARE
-    next RECORD;
 BEGIN
-    PERFORM FROM retry_lane WHERE lane = its_lane AND run_id = task FOR UPDATE;
+    PERFORM FROM retry_lane_turn WHERE run_id = task;
     IF NOT FOUND THEN
         DELETE FROM retry_lane_waiting WHERE run_id = task;
         RETURN;
     END IF;
-    LOOP
-        SELECT run_id, wake_at INTO next FROM retry_lane_waiting WHERE lane = its_lane ORDER BY wake_at, run_id LIMIT 1;
-        IF NOT FOUND THEN
-            DELETE FROM retry_lane WHERE lane = its_lane;
-            RETURN;
-        END IF;
-        -- Somebody may cancel it meanwhile.
-        PERFORM FROM retry_run WHERE id = next.run_id FOR NO KEY UPDATE;
-        DELETE FROM retry_lane_waiting WHERE run_id = next.run_id;
-        IF FOUND THEN
-            UPDATE retry_lane SET run_id = next.run_id WHERE lane = its_lane;
-            -- The time of its turn, so that a lane with many old tasks goes before no other lane.
-            UPDATE retry_run SET wake_at = greatest(next.wake_at, stamp) WHERE id = next.run_id;
-            RETURN;
-        END IF;
-    END LOOP;
+    PERFORM retry_lock_lane(its_lane);
+    DELETE FROM retry_lane_turn WHERE run_id = task;
+    IF retry_open_lane(its_lane, stamp) IS NULL THEN
+        DELETE FROM retry_lane WHERE lane = its_lane
+            AND NOT EXISTS (SELECT FROM retry_lane_turn WHERE lane = its_lane)
+            AND NOT EXISTS (SELECT FROM retry_lane_waiting WHERE lane = its_lane);
+    END IF;
 END $$;
 
 -- Follows a change of a task.
@@ -621,6 +748,18 @@ BEGIN
             FROM before WHERE lane IS NOT NULL;
         END IF;
     ELSIF has.lanes OR has.parents THEN
+        IF has.lanes AND has.held THEN
+            -- Those that have just begun count for the rates of their lanes.
+            WITH begun AS (
+                UPDATE retry_lane_turn AS turn SET period = NULL FROM after
+                WHERE after.state = 1 AND after.lane IS NOT NULL AND turn.run_id = after.id AND turn.period IS NOT NULL
+                RETURNING turn.run_id
+            )
+            INSERT INTO retry_lane_begun
+            SELECT turn.lane, after.updated_at, turn.run_id, after.updated_at + turn.period
+            FROM begun JOIN retry_lane_turn AS turn USING (run_id) JOIN after ON after.id = run_id
+            ON CONFLICT DO NOTHING;
+        END IF;
         FOR task IN SELECT * FROM after WHERE lane IS NOT NULL OR parent IS NOT NULL LOOP
             IF task.parent IS NOT NULL AND task.state BETWEEN 3 AND 6
                 AND EXISTS (SELECT FROM before WHERE id = task.id AND state NOT BETWEEN 3 AND 6) THEN
@@ -640,7 +779,7 @@ CREATE TRIGGER retry_follow_delete AFTER DELETE ON retry_run REFERENCING OLD TAB
 
 CREATE FUNCTION retry_follow_truncate() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-    TRUNCATE retry_ready, retry_held, retry_limited, retry_ended, retry_lane, retry_lane_waiting;
+    TRUNCATE retry_ready, retry_held, retry_limited, retry_ended, retry_lane, retry_lane_turn, retry_lane_waiting;
     RETURN NULL;
 END $$;
 CREATE TRIGGER retry_follow_truncate AFTER TRUNCATE ON retry_run

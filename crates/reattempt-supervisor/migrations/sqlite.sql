@@ -235,15 +235,75 @@ BEGIN
     WHERE id = NEW.parent AND state = 2 AND awaits IS NOT NULL;
 END;
 
--- Lanes: the tasks of a lane run one at a time. A task that waits for its turn wakes up at 9223372036854775806, so
--- no worker claims it. A task enters its lane when it is stored, or continues after its end, and has the turn until
--- it has ended.
+-- Lanes: as many tasks of a lane run at once as its limit allows, one without it. A task that waits for its turn wakes
+-- up at 9223372036854775806, so no worker claims it. A task enters its lane when it is stored, or continues after its
+-- end, and has the turn until it has ended.
 
--- The task that has the turn in each lane.
-CREATE TABLE retry_lane (
-    lane   TEXT    PRIMARY KEY,
-    run_id INTEGER NOT NULL
+-- The tasks that have the turn.
+CREATE TABLE retry_lane_turn (
+    run_id INTEGER PRIMARY KEY,
+    lane   TEXT    NOT NULL,
+    -- The task does not begin earlier.
+    at     INTEGER NOT NULL,
+    -- The period of the rate that the task counts for when it begins; NULL if it has begun, or there was no rate.
+    period INTEGER
+);
+CREATE INDEX retry_lane_turn_lane ON retry_lane_turn (lane);
+
+-- Limits of lanes, by name, or by what names begin with and `*`.
+CREATE TABLE retry_lane_limit (
+    pattern     TEXT PRIMARY KEY,
+    -- How many tasks have the turn at once; NULL: one.
+    concurrency INTEGER,
+    -- How many tasks begin in any `period` microseconds; NULL: any number.
+    tasks       INTEGER,
+    period      INTEGER
 ) WITHOUT ROWID;
+
+-- When the tasks of lanes with a rate have begun that count: each until its period is over.
+CREATE TABLE retry_lane_begun (
+    lane  TEXT    NOT NULL,
+    at    INTEGER NOT NULL,
+    until INTEGER NOT NULL
+);
+CREATE INDEX retry_lane_begun_at ON retry_lane_begun (lane, at);
+CREATE INDEX retry_lane_begun_until ON retry_lane_begun (until);
+
+-- What is stored in it gives the turn of a lane to the task that wakes up first, if there is room.
+CREATE VIEW retry_lane_open AS SELECT NULL AS lane, NULL AS stamp;
+CREATE TRIGGER retry_lane_opened INSTEAD OF INSERT ON retry_lane_open
+BEGIN
+    DELETE FROM retry_lane_begun WHERE until <= NEW.stamp;
+    -- A rate of `tasks` in a period is as many tokens. A turn takes the one that is free first. It is free again a
+    -- period after its task has begun, so any period has at most `tasks` of them, wherever it begins.
+    INSERT INTO retry_lane_turn (run_id, lane, at, period)
+    SELECT next.id, NEW.lane, max(NEW.stamp, coalesce((
+        -- The clock may have been set back.
+        SELECT min(at, NEW.stamp) + room.period FROM (
+            SELECT at, row_number() OVER (ORDER BY at) AS nth, count(*) OVER () AS taken
+            FROM retry_lane_begun WHERE lane = NEW.lane AND at > NEW.stamp - room.period
+        ) WHERE nth = taken - (room.tasks - room.unbegun) + 1
+    ), 0)), room.period
+    FROM (
+        SELECT id FROM retry_run WHERE lane = NEW.lane AND turn_at IS NOT NULL ORDER BY turn_at, id LIMIT 1
+    ) AS next CROSS JOIN (
+        SELECT coalesce(concurrency, 1) AS concurrency, tasks, period,
+            (SELECT count(*) FROM retry_lane_turn WHERE lane = NEW.lane) AS turns,
+            (SELECT count(period) FROM retry_lane_turn WHERE lane = NEW.lane) AS unbegun
+        FROM (SELECT 1) LEFT JOIN (
+            SELECT * FROM retry_lane_limit
+            WHERE pattern = NEW.lane OR substr(pattern, -1) = '*'
+                AND substr(NEW.lane, 1, length(pattern) - 1) = substr(pattern, 1, length(pattern) - 1)
+            ORDER BY pattern <> NEW.lane, length(pattern) DESC LIMIT 1
+        )
+    ) AS room
+    WHERE room.turns < room.concurrency AND (room.tasks IS NULL OR room.unbegun < room.tasks);
+END;
+-- The time of its turn, so that a lane with many old tasks goes before no other lane.
+CREATE TRIGGER retry_lane_given AFTER INSERT ON retry_lane_turn
+BEGIN
+    UPDATE retry_run SET wake_at = max(turn_at, NEW.at), turn_at = NULL WHERE id = NEW.run_id AND turn_at IS NOT NULL;
+END;
 
 CREATE TRIGGER retry_lane_entered AFTER INSERT ON retry_run WHEN NEW.lane IS NOT NULL
 BEGIN
@@ -251,7 +311,7 @@ BEGIN
 END;
 CREATE TRIGGER retry_lane_entered_again AFTER UPDATE OF state ON retry_run
 WHEN NEW.lane IS NOT NULL AND NEW.state = 0 AND NEW.turn_at IS NULL
-    AND NOT EXISTS (SELECT 1 FROM retry_lane WHERE lane = NEW.lane AND run_id = NEW.id)
+    AND NOT EXISTS (SELECT 1 FROM retry_lane_turn WHERE run_id = NEW.id)
 BEGIN
     UPDATE retry_run SET turn_at = wake_at, wake_at = 9223372036854775806 WHERE id = NEW.id;
 END;
@@ -259,39 +319,45 @@ END;
 CREATE TRIGGER retry_lane_asked AFTER UPDATE OF turn_at ON retry_run
 WHEN NEW.turn_at IS NOT NULL AND OLD.turn_at IS NULL
 BEGIN
+    INSERT INTO retry_lane_open VALUES (NEW.lane, NEW.updated_at);
     -- A task that sleeps and has not started lets one pass that wakes up earlier.
     UPDATE retry_run SET turn_at = wake_at, wake_at = 9223372036854775806
-    WHERE id = (SELECT run_id FROM retry_lane WHERE lane = NEW.lane)
-        AND turn_at IS NULL AND state = 0 AND fence = 0 AND wake_at > max(NEW.turn_at, NEW.updated_at);
-    DELETE FROM retry_lane
+    WHERE id = (
+        SELECT run.id FROM retry_lane_turn AS turn JOIN retry_run AS run ON run.id = turn.run_id
+        WHERE turn.lane = NEW.lane AND run.turn_at IS NULL AND run.state = 0 AND run.fence = 0
+            AND run.wake_at > max(NEW.turn_at, NEW.updated_at, turn.at)
+        ORDER BY run.wake_at DESC, run.id DESC LIMIT 1
+    ) AND EXISTS (SELECT 1 FROM retry_run WHERE id = NEW.id AND turn_at IS NOT NULL);
+    DELETE FROM retry_lane_turn
     WHERE lane = NEW.lane AND EXISTS (SELECT 1 FROM retry_run WHERE id = run_id AND turn_at IS NOT NULL);
-    INSERT INTO retry_lane (lane, run_id)
-    SELECT NEW.lane, NEW.id WHERE NOT EXISTS (SELECT 1 FROM retry_lane WHERE lane = NEW.lane);
-    UPDATE retry_run SET wake_at = turn_at, turn_at = NULL
-    WHERE id = NEW.id AND turn_at IS NOT NULL
-        AND EXISTS (SELECT 1 FROM retry_lane WHERE lane = NEW.lane AND run_id = NEW.id);
+    INSERT INTO retry_lane_open VALUES (NEW.lane, NEW.updated_at);
 END;
 
--- The next one has its turn at this time, so that a lane with many old tasks goes before no other lane.
-CREATE TRIGGER retry_lane_passed AFTER DELETE ON retry_lane
+-- A task that a worker takes for the first time counts for the rate of its lane.
+CREATE TRIGGER retry_lane_began AFTER UPDATE OF state ON retry_run WHEN NEW.lane IS NOT NULL AND NEW.state = 1
 BEGIN
-    INSERT INTO retry_lane (lane, run_id)
-    SELECT lane, id FROM retry_run WHERE lane = OLD.lane AND turn_at IS NOT NULL ORDER BY turn_at, id LIMIT 1;
-    UPDATE retry_run SET
-        wake_at = max(turn_at, coalesce((SELECT updated_at FROM retry_run WHERE id = OLD.run_id), 0)),
-        turn_at = NULL
-    WHERE id = (SELECT run_id FROM retry_lane WHERE lane = OLD.lane) AND turn_at IS NOT NULL;
+    INSERT INTO retry_lane_begun (lane, at, until)
+    SELECT lane, NEW.updated_at, NEW.updated_at + period FROM retry_lane_turn WHERE run_id = NEW.id AND period IS NOT NULL;
+    UPDATE retry_lane_turn SET period = NULL WHERE run_id = NEW.id AND period IS NOT NULL;
+END;
+CREATE TRIGGER retry_lane_counted AFTER UPDATE OF period ON retry_lane_turn
+BEGIN
+    INSERT INTO retry_lane_open SELECT NEW.lane, updated_at FROM retry_run WHERE id = NEW.run_id;
 END;
 
 -- A parked task keeps its turn.
 CREATE TRIGGER retry_lane_left AFTER UPDATE OF state ON retry_run WHEN NEW.lane IS NOT NULL AND NEW.state > 2
 BEGIN
     UPDATE retry_run SET turn_at = NULL WHERE id = NEW.id AND turn_at IS NOT NULL;
-    DELETE FROM retry_lane WHERE lane = NEW.lane AND run_id = NEW.id AND NEW.state <> 7;
+    DELETE FROM retry_lane_turn WHERE run_id = NEW.id AND NEW.state <> 7;
+    INSERT INTO retry_lane_open VALUES (NEW.lane, NEW.updated_at);
 END;
-CREATE TRIGGER retry_lane_deleted AFTER DELETE ON retry_run WHEN OLD.lane IS NOT NULL
+CREATE TRIGGER retry_lane_deleted AFTER DELETE ON retry_run
+WHEN OLD.lane IS NOT NULL AND EXISTS (SELECT 1 FROM retry_lane_turn WHERE run_id = OLD.id)
 BEGIN
-    DELETE FROM retry_lane WHERE lane = OLD.lane AND run_id = OLD.id;
+    DELETE FROM retry_lane_turn WHERE run_id = OLD.id;
+    INSERT INTO retry_lane_open
+    SELECT OLD.lane, max(OLD.updated_at, coalesce(max(at), 0)) FROM retry_lane_begun WHERE lane = OLD.lane;
 END;
 
 -- Somebody has changed a task that waits. One that has never started and is late has nothing to undo, and does

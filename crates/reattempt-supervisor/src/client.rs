@@ -5,7 +5,7 @@ mod handle;
 mod in_transaction;
 mod submit_error;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,8 +19,8 @@ use crate::local::{LocalTask, LocalTasks};
 use crate::payload::{MAX_PAYLOAD, too_large};
 use crate::store::submission::{Submission, check_arguments};
 use crate::store::{
-    AdminCommand, Filter, QueueLimit, QueueStatus, Resolution, Retention, SignalResult, Store,
-    StoreError, StoreFuture, Write, WriteResult,
+    AdminCommand, Filter, QueueStatus, Resolution, Retention, SignalResult, Store, StoreError,
+    StoreFuture, TaskLimit, Write, WriteResult,
 };
 use crate::task::{NewTask, RESERVED, Task, TaskId};
 use crate::workflow::Workflow;
@@ -136,7 +136,7 @@ impl Client {
 
     /// Sets how many tasks of a queue run at once and begin in a period, in all processes together. The store
     /// keeps it, the last one that sets it counts, and it holds from the next claim on. Tasks that workers hold
-    /// already count. [`QueueLimit::new`] removes the limits.
+    /// already count. [`TaskLimit::new`] removes the limits.
     ///
     /// With PostgreSQL a worker hears of the first limit of a queue with its next heartbeat, after a third of its
     /// lease at most, and takes no task from the queue before.
@@ -153,7 +153,7 @@ impl Client {
     pub async fn limit_queue(
         &self,
         queue: impl Into<String>,
-        limit: QueueLimit,
+        limit: TaskLimit,
     ) -> Result<(), SubmitError> {
         if let Some(error) = limit.error() {
             return Err(SubmitError::Limit(error.to_owned()));
@@ -161,6 +161,45 @@ impl Client {
         let limit = Write::LimitQueue(queue.into(), limit);
         self.write(limit).await?;
         Ok(())
+    }
+
+    /// Sets how many tasks of each lane run at once and begin in a period: of the lane with this name, or with
+    /// `customer-*` of each whose name begins with `customer-`. A name goes before a pattern, and a longer pattern
+    /// before a shorter one. A lane without a limit, or with a rate alone, has one task at a time.
+    /// [`TaskLimit::new`] removes the limit.
+    ///
+    /// The store keeps it, and it holds from the next turn on: tasks that have a turn keep it. Unlike in a queue, a
+    /// task counts from its first claim to its end, also while it sleeps, waits or is parked; and for the rate it
+    /// counts once, however often a worker takes it again.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one of the numbers is above [`TaskLimit::MOST_OF_A_LANE`], if the rate has no tasks, or its period is
+    /// too short or too long, or if the store has an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the limit may be set or not.
+    pub async fn limit_lanes(
+        &self,
+        lanes: impl Into<String>,
+        limit: TaskLimit,
+    ) -> Result<(), SubmitError> {
+        if let Some(error) = limit.error_of_lane() {
+            return Err(SubmitError::Limit(error.to_owned()));
+        }
+        let limit = Write::LimitLanes(lanes.into(), limit);
+        self.write(limit).await?;
+        Ok(())
+    }
+
+    /// Returns the limits of lanes, by what they were set for.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store has an error.
+    pub async fn lane_limits(&self) -> Result<BTreeMap<String, TaskLimit>, Arc<StoreError>> {
+        self.read(|store| store.lane_limits()).await
     }
 
     /// Returns what the queues have to do that have tasks or limits, in the order of their names: at most

@@ -148,12 +148,12 @@ pub use scheduler::{Scheduler, SchedulerHandle, SetupError};
 pub use store::memory::Memory;
 #[cfg(feature = "postgres")]
 pub use store::postgres::Postgres;
-pub use store::queue_limit::QueueLimit;
 pub use store::retention::Retention;
 pub use store::schedules::Missed;
 #[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;
 pub use store::submission::Submission;
+pub use store::task_limit::TaskLimit;
 pub use store::{Ending, Filter};
 pub use supervisor::{Supervisor, SupervisorHandle};
 pub use task::{

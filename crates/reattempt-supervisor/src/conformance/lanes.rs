@@ -15,7 +15,7 @@ use crate::task::{Direction, NewTask, State};
 use crate::time::Time;
 
 sentences! {
-    "the tasks of a lane run one at a time, in their order, whatever their workflow and queue" => one_at_a_time,
+    "the tasks of a lane without a limit run one at a time, in their order, whatever their workflow and queue" => one_at_a_time,
     "the next task of a lane has its turn when the one before has ended, however it has ended" => passes_the_turn,
     "a task keeps its turn while it fails, waits or is parked" => keeps_the_turn,
     "a task that waits for its turn takes commands and signals" => takes_commands,
@@ -24,35 +24,35 @@ sentences! {
     "a task whose time is over before its turn does not wait" => is_late,
     "a lane with many tasks delays no other lane" => are_fair,
     "tasks that wait for their turn count for the bound of their queue" => count_for_the_bound,
-    "two workers never hold tasks of one lane, however many submit, claim and end tasks at the same time" => never_two,
+    "two workers never hold tasks of one lane without a limit, however many submit, claim and end tasks at the same time" => never_two,
 }
 
-fn in_lane(lane: &str, key: &str) -> NewTask {
+pub(super) fn in_lane(lane: &str, key: &str) -> NewTask {
     NewTask {
         lane: Some(lane.to_owned()),
         ..new(key)
     }
 }
 
-fn submit(new: NewTask) -> Write {
+pub(super) fn submit(new: NewTask) -> Write {
     Write::Submit(Box::new(new))
 }
 
 /// Changes the state of a held task.
-async fn set_state(bench: &Bench, held: &ClaimedTask, state: State) -> CheckResult {
+pub(super) async fn set_state(bench: &Bench, held: &ClaimedTask, state: State) -> CheckResult {
     let written = bench.write_held(change(lease(held), change_to(state)));
     written.await.map(drop)
 }
 
 /// Claims tasks, and compares their keys.
-async fn check_ready(bench: &Bench, what: &str, wanted: &[&str]) -> CheckResult {
+pub(super) async fn check_ready(bench: &Bench, what: &str, wanted: &[&str]) -> CheckResult {
     let claimed = bench.claim("a", 9).await?;
     let keys: Vec<_> = claimed.iter().map(|one| one.task.key.as_str()).collect();
     check_equal(what, &*keys, wanted)
 }
 
 /// Claims the only task that is ready, and compares its key.
-async fn claim_this(bench: &Bench, key: &str) -> CheckResult<ClaimedTask> {
+pub(super) async fn claim_this(bench: &Bench, key: &str) -> CheckResult<ClaimedTask> {
     let claimed = bench.claim_one("a").await?;
     check_equal("the key of the next task", claimed.task.key.as_str(), key)?;
     Ok(claimed)
@@ -297,19 +297,7 @@ const LANES: usize = 3;
 const TASKS: usize = 20;
 
 async fn never_two(bench: &Bench) -> CheckResult {
-    let stores = || [&bench.one, &bench.other].map(Arc::clone).into_iter();
-    let mut all = Vec::new();
-    for (nth, store) in stores().enumerate() {
-        all.push(tokio::spawn(submit_all(store, nth)));
-    }
-    for (nth, store) in stores().chain(stores()).enumerate() {
-        all.push(tokio::spawn(run_all(store, nth)));
-    }
-    let mut runs = Vec::new();
-    for one in all {
-        runs.extend(one.await.map_err(|error| error.to_string())??);
-    }
-    check_equal("the number of runs", runs.len(), LANES * TASKS * 2)?;
+    let mut runs = run_lanes(bench).await?;
     runs.sort_unstable();
     for pair in runs.windows(2) {
         let [(lane, _, end), (other, start, _)] = pair else {
@@ -323,8 +311,26 @@ async fn never_two(bench: &Bench) -> CheckResult {
     Ok(())
 }
 
+/// Submits, claims and ends tasks of several lanes in several processes.
+pub(super) async fn run_lanes(bench: &Bench) -> CheckResult<Vec<Run>> {
+    let stores = || [&bench.one, &bench.other].map(Arc::clone).into_iter();
+    let mut all = Vec::new();
+    for (nth, store) in stores().enumerate() {
+        all.push(tokio::spawn(submit_all(store, nth)));
+    }
+    for (nth, store) in stores().chain(stores()).enumerate() {
+        all.push(tokio::spawn(run_all(store, nth)));
+    }
+    let mut runs = Vec::new();
+    for one in all {
+        runs.extend(one.await.map_err(|error| error.to_string())??);
+    }
+    check_equal("the number of runs", runs.len(), LANES * TASKS * 2)?;
+    Ok(runs)
+}
+
 /// A lane, and when the store says that a task of it was claimed and ended.
-type Run = (String, Time, Time);
+pub(super) type Run = (String, Time, Time);
 
 /// Submits tasks to all lanes, in changing orders.
 async fn submit_all(store: Arc<dyn Store>, submitter: usize) -> CheckResult<Vec<Run>> {

@@ -9,7 +9,7 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, claim, lease, new,
     sentences, sweep_at_once, to_message, write_at_last,
 };
-use crate::QueueLimit;
+use crate::TaskLimit;
 use crate::store::{Change, Claim, ClaimedTask, Store, Wake, Write, WriteResult};
 use crate::task::{NewTask, State, WorkerId};
 use crate::time::Time;
@@ -31,7 +31,7 @@ sentences! {
 /// The period of rates: a short time, and long for what a claim takes.
 const PERIOD: Duration = Duration::from_millis(200);
 
-async fn limit(bench: &Bench, queue: &str, limit: QueueLimit) -> CheckResult {
+async fn limit(bench: &Bench, queue: &str, limit: TaskLimit) -> CheckResult {
     let result = bench.write_one(Write::LimitQueue(queue.to_owned(), limit));
     check_equal("the result of a limit", result.await?, WriteResult::Done)
 }
@@ -69,7 +69,7 @@ async fn set_state(bench: &Bench, held: &ClaimedTask, change_to: Change) -> Chec
 }
 
 async fn at_once(bench: &Bench) -> CheckResult {
-    limit(bench, "q", QueueLimit::new().concurrency(3)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(3)).await?;
     for (key, priority, workflow) in [("1", 1, "w"), ("2", 0, "v"), ("3", 2, "w"), ("4", 0, "w")] {
         let task = NewTask {
             priority,
@@ -96,7 +96,7 @@ async fn at_once(bench: &Bench) -> CheckResult {
     let keys: Vec<_> = rest.iter().map(|one| one.task.key.as_str()).collect();
     check_equal("the rest for which there is room", &keys[..], &["1"])?;
     check_equal("only an end makes room", again, Some(Duration::MAX))?;
-    limit(bench, "q", QueueLimit::new().concurrency(0)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(0)).await?;
     check_claimed(bench, "tasks of a stopped queue", 0).await
 }
 
@@ -108,7 +108,7 @@ async fn unheard(bench: &Bench) -> CheckResult {
         .write(Arc::new(first))
         .await
         .map_err(to_message)?;
-    limit(bench, "q", QueueLimit::new().concurrency(3)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(3)).await?;
     let second = [Write::Claim(claim("b", 9))];
     let results = bench.other.write(Arc::new(second)).await;
     match &results.map_err(to_message)?[..] {
@@ -121,7 +121,7 @@ async fn unheard(bench: &Bench) -> CheckResult {
 }
 
 async fn makes_room(bench: &Bench) -> CheckResult {
-    limit(bench, "q", QueueLimit::new().concurrency(1)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(1)).await?;
     submit(bench, 0..9).await?;
     let later = |state| Change {
         wake: Wake::In(LONG),
@@ -170,7 +170,7 @@ async fn kill(bench: &Bench) -> CheckResult {
 }
 
 async fn reclaimed(bench: &Bench) -> CheckResult {
-    limit(bench, "q", QueueLimit::new().concurrency(1)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(1)).await?;
     submit(bench, 0..2).await?;
     check_claimed(bench, "tasks of the worker that dies", 1).await?;
     bench.heartbeat("a", Duration::from_millis(1)).await?;
@@ -188,7 +188,7 @@ async fn suspects(bench: &Bench) -> CheckResult {
         check_claimed(bench, "the task", 1).await?;
         kill(bench).await?;
     }
-    limit(bench, "q", QueueLimit::new().concurrency(1)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(1)).await?;
     submit(bench, 0..1).await?;
     let of_suspects = || Claim {
         suspects: Some(Duration::ZERO),
@@ -206,7 +206,7 @@ async fn suspects(bench: &Bench) -> CheckResult {
 }
 
 async fn other_queues(bench: &Bench) -> CheckResult {
-    let limits = QueueLimit::new().concurrency(1).rate(2, LONG);
+    let limits = TaskLimit::new().concurrency(1).rate(2, LONG);
     limit(bench, "q", limits).await?;
     let tasks = (0..12).map(|nth| NewTask {
         queue: if nth % 2 == 0 { "q" } else { "r" }.to_owned(),
@@ -241,7 +241,7 @@ fn most_in(period: Duration, times: &[Time]) -> usize {
 }
 
 async fn rate(bench: &Bench) -> CheckResult {
-    limit(bench, "q", QueueLimit::new().rate(4, PERIOD)).await?;
+    limit(bench, "q", TaskLimit::new().rate(4, PERIOD)).await?;
     submit(bench, 0..60).await?;
     let began = bench.now().await?;
     let end = began.after(PERIOD.saturating_mul(5));
@@ -273,7 +273,7 @@ async fn rate(bench: &Bench) -> CheckResult {
 }
 
 async fn says_when(bench: &Bench) -> CheckResult {
-    limit(bench, "q", QueueLimit::new().rate(1, PERIOD)).await?;
+    limit(bench, "q", TaskLimit::new().rate(1, PERIOD)).await?;
     submit(bench, 0..9).await?;
     let mut times = Vec::new();
     while times.len() < 4 {
@@ -294,9 +294,9 @@ async fn says_when(bench: &Bench) -> CheckResult {
 async fn set_later(bench: &Bench) -> CheckResult {
     submit(bench, 0..20).await?;
     let held = claim_some(bench, 4).await?;
-    limit(bench, "q", QueueLimit::new().concurrency(5)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(5)).await?;
     check_claimed(bench, "tasks beside four", 1).await?;
-    limit(bench, "q", QueueLimit::new().concurrency(2)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(2)).await?;
     for one in &held[..3] {
         check_claimed(bench, "tasks beside more than two", 0).await?;
         set_state(bench, one, change_to(State::Processed)).await?;
@@ -304,16 +304,16 @@ async fn set_later(bench: &Bench) -> CheckResult {
     check_claimed(bench, "tasks beside two", 0).await?;
     set_state(bench, &held[3], change_to(State::Processed)).await?;
     check_claimed(bench, "tasks beside one", 1).await?;
-    limit(bench, "q", QueueLimit::new().concurrency(9).rate(3, LONG)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(9).rate(3, LONG)).await?;
     check_claimed(bench, "tasks of a rate", 3).await?;
-    limit(bench, "q", QueueLimit::new().concurrency(9).rate(4, LONG)).await?;
+    limit(bench, "q", TaskLimit::new().concurrency(9).rate(4, LONG)).await?;
     check_claimed(bench, "tasks of a higher rate", 1).await?;
-    limit(bench, "q", QueueLimit::new()).await?;
+    limit(bench, "q", TaskLimit::new()).await?;
     check_claimed(bench, "tasks without limits", 9).await
 }
 
 async fn shown(bench: &Bench) -> CheckResult {
-    let one = QueueLimit::new().concurrency(7);
+    let one = TaskLimit::new().concurrency(7);
     let both = one.rate(50, Duration::from_secs(1));
     limit(bench, "r", one).await?;
     limit(bench, "q", one).await?;
@@ -326,9 +326,9 @@ async fn shown(bench: &Bench) -> CheckResult {
     };
     let wanted = [("q".to_owned(), 1, both), ("r".to_owned(), 0, one)];
     check_equal("queues", shown().await?, wanted.to_vec())?;
-    limit(bench, "q", QueueLimit::new()).await?;
-    limit(bench, "r", QueueLimit::new()).await?;
-    let wanted = [("q".to_owned(), 1, QueueLimit::new())];
+    limit(bench, "q", TaskLimit::new()).await?;
+    limit(bench, "r", TaskLimit::new()).await?;
+    let wanted = [("q".to_owned(), 1, TaskLimit::new())];
     check_equal("queues without limits", shown().await?, wanted.to_vec())
 }
 
@@ -359,7 +359,7 @@ async fn work(
 }
 
 async fn never_more(bench: &Bench) -> CheckResult {
-    let limits = QueueLimit::new().concurrency(3).rate(12, PERIOD);
+    let limits = TaskLimit::new().concurrency(3).rate(12, PERIOD);
     limit(bench, "q", limits).await?;
     submit(bench, 0..40).await?;
     let workers = [(&bench.one, "a"), (&bench.other, "b"), (&bench.one, "c")];

@@ -13,6 +13,7 @@ mod claims;
 mod commands;
 mod feed;
 mod generations;
+mod lane_limits;
 mod lanes;
 mod leases;
 mod limits;
@@ -66,6 +67,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         children::SENTENCES,
         generations::SENTENCES,
         lanes::SENTENCES,
+        lane_limits::SENTENCES,
         commands::SENTENCES,
         workers::SENTENCES,
         sweeps::SENTENCES,

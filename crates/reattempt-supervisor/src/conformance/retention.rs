@@ -8,7 +8,7 @@ use super::bench::{
 };
 use crate::store::submission::random_key;
 use crate::store::{
-    Change, ClaimedTask, Filter, NextGeneration, QueueLimit, Retention, Submitted, Write,
+    Change, ClaimedTask, Filter, NextGeneration, Retention, Submitted, TaskLimit, Write,
     WriteResult,
 };
 use crate::task::{NewTask, RecordKind, State, TaskId};
@@ -377,7 +377,7 @@ async fn children(bench: &Bench) -> CheckResult {
 }
 
 async fn limited(bench: &Bench) -> CheckResult {
-    let limit = QueueLimit::new().concurrency(1);
+    let limit = TaskLimit::new().concurrency(1);
     let limit = Write::LimitQueue("q".to_owned(), limit);
     bench.write_one(limit).await?;
     ended(bench, new("k")).await?;

@@ -1,6 +1,6 @@
 //! A store whose payloads are encrypted or compressed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::{
     AdminCommand, Claim, FeedCursor, FeedPage, Filter, HeldTask, Page, QueueStatus, Reclaimed,
     Resolution, Salt, ScheduleWrite, Schedules, Store, StoreError, StoreFuture, Submitted, Sweep,
-    UnknownWorkflow, Verdict, Write, WriteResult, panic_text,
+    TaskLimit, UnknownWorkflow, Verdict, Write, WriteResult, panic_text,
 };
 use crate::task::{
     FailingStep, Lease, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State,
@@ -400,6 +400,10 @@ impl<S: Store> Store for Encoded<S> {
 
     fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>> {
         self.store.queues()
+    }
+
+    fn lane_limits(&self) -> StoreFuture<'_, BTreeMap<String, TaskLimit>> {
+        self.store.lane_limits()
     }
 
     fn unknown_workflows(

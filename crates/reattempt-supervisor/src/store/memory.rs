@@ -16,14 +16,15 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::lane_limits::LaneLimits;
 use super::next_state::SUSPECT_DEATHS;
 use super::outage::Sweeps;
-use super::queue_limit::{Room, Rooms, Spent};
+use super::task_limit::{Room, Rooms, Spent};
 use super::unknown::OldestTasks;
 use super::{
     Change, Claim, ClaimedTask, Counts, FeedCursor, FeedPage, Filter, HeldTask, LeaseStatus,
-    QueueLimit, QueueStatus, Reclaimed, Salt, Schedules, SignalResult, Store, StoreFuture,
-    StoredSchedule, Submitted, Sweep, UnknownWorkflow, Wake, Write, WriteResult,
+    QueueStatus, Reclaimed, Salt, Schedules, SignalResult, Store, StoreFuture, StoredSchedule,
+    Submitted, Sweep, TaskLimit, UnknownWorkflow, Wake, Write, WriteResult,
 };
 use crate::task::{
     CHILD_ENDED, Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind,
@@ -31,6 +32,7 @@ use crate::task::{
 };
 use crate::time::Time;
 use feed::Feed;
+use lanes::Turn;
 
 /// Keeps tasks in the memory of this process, for tests.
 #[derive(Debug)]
@@ -67,9 +69,12 @@ struct Tables {
     leases: BTreeMap<WorkerId, (Time, Duration)>,
     schedules: BTreeMap<String, StoredSchedule>,
     /// The limits of queues, and what was spent of their rates.
-    limits: BTreeMap<String, (QueueLimit, Spent)>,
-    /// The task that has the turn in each lane.
-    turns: BTreeMap<String, TaskId>,
+    limits: BTreeMap<String, (TaskLimit, Spent)>,
+    lane_limits: LaneLimits,
+    /// The tasks that have the turn in each lane.
+    turns: BTreeMap<String, BTreeMap<TaskId, Turn>>,
+    /// When the last tasks of lanes with a rate have begun.
+    begun: BTreeMap<String, Vec<Time>>,
     /// The tasks that wait for their turn: their lanes, and when they would wake up otherwise.
     queued: BTreeSet<(String, Time, TaskId)>,
     sweeps: Sweeps,
@@ -238,6 +243,11 @@ impl Store for Memory {
         Box::pin(async { Ok(queues) })
     }
 
+    fn lane_limits(&self) -> StoreFuture<'_, LaneLimits> {
+        let limits = self.tables().lane_limits.clone();
+        Box::pin(async { Ok(limits) })
+    }
+
     fn unknown_workflows(
         &self,
         queues: Vec<String>,
@@ -399,6 +409,10 @@ impl Tables {
             }
             Write::LimitQueue(queue, limit) => {
                 self.limits.entry(queue).or_default().0 = limit;
+                WriteResult::Done
+            }
+            Write::LimitLanes(pattern, limit) => {
+                self.limit_lanes(pattern, limit, now);
                 WriteResult::Done
             }
             Write::Prune(retention, limit) => {
@@ -568,6 +582,9 @@ impl Tables {
                 let tasks = spent.entry(slice).or_default();
                 *tasks = tasks.saturating_add(taken);
             }
+        }
+        for one in &claimed {
+            self.begin_in_lane(&one.task, now);
         }
         WriteResult::Claimed(claimed, rooms.again())
     }

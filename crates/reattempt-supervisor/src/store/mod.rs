@@ -6,6 +6,7 @@ mod encoded;
 mod error;
 pub(crate) mod expiry;
 mod feed;
+pub(crate) mod lane_limits;
 pub(crate) mod last_outcome;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod limits;
@@ -15,7 +16,6 @@ mod outage;
 pub(crate) mod page;
 #[cfg(feature = "postgres")]
 pub mod postgres;
-pub(crate) mod queue_limit;
 mod queues;
 mod reclaim;
 pub(crate) mod retention;
@@ -26,9 +26,11 @@ pub mod sqlite;
 pub(crate) mod submission;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod tables;
+pub(crate) mod task_limit;
 pub(crate) mod unknown;
 mod writes;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -51,12 +53,12 @@ pub use expiry::{Expiry, Overdue};
 pub use feed::{Ending, FeedCursor, FeedGap, FeedPage};
 pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
-pub(crate) use queue_limit::QueueLimit;
 pub use queues::QueueStatus;
 pub use reclaim::{Reclaimed, Sweep};
 pub(crate) use retention::Retention;
 pub use salt::Salt;
 pub use schedules::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
+pub(crate) use task_limit::TaskLimit;
 pub use unknown::UnknownWorkflow;
 pub use writes::{
     AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, NextGeneration, Resolution,
@@ -173,6 +175,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Returns what the queues have to do that have such tasks or limits: at most [`QueueStatus::LIMIT`], in the
     /// order of their names. The cost should not grow with the tasks.
     fn queues(&self) -> StoreFuture<'_, Vec<QueueStatus>>;
+
+    /// Returns the limits of lanes by their patterns.
+    fn lane_limits(&self) -> StoreFuture<'_, BTreeMap<String, TaskLimit>>;
 
     /// Returns how long the oldest transaction of the database has been open. It keeps the database from clearing
     /// away what tasks have left. A store without this returns `None`.

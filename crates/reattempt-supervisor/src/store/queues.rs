@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::QueueLimit;
+use super::TaskLimit;
 
 /// What a queue has to do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,7 +18,7 @@ pub struct QueueStatus {
     /// How many tasks wait for an operator.
     pub parked: u64,
     /// How many of its tasks may run at once and begin in a period.
-    pub limit: QueueLimit,
+    pub limit: TaskLimit,
 }
 
 impl QueueStatus {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::next_state::Counts;
-use super::queue_limit::QueueLimit;
 use super::retention::Retention;
 use super::schedules::ScheduleWrite;
+use super::task_limit::TaskLimit;
 use crate::payload::is_same_json;
 use crate::task::{
     Direction, FailingStep, Lease, NewTask, Record, RunningStep, State, Task, TaskId, WorkerId,
@@ -84,7 +84,10 @@ pub enum Write {
     Schedule(Box<ScheduleWrite>),
     /// Sets the limit of a queue, for all workers. Tasks that they hold already count. Returns
     /// [`WriteResult::Done`].
-    LimitQueue(String, QueueLimit),
+    LimitQueue(String, TaskLimit),
+    /// Sets the limit of the lanes with this name, or whose names begin with what stands before `*`. Tasks get
+    /// turns by it from now on, and those that may have one get it. Returns [`WriteResult::Done`].
+    LimitLanes(String, TaskLimit),
     /// Deletes the data of tasks that ended long ago, at most this many, and of no child whose parent is there and
     /// has not continued as new.
     /// Where the key stays, the task becomes [`State::Pruned`]: a submission with the key finds it until
@@ -112,6 +115,7 @@ impl Write {
             | Self::Leave(_)
             | Self::Signal { .. }
             | Self::LimitQueue(..)
+            | Self::LimitLanes(..)
             | Self::Admin(..) => true,
             Self::Schedule(write) => !write.tasks.is_empty(),
             Self::Claim(_)

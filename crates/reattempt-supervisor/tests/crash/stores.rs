@@ -238,6 +238,7 @@ impl Store for Any {
         list(filter: Filter) -> Vec<Task>;
         counts() -> Vec<(State, u64)>;
         queues() -> Vec<QueueStatus>;
+        lane_limits() -> std::collections::BTreeMap<String, reattempt_supervisor::TaskLimit>;
         schedules(due: Option<u32>) -> Schedules;
         unknown_workflows(queues: Vec<String>, known: Vec<(String, i32)>, waited: Duration) -> Vec<UnknownWorkflow>;
         heartbeat(worker: WorkerId, lease: Duration, known: Option<Vec<TaskId>>) -> Vec<HeldTask>;

@@ -106,6 +106,7 @@ macro_rules! pass_on {
             list(filter: Filter) -> Vec<Task>;
             counts() -> Vec<(State, u64)>;
             queues() -> Vec<QueueStatus>;
+            lane_limits() -> std::collections::BTreeMap<String, reattempt_supervisor::TaskLimit>;
             schedules(due: Option<u32>) -> Schedules;
             unknown_workflows(queues: Vec<String>, known: Vec<(String, i32)>, waited: Duration) -> Vec<UnknownWorkflow>;
             read_feed(reader: String, limit: u32, old_gaps: bool) -> reattempt_supervisor::store::FeedPage;

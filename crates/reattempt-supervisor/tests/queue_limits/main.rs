@@ -23,7 +23,7 @@ use ledger::Ledger;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use reattempt_supervisor::{
-    Client, QueueLimit, Scheduler, Sqlite, Step, StepError, Time, WorkflowContext, step, workflow,
+    Client, Scheduler, Sqlite, Step, StepError, TaskLimit, Time, WorkflowContext, step, workflow,
 };
 
 const SLOTS: u32 = 5;
@@ -139,7 +139,7 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
     };
     let client = open(kind, &name).await;
     let ledger = Ledger::new(kind, &name).await;
-    let limit = QueueLimit::new().concurrency(SLOTS);
+    let limit = TaskLimit::new().concurrency(SLOTS);
     let (limit, millis) = match bound {
         Bound::Rate | Bound::Kills => (limit.rate(RATE, SECOND), 40),
         Bound::Slots => (limit, 50),

@@ -8,7 +8,7 @@ use crate::kit;
 use crate::servers;
 use reattempt::Policy;
 use reattempt_supervisor::store::{ClaimedTask, Expiry, Store, Sweep, Write, WriteResult};
-use reattempt_supervisor::{Lease, NewTask, Postgres, QueueLimit, Sqlite, State, WorkerId};
+use reattempt_supervisor::{Lease, NewTask, Postgres, Sqlite, State, TaskLimit, WorkerId};
 
 const HOURS: i64 = 10 * 3_600_000_000;
 
@@ -194,7 +194,7 @@ async fn a_task_that_has_left_before_the_clock_was_set_back_takes_no_room() {
     let url = server.url();
     let store = Postgres::connect(&url).await.unwrap();
     let client = kit::session(&url).await;
-    let limit = QueueLimit::new().concurrency(1);
+    let limit = TaskLimit::new().concurrency(1);
     write(&store, Write::LimitQueue("default".to_owned(), limit)).await;
     write(&store, Write::Submit(Box::new(new()))).await;
     let held = claim_all(&store, "one").await;

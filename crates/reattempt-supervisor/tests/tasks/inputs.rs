@@ -4,7 +4,7 @@
 use crate::kit;
 use crate::servers::Server;
 use reattempt_supervisor::{
-    Client, Postgres, QueueLimit, StepError, Submission, WorkflowContext, workflow,
+    Client, Postgres, StepError, Submission, TaskLimit, WorkflowContext, workflow,
 };
 
 /// Sets a part of a submission.
@@ -49,7 +49,7 @@ async fn strings_that_postgres_cannot_store_are_refused_with_the_fix() {
             assert!(has_all, "{wanted:?}: {error}");
         }
     }
-    let limited = client.limit_queue(long(), QueueLimit::new().concurrency(1));
+    let limited = client.limit_queue(long(), TaskLimit::new().concurrency(1));
     let error = limited.await.unwrap_err().to_string();
     assert!(error.contains("is too long for an index"), "{error}");
 }

@@ -140,7 +140,7 @@ async fn transactions_of_applications_that_submit_to_the_same_lanes_do_not_deadl
         other.unwrap();
     }
     let admin = kit::session(&server.url()).await;
-    let turns = "SELECT (SELECT count(*) FROM retry_lane), (SELECT count(*) FROM retry_lane_waiting), (SELECT count(*) FROM retry_lane_entering)";
+    let turns = "SELECT (SELECT count(*) FROM retry_lane_turn), (SELECT count(*) FROM retry_lane_waiting), (SELECT count(*) FROM retry_lane_entering)";
     let turns = admin.query_one(turns, &[]).await.unwrap();
     let turns: [i64; 3] = [turns.get(0), turns.get(1), turns.get(2)];
     assert_eq!(turns, [250, 250, 0]);
@@ -148,13 +148,13 @@ async fn transactions_of_applications_that_submit_to_the_same_lanes_do_not_deadl
 
 /// Changes tasks and lines without triggers, each in a lane of its own with three tasks.
 const DRIFT: &str = "SET session_replication_role = replica;
-    UPDATE retry_run SET state = 3 WHERE lane = 'ended' AND id = (SELECT run_id FROM retry_lane WHERE lane = 'ended');
-    DELETE FROM retry_run WHERE id = (SELECT run_id FROM retry_lane WHERE lane = 'gone');
-    DELETE FROM retry_lane WHERE lane IN ('no turn', 'held');
+    UPDATE retry_run SET state = 3 WHERE lane = 'ended' AND id = (SELECT run_id FROM retry_lane_turn WHERE lane = 'ended');
+    DELETE FROM retry_run WHERE id = (SELECT run_id FROM retry_lane_turn WHERE lane = 'gone');
+    DELETE FROM retry_lane_turn WHERE lane IN ('no turn', 'held');
     DELETE FROM retry_lane_waiting WHERE lane = 'no wait';
     UPDATE retry_run SET wake_at = 0 WHERE lane = 'awake';
     UPDATE retry_run SET lane = 'moved' WHERE lane = 'from';
-    INSERT INTO retry_lane VALUES ('ghost', 999999);
+    INSERT INTO retry_lane_turn VALUES (999999, 'ghost', 0, NULL);
     INSERT INTO retry_lane_waiting VALUES (999998, 'ghost', 0);
     TRUNCATE retry_ready;
     SET session_replication_role = origin";
@@ -210,7 +210,7 @@ async fn lanes_that_differ_are_rebuilt() {
     }
     assert_eq!(ended, lanes.len() * 3 - 2);
     let left =
-        "SELECT (SELECT count(*) FROM retry_lane) + (SELECT count(*) FROM retry_lane_waiting)";
+        "SELECT (SELECT count(*) FROM retry_lane_turn) + (SELECT count(*) FROM retry_lane_waiting)";
     assert_eq!(
         admin.query_one(left, &[]).await.unwrap().get::<_, i64>(0),
         0

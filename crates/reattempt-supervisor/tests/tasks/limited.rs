@@ -14,8 +14,8 @@ use reattempt_supervisor::store::{
     UnknownWorkflow, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Client, FailingStep, Memory, OperatorNote, QueueLimit, Record, RunningStep, Scheduler,
-    SchedulerHandle, Signal, State, Step, StepError, Task, TaskId, WorkerId, WorkflowContext, step,
+    Client, FailingStep, Memory, OperatorNote, Record, RunningStep, Scheduler, SchedulerHandle,
+    Signal, State, Step, StepError, Task, TaskId, TaskLimit, WorkerId, WorkflowContext, step,
     workflow,
 };
 use tokio::time::Instant;
@@ -91,7 +91,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    async fn new(limit: QueueLimit) -> Self {
+    async fn new(limit: TaskLimit) -> Self {
         let (begun, claims) = (Begun::default(), Arc::default());
         let store = Counted {
             store: Arc::new(Memory::new()),
@@ -131,7 +131,7 @@ impl Fixture {
 
 #[tokio::test(start_paused = true)]
 async fn a_rate_is_never_exceeded_and_used_without_looking_all_the_time() {
-    let fixture = Fixture::new(QueueLimit::new().rate(10, SECOND)).await;
+    let fixture = Fixture::new(TaskLimit::new().rate(10, SECOND)).await;
     let before = fixture.claims.load(Ordering::Relaxed);
     fixture.run("limited", 300, SECOND / 5).await;
     assert_eq!(fixture.begun.most_in_a_second(), 10);
@@ -146,7 +146,7 @@ async fn a_rate_is_never_exceeded_and_used_without_looking_all_the_time() {
 
 #[tokio::test(start_paused = true)]
 async fn slots_are_used_at_once_when_they_are_free() {
-    let fixture = Fixture::new(QueueLimit::new().concurrency(3)).await;
+    let fixture = Fixture::new(TaskLimit::new().concurrency(3)).await;
     fixture.run("limited", 30, SECOND).await;
     let begun = fixture.begun.0.lock().unwrap().clone();
     for (nth, time) in (0..).zip(&begun) {
@@ -160,7 +160,7 @@ async fn slots_are_used_at_once_when_they_are_free() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stopped_queue_holds_back_no_other() {
-    let fixture = Fixture::new(QueueLimit::new().concurrency(0)).await;
+    let fixture = Fixture::new(TaskLimit::new().concurrency(0)).await;
     let (client, other) = (fixture.client.clone(), limited(SECOND).queue("limited"));
     let waiting = client.submit(other).await.unwrap();
     fixture.run("free", 300, SECOND).await;
@@ -168,7 +168,7 @@ async fn a_stopped_queue_holds_back_no_other() {
     let task = fixture.client.task::<()>(waiting.id());
     assert_eq!(task.progress().await.unwrap().task.state, State::Pending);
     // It goes on at once when the limit is removed.
-    let removed = fixture.client.limit_queue("limited", QueueLimit::new());
+    let removed = fixture.client.limit_queue("limited", TaskLimit::new());
     removed.await.unwrap();
     waiting.wait().await.unwrap();
     assert!(fixture.start.elapsed() < SECOND * 10);
@@ -180,15 +180,15 @@ async fn limits_that_no_queue_can_have_are_refused() {
     let client = Client::new(Memory::new());
     for (limit, wanted) in [
         (
-            QueueLimit::new().rate(0, SECOND),
+            TaskLimit::new().rate(0, SECOND),
             "a rate needs at least 1 task; `concurrency` 0 stops a queue",
         ),
         (
-            QueueLimit::new().rate(1, Duration::from_millis(99)),
+            TaskLimit::new().rate(1, Duration::from_millis(99)),
             "the period of a rate is at least 100ms; give more tasks for a longer period: 10 in 1ms are 1000 in 100ms",
         ),
         (
-            QueueLimit::new().rate(1, SECOND * 86_401),
+            TaskLimit::new().rate(1, SECOND * 86_401),
             "the period of a rate is at most a day",
         ),
     ] {
@@ -196,7 +196,7 @@ async fn limits_that_no_queue_can_have_are_refused() {
         assert_eq!(refused.to_string(), wanted);
     }
     assert!(client.queues().await.unwrap().is_empty());
-    let limit = QueueLimit::new().concurrency(5).rate(50, SECOND);
+    let limit = TaskLimit::new().concurrency(5).rate(50, SECOND);
     assert_eq!(limit.to_string(), "5 at once, 50 in 1s");
     client.limit_queue("q", limit).await.unwrap();
     assert_eq!(client.queues().await.unwrap()[0].limit, limit);
@@ -219,7 +219,7 @@ async fn a_transaction_counts_what_has_left_since_it_began() {
         let row = other.query_one(room, &[]).await.unwrap();
         row.get::<_, i64>(0)
     };
-    let limit = Write::LimitQueue("default".to_owned(), QueueLimit::new().concurrency(1));
+    let limit = Write::LimitQueue("default".to_owned(), TaskLimit::new().concurrency(1));
     let task = Write::Submit(Box::new(kit::plain("one")));
     let claim = Write::Claim(kit::claim("a", "plain", 1));
     let results = store.write([limit, task, claim].into()).await.unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use reattempt::policy::duration;
-use reattempt_supervisor::{Client, QueueLimit};
+use reattempt_supervisor::{Client, TaskLimit};
 
 use crate::show;
 
@@ -56,9 +56,9 @@ pub(crate) async fn run(
 ) -> Result<(), Box<dyn Error>> {
     let (queue, limit) = match command {
         None => return show::queues(&client.queues().await?, as_json),
-        Some(Command::Unlimit { queue }) => (queue, QueueLimit::new()),
+        Some(Command::Unlimit { queue }) => (queue, TaskLimit::new()),
         Some(Command::Limit(limits)) => {
-            let mut limit = QueueLimit::new();
+            let mut limit = TaskLimit::new();
             if let Some(tasks) = limits.concurrency {
                 limit = limit.concurrency(tasks);
             }

@@ -7,6 +7,7 @@ mod connection;
 mod feed;
 mod gaps;
 mod generations;
+mod lane_limits;
 mod lines;
 mod link;
 mod pipeline;
@@ -26,6 +27,7 @@ mod sweep;
 mod whole;
 mod write;
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +43,7 @@ use tokio_postgres::{Config, Socket};
 use super::{
     AgentCall, CallStatus, Claim, ErrorKind, FeedCursor, FeedPage, Filter, HeldTask, NextOffer,
     Page, QueueStatus, Reclaimed, Salt, Schedules, Store, StoreError, StoreFuture, Submitted,
-    Sweep, UnknownWorkflow, Wake, Write, WriteResult, page,
+    Sweep, TaskLimit, UnknownWorkflow, Wake, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
 use crate::store::tables;
@@ -99,6 +101,8 @@ pub struct Postgres {
     has_lanes: AtomicBool,
     lines: Lines,
     limited: LimitedQueues,
+    /// Whether lanes may have rates, as far as this process knows.
+    has_lane_rates: AtomicBool,
     places: Arc<Places>,
     /// Whether this process has seen in its last sweep that the time of a schedule has come.
     has_due: AtomicBool,
@@ -204,6 +208,7 @@ impl Postgres {
             has_lanes: AtomicBool::new(false),
             lines: Lines::default(),
             limited: LimitedQueues::default(),
+            has_lane_rates: AtomicBool::new(false),
             places,
             has_due: AtomicBool::new(false),
             _resting: resting,
@@ -227,8 +232,10 @@ impl Postgres {
         for write in writes {
             // Already now: the plain claim leaves queues with limits out, so this process would
             // take nothing from the queue until its next heartbeat.
-            if let Write::LimitQueue(queue, _) = write {
-                self.limited.add(queue);
+            match write {
+                Write::LimitQueue(queue, _) => self.limited.add(queue),
+                Write::LimitLanes(..) => self.has_lane_rates.store(true, Ordering::Relaxed),
+                _ => {}
             }
         }
         self.lines.follow(writes);
@@ -286,7 +293,24 @@ impl Postgres {
         if written.ends_child {
             self.bell.ring_here();
         }
+        self.open_lanes(link, &results).await;
         Ok(results)
+    }
+
+    /// Gives the next turns of lanes with a rate of which tasks were claimed.
+    async fn open_lanes(&self, link: &Link, results: &[WriteResult]) {
+        let lanes = lane_limits::of_claims(results);
+        if lanes.is_empty() || !self.has_lane_rates.load(Ordering::Relaxed) {
+            return;
+        }
+        let values: [&(dyn ToSql + Sync); 1] = [&lanes];
+        let opening = link.query(Need::Look, lane_limits::OPEN, &values);
+        // After an error the next turns come when tasks of the lanes end.
+        let Ok(rows) = opening.await else { return };
+        if let Some(at) = lane_limits::given_at(&rows) {
+            self.places.take_back(at);
+            self.bell.ring_here();
+        }
     }
 
     /// Reclaims expired tasks.
@@ -411,6 +435,8 @@ impl Store for Postgres {
                 return Ok(Vec::new());
             };
             self.limited.set(last.get("limited"));
+            self.has_lane_rates
+                .store(last.get("has_lane_rates"), Ordering::Relaxed);
             Ok(held.iter().map(rows::held_of).collect())
         })
     }
@@ -614,6 +640,13 @@ impl Store for Postgres {
                 .query(Need::Look, queues::QUEUES, &[])
                 .await?;
             Ok(rows.iter().map(queues::status_of).collect())
+        })
+    }
+
+    fn lane_limits(&self) -> StoreFuture<'_, BTreeMap<String, TaskLimit>> {
+        Box::pin(async move {
+            let reading = self.links.reader.query(Need::Work, lane_limits::ALL, &[]);
+            Ok(lane_limits::of_rows(&reading.await?))
         })
     }
 

@@ -83,6 +83,7 @@ impl<'a> Stage<'a> {
             | Write::Leave(_)
             | Write::Schedule(_)
             | Write::LimitQueue(..)
+            | Write::LimitLanes(..)
             | Write::Prune(..)
             | Write::PruneFeed(..) => StageKind::Single,
         };

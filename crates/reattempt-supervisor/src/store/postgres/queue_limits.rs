@@ -9,7 +9,7 @@ use tokio_postgres::{Error, Row};
 
 use super::connection::Live;
 use super::sql::{columns, first, found, levels, lock_first, now, set_claimed};
-use crate::store::QueueLimit;
+use crate::store::TaskLimit;
 
 // Takes the first tasks of all queues, and no more of a queue than it has room for. `line` has the queues with a
 // limit, and NULL for all others. The order of `first` is that of the claim in each line. The last row says when
@@ -76,7 +76,7 @@ pub(super) const STORE: &str = "WITH own AS (
      ON CONFLICT DO NOTHING";
 
 /// Sends the limit of a queue.
-pub(super) async fn send(live: &Live, queue: &str, limit: QueueLimit) -> Result<Vec<Row>, Error> {
+pub(super) async fn send(live: &Live, queue: &str, limit: TaskLimit) -> Result<Vec<Row>, Error> {
     let [concurrency, tasks, period] = limit.to_columns();
     let values: [&(dyn ToSql + Sync); 4] = [&queue, &concurrency, &tasks, &period];
     live.query(STORE, &values).await

@@ -3,7 +3,7 @@
 use tokio_postgres::Row;
 
 use super::sql::now;
-use crate::store::{QueueLimit, QueueStatus};
+use crate::store::{QueueStatus, TaskLimit};
 use crate::time::Time;
 
 // Counts the lines of a small table in some states. A larger number is an estimate: the lines that fit on the
@@ -96,6 +96,6 @@ pub(super) fn status_of(row: &Row) -> QueueStatus {
         oldest: Time::from_micros(row.get(2)).since(Time::default()),
         in_flight: row.get::<_, i64>(3).cast_unsigned(),
         parked: row.get::<_, i64>(4).cast_unsigned(),
-        limit: QueueLimit::from_columns([row.get(5), row.get(6), row.get(7)]),
+        limit: TaskLimit::from_columns([row.get(5), row.get(6), row.get(7)]),
     }
 }

@@ -43,14 +43,13 @@ macro_rules! is_ended {
     };
 }
 
-// One task of a lane has the turn, and those that could run and have it not wait for it.
+// Each task of a lane that could run has the turn, or waits for it.
 macro_rules! is_in_lane {
     () => {
         "(run.lane IS NULL OR run.state + 0 > 2 OR CASE
          WHEN run.state + 0 = 0 AND run.wake_at = 9223372036854775806
              THEN EXISTS (SELECT FROM retry_lane_waiting AS line WHERE line.run_id = run.id AND line.lane = run.lane)
-         WHEN run.state + 0 = 0 THEN EXISTS (SELECT FROM retry_lane AS line WHERE line.lane = run.lane AND line.run_id = run.id)
-         ELSE EXISTS (SELECT FROM retry_lane AS line WHERE line.lane = run.lane) END)"
+         ELSE EXISTS (SELECT FROM retry_lane_turn AS line WHERE line.run_id = run.id AND line.lane = run.lane) END)"
     };
 }
 
@@ -100,15 +99,17 @@ const HELD: &str = concat!(
      ), '{}'::bigint[]"
 );
 
-/// The lines of `retry_lane` and `retry_lane_waiting` that fit no task, and those that wait in lanes where no
-/// task has the turn.
+/// The lines of `retry_lane_turn` and `retry_lane_waiting` that fit no task, and those that wait in lanes where no
+/// task has the turn, unless they are stopped.
 const LANES: &str = "SELECT NULL::bigint, $1::bigint + $2::bigint * 0, ARRAY(
-         SELECT run_id FROM retry_lane AS line WHERE NOT EXISTS (
+         SELECT run_id FROM retry_lane_turn AS line WHERE NOT EXISTS (
              SELECT FROM retry_run AS run WHERE run.id = line.run_id AND run.lane = line.lane AND run.state + 0 IN (0, 1, 2, 7)
                  AND (run.state + 0 <> 0 OR run.wake_at <> 9223372036854775806))
          UNION SELECT run_id FROM retry_lane_waiting AS line WHERE NOT EXISTS (
-             SELECT FROM retry_run AS run JOIN retry_lane AS turn ON turn.lane = run.lane
+             SELECT FROM retry_run AS run
              WHERE run.id = line.run_id AND run.lane = line.lane AND run.state + 0 = 0 AND run.wake_at = 9223372036854775806)
+         OR NOT EXISTS (SELECT FROM retry_lane_turn AS turn WHERE turn.lane = line.lane)
+             AND (retry_lane_room(line.lane, 0)).begins IS NOT NULL
      ), '{}'::bigint[]";
 
 const LOCK: &str =
@@ -124,17 +125,17 @@ const DELETE: &str = "WITH ready AS (
      ), waiting AS (
          DELETE FROM retry_lane_waiting WHERE run_id = ANY ($1::bigint[])
      ), turns AS (
-         DELETE FROM retry_lane AS line WHERE run_id = ANY ($1::bigint[])
+         DELETE FROM retry_lane_turn AS line WHERE run_id = ANY ($1::bigint[])
              AND NOT EXISTS (SELECT FROM retry_run AS run WHERE run.id = line.run_id AND run.lane = line.lane)
      )
      DELETE FROM retry_limited AS line USING unnest($1::bigint[], $2::bigint[]) AS given (run_id, complete_by)
      WHERE line.complete_by = given.complete_by AND line.run_id = given.run_id";
 
-/// Gives the turn of a lane without one to a task that runs, or waits for a signal.
-const GIVE_TURNS: &str = "INSERT INTO retry_lane
-     SELECT DISTINCT ON (lane) lane, id FROM retry_run
-     WHERE id = ANY ($1::bigint[]) AND lane IS NOT NULL AND state + 0 IN (1, 2) ORDER BY lane, id
-     ON CONFLICT (lane) DO NOTHING";
+/// Gives the turn to tasks that run, or wait for a signal.
+const GIVE_TURNS: &str = "INSERT INTO retry_lane_turn
+     SELECT id, lane, 0, NULL FROM retry_run
+     WHERE id = ANY ($1::bigint[]) AND lane IS NOT NULL AND state + 0 IN (1, 2)
+     ON CONFLICT (run_id) DO NOTHING";
 
 /// Makes the triggers place tasks.
 const PLACE: &str = "UPDATE retry_run SET state = state WHERE id = ANY ($1::bigint[])";

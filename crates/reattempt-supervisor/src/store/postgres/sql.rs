@@ -636,7 +636,7 @@ pub(super) const FAIL: &str = concat!(
 );
 
 /// Renews the lease of a worker, and finds which of the tasks $3 it holds, or all where that is NULL. The last row
-/// has the queues with limits.
+/// has the queues with limits, and says whether lanes have rates.
 // The worker names its tasks, so that they are looked up by number: the index of `retry_held` may
 // be full of dead entries. It asks for all once a minute.
 pub(super) const BEAT: &str = concat!(
@@ -650,7 +650,9 @@ pub(super) const BEAT: &str = concat!(
          ) AS known
          CROSS JOIN LATERAL (SELECT * FROM retry_run WHERE id = run_id AND owner = $1 AND state + 0 = 1 OFFSET 0) AS run
      )
-     SELECT held.*, NULL::text[] AS limited FROM held UNION ALL SELECT NULL, NULL, NULL, NULL, ARRAY(SELECT queue FROM retry_limit)"
+     SELECT held.*, NULL::text[] AS limited, NULL::bool AS has_lane_rates FROM held
+     UNION ALL SELECT NULL, NULL, NULL, NULL, ARRAY(SELECT queue FROM retry_limit),
+         EXISTS (SELECT FROM retry_lane_limit WHERE tasks IS NOT NULL)"
 );
 
 // The fence rises, so that nothing counts that the worker still writes for the task.
@@ -955,6 +957,8 @@ pub(super) const WRITES: &[&str] = &[
     super::queue_limits::CLAIM,
     super::queue_limits::CLAIM_SUSPECTS,
     super::queue_limits::STORE,
+    super::lane_limits::STORE,
+    super::lane_limits::OPEN,
     RECORD,
     RECORD_AFTER,
     RECORD_ALONE,
@@ -997,6 +1001,7 @@ pub(super) const READS: &[&str] = &[
     SIGNALS_PAGE,
     super::queues::COUNTS,
     super::queues::QUEUES,
+    super::lane_limits::ALL,
     super::queues::OLDEST_SNAPSHOT,
     UNKNOWN,
     super::schedules::ALL,
@@ -1023,6 +1028,7 @@ pub(super) const LOOKS: &[&str] = &[
     CLAIM_SUSPECTS,
     super::queue_limits::CLAIM,
     super::queue_limits::CLAIM_SUSPECTS,
+    super::lane_limits::OPEN,
     BEAT,
     UNKNOWN,
     super::queues::QUEUES,

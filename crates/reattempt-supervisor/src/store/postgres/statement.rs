@@ -6,6 +6,7 @@ use tokio_postgres::{Error, Row};
 use super::columns::Columns;
 use super::columns::micros;
 use super::connection::{Check, Live};
+use super::lane_limits;
 use super::pipeline::{self, Sent};
 use super::places::Ranges;
 use super::plan::{Stage, StageKind};
@@ -175,6 +176,7 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
         Write::Admin(task, command) => give(live, task, command).await,
         Write::Schedule(write) => schedules::send(live, write).await,
         Write::LimitQueue(queue, limit) => queue_limits::send(live, queue, *limit).await,
+        Write::LimitLanes(pattern, limit) => lane_limits::send(live, pattern, *limit).await,
         Write::Prune(retention, limit) => {
             let Retention {
                 tasks,

@@ -107,6 +107,12 @@ macro_rules! gone_writers {
     };
 }
 
+macro_rules! old_begins {
+    () => {
+        concat!("retry_lane_begun WHERE until < ", now!(), " - 60000000")
+    };
+}
+
 /// How many of them find only tasks that a worker holds.
 const HELD: usize = 3;
 
@@ -184,6 +190,9 @@ const FORGET: &str = concat!(
 /// Forgets writers that have no connection any more: none is used for so long.
 const FORGET_WRITERS: &str = concat!("DELETE FROM ", gone_writers!());
 
+/// Forgets tasks of lanes that count for no rate any more.
+const FORGET_BEGINS: &str = concat!("DELETE FROM ", old_begins!());
+
 /// The statements of a sweep that has found something.
 pub(super) const SWEEPS: &[&str] = &[
     SHORTEN,
@@ -200,6 +209,7 @@ pub(super) const SWEEPS: &[&str] = &[
     KEEP_FAILURE,
     FORGET,
     FORGET_WRITERS,
+    FORGET_BEGINS,
 ];
 
 /// The statements with which a supervisor looks whether there is anything to do.
@@ -248,6 +258,7 @@ const LOOK: &str =
     ") OR EXISTS (SELECT FROM ", long_leases!(),
     ") OR EXISTS (SELECT FROM ", gone_workers!(),
     ") OR EXISTS (SELECT FROM ", gone_writers!(),
+    ") OR EXISTS (SELECT FROM ", old_begins!(),
     "), EXISTS (SELECT FROM retry_call WHERE due <= ", now!(),
     "), EXISTS (SELECT FROM retry_schedule WHERE state = 0 AND next_at <= ", now!(),
     "), CASE WHEN $3::bool THEN ",
@@ -412,7 +423,7 @@ pub(super) async fn reclaim_all(
         expired.into_iter().map(|(one, _)| one).collect()
     };
     // After the tasks were given back: a row of a worker stays as long as it holds one.
-    for sql in [FORGET, FORGET_RUNNING, FORGET_WRITERS] {
+    for sql in [FORGET, FORGET_RUNNING, FORGET_WRITERS, FORGET_BEGINS] {
         prepared
             .query(&transaction, sql, &[])
             .await

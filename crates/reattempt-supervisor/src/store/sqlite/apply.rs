@@ -8,7 +8,7 @@ use super::commands::{apply_command, signal};
 use super::retention::prune;
 use super::row::query_one;
 use super::schedules;
-use super::{children, claims, feed, generations, queue_limits};
+use super::{children, claims, feed, generations, lane_limits, queue_limits};
 use crate::store::{Change, HeldTask, LeaseStatus, Submitted, Wake, Write, WriteResult};
 use crate::task::{
     FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, TaskId, WorkerId,
@@ -118,6 +118,10 @@ fn apply(
         Write::Schedule(write) => WriteResult::Scheduled(schedules::store(connection, write, now)?),
         Write::LimitQueue(queue, limit) => {
             queue_limits::store(connection, queue, *limit)?;
+            WriteResult::Done
+        }
+        Write::LimitLanes(pattern, limit) => {
+            lane_limits::store(connection, pattern, *limit, now)?;
             WriteResult::Done
         }
         Write::Prune(retention, limit) => {

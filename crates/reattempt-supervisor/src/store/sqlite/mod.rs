@@ -8,6 +8,7 @@ mod commands;
 mod expired;
 mod feed;
 mod generations;
+mod lane_limits;
 mod queries;
 mod queue_limits;
 mod result_code;
@@ -18,6 +19,7 @@ mod schema;
 mod thread;
 mod transaction;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,8 +33,8 @@ use super::feed::unknown_reader;
 use super::tables;
 use super::{
     FeedCursor, FeedPage, Filter, HeldTask, Page, QueueStatus, Reclaimed, Salt, Schedules,
-    SharedCodec, Store, StoreError, StoreFuture, Submitted, Sweep, UnknownWorkflow, Write,
-    WriteResult,
+    SharedCodec, Store, StoreError, StoreFuture, Submitted, Sweep, TaskLimit, UnknownWorkflow,
+    Write, WriteResult,
 };
 use crate::task::{
     FailingStep, NewTask, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task,
@@ -260,6 +262,10 @@ impl Store for Sqlite {
         let now = self.clock.now();
         self.reader
             .call(move |connection| queries::queues(connection, now))
+    }
+
+    fn lane_limits(&self) -> StoreFuture<'_, BTreeMap<String, TaskLimit>> {
+        self.reader.call(|connection| lane_limits::all(connection))
     }
 
     fn unknown_workflows(

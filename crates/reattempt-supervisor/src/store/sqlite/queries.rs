@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row, params};
 
 use super::row::{in_table, query_one, unknown_number};
-use crate::store::{Filter, Page, QueueLimit, QueueStatus, page};
+use crate::store::{Filter, Page, QueueStatus, TaskLimit, page};
 use crate::task::{
     Direction, FailingStep, Fence, OnFailure, OperatorNote, Record, RecordKind, RunningStep,
     Signal, State, Task, TaskId, WorkerId,
@@ -292,7 +292,7 @@ pub(super) fn queues(connection: &Connection, now: Time) -> rusqlite::Result<Vec
             oldest: Time::from_micros(row.get(2)?).since(Time::default()),
             in_flight: row.get::<_, i64>(3)?.cast_unsigned(),
             parked: row.get::<_, i64>(4)?.cast_unsigned(),
-            limit: QueueLimit::from_columns([row.get(5)?, row.get(6)?, row.get(7)?]),
+            limit: TaskLimit::from_columns([row.get(5)?, row.get(6)?, row.get(7)?]),
         })
     };
     rows.query_map([now.as_micros()], status)?.collect()

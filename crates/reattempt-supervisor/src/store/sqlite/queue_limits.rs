@@ -3,15 +3,15 @@
 use rusqlite::{Connection, params};
 
 use super::row::query_one;
-use crate::store::QueueLimit;
-use crate::store::queue_limit::{Room, Rooms, Spent};
+use crate::store::TaskLimit;
+use crate::store::task_limit::{Room, Rooms, Spent};
 use crate::time::Time;
 
 /// Sets the limit of a queue.
 pub(super) fn store(
     connection: &Connection,
     queue: &str,
-    limit: QueueLimit,
+    limit: TaskLimit,
 ) -> rusqlite::Result<()> {
     let [concurrency, tasks, period] = limit.to_columns();
     let sql = if limit.is_none() {
@@ -39,7 +39,7 @@ pub(super) fn rooms(
         let sql = "SELECT concurrency, tasks, period FROM retry_limit WHERE queue = ?1";
         let limit = query_one(connection, sql, [queue], |row| {
             let columns = [row.get(0)?, row.get(1)?, row.get(2)?];
-            Ok(QueueLimit::from_columns(columns))
+            Ok(TaskLimit::from_columns(columns))
         })?;
         let Some(limit) = limit else { continue };
         let held = match limit.max_concurrency() {

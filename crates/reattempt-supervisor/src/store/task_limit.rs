@@ -1,5 +1,5 @@
-//! Limits of queues: how many of their tasks run at once, and how many begin in a period. The store
-//! keeps them, so that all processes keep them together.
+//! Limits of queues and lanes: how many of their tasks run at once, and how many begin in a period. The
+//! store keeps them, so that all processes keep them together.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,40 +7,46 @@ use std::time::Duration;
 
 use crate::time::Time;
 
-/// How many tasks of a queue run at once and begin in a period, in all processes together. It begins
-/// without limits.
+/// How many tasks of a queue, or of each lane, run at once and begin in a period, in all processes
+/// together. It begins without limits. [`Client::limit_queue`](crate::Client::limit_queue) and
+/// [`Client::limit_lanes`](crate::Client::limit_lanes) say what counts.
 ///
 /// # Examples
 ///
 /// ```
 /// use std::time::Duration;
-/// use reattempt_supervisor::{Client, Memory, QueueLimit, SubmitError};
+/// use reattempt_supervisor::{Client, Memory, TaskLimit, SubmitError};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), SubmitError> {
 /// let client = Client::new(Memory::new());
-/// let limit = QueueLimit::new().concurrency(5).rate(50, Duration::from_secs(1));
+/// let limit = TaskLimit::new().concurrency(5).rate(50, Duration::from_secs(1));
 /// client.limit_queue("mail", limit).await?;
 /// // No limit any more.
-/// client.limit_queue("mail", QueueLimit::new()).await?;
+/// client.limit_queue("mail", TaskLimit::new()).await?;
+/// // Each lane whose name begins with `customer-`.
+/// client.limit_lanes("customer-*", TaskLimit::new().concurrency(3)).await?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[must_use = "give it to `Client::limit_queue`"]
-pub struct QueueLimit {
+#[must_use = "give it to `Client::limit_queue` or `Client::limit_lanes`"]
+pub struct TaskLimit {
     concurrency: Option<u32>,
     rate: Option<(u32, Duration)>,
 }
 
-impl QueueLimit {
+impl TaskLimit {
     /// The shortest period of a rate. A shorter one would pass while a claim is on its way.
     pub const SHORTEST_PERIOD: Duration = Duration::from_millis(100);
 
     /// The longest period of a rate: a day.
     pub const LONGEST_PERIOD: Duration = Duration::from_secs(86_400);
 
-    /// Returns what a queue has without limits.
+    /// The largest number of tasks that a lane lets run at once, or begin in a period.
+    pub const MOST_OF_A_LANE: u32 = 1_000;
+
+    /// Returns what a queue or a lane has without limits.
     pub const fn new() -> Self {
         Self {
             concurrency: None,
@@ -48,13 +54,16 @@ impl QueueLimit {
         }
     }
 
-    /// Sets how many tasks workers hold at once. A task that sleeps, or waits for a signal, a child or
-    /// its next try, does not count. The task of a worker that has died counts until a supervisor
+    /// Sets how many tasks of a queue workers hold at once. A task that sleeps, or waits for a signal, a
+    /// child or its next try, does not count. The task of a worker that has died counts until a supervisor
     /// reclaims it.
+    ///
+    /// In a lane, it is how many tasks have the turn at once, from their first claim to their end, also while
+    /// they wait.
     ///
     /// # Units and ranges
     ///
-    /// 0 stops the queue.
+    /// 0 stops the queue or the lane. A lane has at most 1,000.
     pub const fn concurrency(self, tasks: u32) -> Self {
         Self {
             concurrency: Some(tasks),
@@ -62,17 +71,16 @@ impl QueueLimit {
         }
     }
 
-    /// Sets how many tasks workers may take in a period, whenever it begins. A task that they take
-    /// again after a failure, a sleep or a wait counts again. All of them may be taken at once: for an
-    /// even flow, give a fraction for a fraction of the period.
+    /// Sets how many tasks workers may take in a period, whenever it begins. All of them may be taken at
+    /// once: for an even flow, give a fraction for a fraction of the period.
     ///
-    /// The store counts in twentieths of the period, so a queue with many tasks gets 95 % of the rate,
-    /// less if a claim takes longer than a twentieth.
+    /// In a queue, a task that they take again after a failure, a sleep or a wait counts again. The store
+    /// counts in twentieths of the period, so a queue with many tasks gets 95 % of the rate, less if a claim
+    /// takes longer than a twentieth. In a lane, a task counts when it is taken for the first time.
     ///
     /// # Units and ranges
     ///
-    /// At least one task, in 100 ms to a day. [`Client::limit_queue`](crate::Client::limit_queue) refuses
-    /// others.
+    /// At least one task, in 100 ms to a day; in a lane at most 1,000. Others are refused.
     pub const fn rate(self, tasks: u32, period: Duration) -> Self {
         Self {
             rate: Some((tasks, period)),
@@ -99,7 +107,7 @@ impl QueueLimit {
     pub(crate) fn error(&self) -> Option<&'static str> {
         let (tasks, period) = self.rate?;
         if tasks == 0 {
-            Some("a rate needs at least 1 task; `concurrency` 0 stops a queue")
+            Some("a rate needs at least 1 task; `concurrency` 0 stops a queue or a lane")
         } else if period < Self::SHORTEST_PERIOD {
             Some(
                 "the period of a rate is at least 100ms; give more tasks for a longer period: 10 in 1ms are 1000 in 100ms",
@@ -108,6 +116,20 @@ impl QueueLimit {
             Some("the period of a rate is at most a day")
         } else {
             None
+        }
+    }
+
+    /// Returns what is wrong with it for a lane.
+    pub(crate) fn error_of_lane(&self) -> Option<&'static str> {
+        let most = Self::MOST_OF_A_LANE;
+        if self.concurrency.is_some_and(|tasks| tasks > most) {
+            Some("a lane lets at most 1000 tasks run at once; leave the lane out for more")
+        } else if self.rate.is_some_and(|(tasks, _)| tasks > most) {
+            Some(
+                "a lane lets at most 1000 tasks begin in a period; give fewer for a shorter one: 6000 in 1m are 100 in 1s",
+            )
+        } else {
+            self.error()
         }
     }
 
@@ -136,7 +158,7 @@ impl QueueLimit {
 }
 
 /// Writes it as `5 at once, 50 in 1s`, or nothing if there is no limit.
-impl fmt::Display for QueueLimit {
+impl fmt::Display for TaskLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(tasks) = self.concurrency {
             write!(f, "{tasks} at once")?;
@@ -169,7 +191,7 @@ pub(crate) struct Room {
 impl Room {
     /// Returns the room of a queue of which workers hold so many tasks. Forgets slices that do not count
     /// any more.
-    pub(crate) fn new(limit: QueueLimit, held: u32, spent: &mut Spent, now: Time) -> Self {
+    pub(crate) fn new(limit: TaskLimit, held: u32, spent: &mut Spent, now: Time) -> Self {
         let left = limit.concurrency.map(|most| most.saturating_sub(held));
         let mut room = Self {
             left: left.unwrap_or(u32::MAX),
