@@ -10,7 +10,7 @@ use rand::distr::uniform::SampleUniform;
 use rand::rngs::StdRng;
 use reattempt_supervisor::store::{Change, Filter, Write};
 use reattempt_supervisor::{
-    Fence, Lease, NewTask, Record, RecordKind, Retention, TaskId, Time, WorkerId,
+    Fence, Lease, NewTask, Record, RecordKind, Retention, TaskId, TaskLimit, Time, WorkerId,
 };
 
 use crate::ids::CHILD;
@@ -74,6 +74,7 @@ impl Generator {
             4..6 => Operation::Heartbeat(self.one_of(&WORKERS), s(10)),
             6 if self.is(4) => Operation::List(self.filter()),
             6 if self.is(6) => Operation::Write(vec![self.prune()]),
+            6 if self.is(4) => Operation::Write(vec![self.limit_lanes()]),
             6 => Operation::Sweep,
             7 => {
                 let mut all: Vec<_> = (0..3).filter_map(|_| self.write_beside_others()).collect();
@@ -195,6 +196,18 @@ impl Generator {
             ..Retention::from(s(0))
         };
         Write::Prune(retention, 1_000)
+    }
+
+    fn limit_lanes(&mut self) -> Write {
+        let lanes = self.one_of(&["l", "m", "l*", "*"]);
+        let mut limit = TaskLimit::new();
+        if self.is(2) {
+            limit = limit.concurrency(self.below(4));
+        }
+        if self.is(2) {
+            limit = limit.rate(1 + self.below(3), s(1 + self.below(20)));
+        }
+        Write::LimitLanes(lanes.to_owned(), limit)
     }
 
     fn worker(&mut self) -> WorkerId {

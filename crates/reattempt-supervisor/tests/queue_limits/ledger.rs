@@ -74,6 +74,7 @@ impl Ledger {
                 lane: lane.clone(),
                 from: Time::from_micros(*at),
                 until: end.map_or(Time::NEVER, |end| Time::from_micros(end.3)),
+                is_first: nth == 0 || lines[nth - 1].0 != *task,
             });
         }
         assert!(!stays.is_empty(), "nothing was claimed");

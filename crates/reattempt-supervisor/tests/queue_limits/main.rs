@@ -1,7 +1,7 @@
-//! Several processes take tasks of a queue with limits. A trigger in the store keeps when each task was claimed
-//! and when it left its worker, by the time of the store.
+//! Several processes take tasks of a queue with limits, and of lanes with limits. A trigger in the store keeps when each
+//! task was claimed and when it left its worker, by the time of the store.
 //!
-//! * `cargo test -p reattempt-supervisor --test queue_limits` takes 40 seconds: 3 processes, which use at least half of what
+//! * `cargo test -p reattempt-supervisor --test queue_limits` takes a minute: 3 processes, which use at least half of what
 //!   they may, also on a busy machine.
 //! * `-- --full` takes minutes: 8 processes, which use at least 80 %.
 //! * `--store postgres` leaves the other store out.
@@ -16,6 +16,7 @@ mod ledger;
 #[path = "../crash/servers.rs"]
 mod servers;
 
+use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitCode};
 use std::time::Duration;
 
@@ -30,8 +31,8 @@ const SLOTS: u32 = 5;
 const RATE: u32 = 50;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How many keys the tasks have; one task of a key runs at a time.
-const KEYS: u32 = 40;
+/// How many tasks of a key run at once and begin in a second, where keys have limits; else one runs at a time.
+const OF_A_KEY: u32 = 2;
 
 #[step]
 async fn work(_step: &Step, millis: u64) -> Result<(), String> {
@@ -49,6 +50,8 @@ async fn limited(context: &WorkflowContext, millis: u64) -> Result<(), StepError
 struct Extent {
     processes: usize,
     seconds: u32,
+    /// How many lanes the tasks have.
+    keys: u32,
     /// The part of what the limits allow that is used at least.
     used: f64,
 }
@@ -56,12 +59,14 @@ struct Extent {
 const SMALL: Extent = Extent {
     processes: 3,
     seconds: 4,
+    keys: 40,
     used: 0.5,
 };
 
 const FULL: Extent = Extent {
     processes: 8,
     seconds: 60,
+    keys: 1_000,
     used: 0.8,
 };
 
@@ -74,6 +79,8 @@ enum Bound {
     Slots,
     /// Processes are killed, so how much is used is unknown.
     Kills,
+    /// Each key has limits, and the queue has none. Processes are killed.
+    Keys,
 }
 
 fn main() -> ExitCode {
@@ -101,7 +108,7 @@ fn main() -> ExitCode {
         if is_left_out || store.is_some_and(|store| store != kind) {
             continue;
         }
-        for bound in [Bound::Rate, Bound::Slots, Bound::Kills] {
+        for bound in [Bound::Rate, Bound::Slots, Bound::Kills, Bound::Keys] {
             runtime.block_on(run(kind, bound, extent, &mut random));
         }
     }
@@ -143,11 +150,20 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
     let (limit, millis) = match bound {
         Bound::Rate | Bound::Kills => (limit.rate(RATE, SECOND), 40),
         Bound::Slots => (limit, 50),
+        Bound::Keys => (TaskLimit::new(), 40),
     };
     client.limit_queue("limited", limit).await.unwrap();
+    if bound == Bound::Keys {
+        let limit = TaskLimit::new().concurrency(OF_A_KEY);
+        let limit = limit.rate(OF_A_KEY, SECOND);
+        client.limit_lanes("key *", limit).await.unwrap();
+    }
     let tasks = seconds * 120;
     let new = |nth: u32| {
-        let lane = format!("key {}", nth % KEYS);
+        let is_of_first = bound == Bound::Keys && nth % 4 == 0;
+        // The first key has more than it may do.
+        let key = if is_of_first { 0 } else { nth % extent.keys };
+        let lane = format!("key {key}");
         limited(millis).queue("limited").lane(lane)
     };
     for part in (0..tasks).collect::<Vec<_>>().chunks(500) {
@@ -166,7 +182,7 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
     let parts = seconds + 1;
     for _ in 0..parts {
         tokio::time::sleep(SECOND).await;
-        if bound == Bound::Kills && random.random_ratio(1, 2) {
+        if matches!(bound, Bound::Kills | Bound::Keys) && random.random_ratio(1, 2) {
             workers[random.random_range(0..processes)] = spawn();
         }
     }
@@ -176,17 +192,29 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
     let until = from.after(SECOND * seconds);
     let at_once = ledger::most_at_once(&stays);
     let in_a_second = ledger::most_in_a_second(&stays);
-    assert!(at_once <= SLOTS, "{at_once} at once");
+    let of_key = if bound == Bound::Keys { OF_A_KEY } else { 1 };
     assert!(
-        bound == Bound::Slots || in_a_second <= RATE,
+        bound == Bound::Keys || at_once <= SLOTS,
+        "{at_once} at once"
+    );
+    assert!(
+        matches!(bound, Bound::Slots | Bound::Keys) || in_a_second <= RATE,
         "{in_a_second} in a second"
     );
-    for key in 0..KEYS {
-        let of_key = stays
-            .iter()
-            .filter(|stay| stay.lane == format!("key {key}"));
-        let at_once = ledger::most_at_once(&of_key.cloned().collect::<Vec<_>>());
-        assert!(at_once <= 1, "{at_once} of key {key} at once");
+    let mut keys: BTreeMap<&str, Vec<Stay>> = BTreeMap::new();
+    for stay in &stays {
+        keys.entry(&stay.lane).or_default().push(stay.clone());
+    }
+    for (key, mut stays) in keys {
+        let at_once = ledger::most_at_once(&stays);
+        assert!(at_once <= of_key, "{at_once} of {key} at once");
+        // Each task counts once.
+        stays.retain(|stay| stay.is_first);
+        let begun = ledger::most_in_a_second(&stays);
+        assert!(
+            bound != Bound::Keys || begun <= of_key,
+            "{begun} of {key} in a second"
+        );
     }
     let claims = stays.iter().filter(|stay| stay.from < until).count();
     let held: Duration = stays
@@ -196,6 +224,11 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
     let used = match bound {
         Bound::Slots => held.as_secs_f64() / (f64::from(SLOTS) * SECOND.as_secs_f64()),
         Bound::Rate | Bound::Kills => f64::from(u32::try_from(claims).unwrap()) / f64::from(RATE),
+        Bound::Keys => {
+            let of_first = stays.iter();
+            let of_first = of_first.filter(|stay| stay.lane == "key 0" && stay.from < until);
+            f64::from(u32::try_from(of_first.count()).unwrap()) / f64::from(OF_A_KEY)
+        }
     };
     let used = used / f64::from(seconds);
     println!(
@@ -203,7 +236,7 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
         used * 100.0
     );
     assert!(
-        bound == Bound::Kills || used >= extent.used,
+        matches!(bound, Bound::Kills | Bound::Keys) || used >= extent.used,
         "only {used} used"
     );
 }
@@ -224,4 +257,6 @@ struct Stay {
     lane: String,
     from: Time,
     until: Time,
+    /// Whether no worker has held it before.
+    is_first: bool,
 }

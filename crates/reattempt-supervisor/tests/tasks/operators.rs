@@ -434,6 +434,32 @@ async fn the_program_limits_queues() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_program_limits_lanes() {
+    let place = Place::new("lanes").await;
+    let limit = ["lanes", "limit", "customer-*", "--rate", "50/1s"];
+    assert_eq!(
+        place.says(&limit),
+        "the lane `customer-*` has the limit: 50 in 1s\n"
+    );
+    let list = "lanes       limit\ncustomer-*  50 in 1s\n";
+    assert_eq!(place.says(&["lanes"]), list);
+    let json: serde_json::Value = serde_json::from_str(&place.says(&["lanes", "--json"])).unwrap();
+    assert_eq!(json[0]["lanes"], "customer-*");
+    assert_eq!(json[0]["rate"], 50);
+    for (name, value, wanted) in [
+        ("--rate", "6000/1m", "6000 in 1m are 100 in 1s"),
+        ("--concurrency", "1001", "at most 1000 tasks run at once"),
+        ("--rate", "0/1s", "a rate needs at least 1 task"),
+    ] {
+        let refused = place.refuses(&["lanes", "limit", "l", name, value]);
+        assert!(refused.contains(wanted), "{refused}");
+    }
+    let removed = place.says(&["lanes", "unlimit", "customer-*"]);
+    assert_eq!(removed, "the lane `customer-*` has no limit\n");
+    assert!(!place.says(&["lanes"]).contains("customer"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_program_exports_what_a_replay_reads() {
     let place = Place::new("export").await;
     let replay = Replay::new().register(good).register(bad);

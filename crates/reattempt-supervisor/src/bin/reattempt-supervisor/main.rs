@@ -106,6 +106,11 @@ enum Command {
         #[command(subcommand)]
         command: Option<queues::Command>,
     },
+    /// Lists the limits of lanes, and sets them.
+    Lanes {
+        #[command(subcommand)]
+        command: Option<queues::Command>,
+    },
     /// Continues parked or failed tasks; the step that failed runs again.
     Resubmit {
         #[command(flatten)]
@@ -311,7 +316,12 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
                 .send((&client, &signature), &AdminCommand::GiveUp, "is given up")
                 .await
         }
-        Command::Queues { command } => queues::run(&client, command, json).await,
+        Command::Queues { command } => {
+            queues::run(&client, (queues::Kind::Queue, command), json).await
+        }
+        Command::Lanes { command } => {
+            queues::run(&client, (queues::Kind::Lane, command), json).await
+        }
         Command::Schedules { command } => schedules::run(&client, command, json).await,
         Command::Prune(options) => prune(&client, &options).await,
         Command::Repair => repair(&client).await,

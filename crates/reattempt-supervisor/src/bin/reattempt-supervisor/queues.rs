@@ -1,4 +1,4 @@
-//! The commands for queues.
+//! The commands for queues and lanes.
 
 use std::error::Error;
 use std::time::Duration;
@@ -12,24 +12,30 @@ use crate::show;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Replaces the limits of a queue: how many of its tasks run at once and begin in a period, in all processes
-    /// together.
+    /// Replaces the limits: how many tasks run at once and begin in a period, in all processes together.
     Limit(Limits),
-    /// Removes the limits of a queue.
+    /// Removes the limits.
     Unlimit {
-        /// The name of the queue.
+        /// The name of the queue or lane; of lanes also `customer-*`.
         #[arg(value_parser = NonEmptyStringValueParser::new())]
-        queue: String,
+        name: String,
     },
+}
+
+/// What the commands are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Queue,
+    Lane,
 }
 
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("limits").args(["concurrency", "rate"]).required(true).multiple(true)))]
 pub(crate) struct Limits {
-    /// The name of the queue.
+    /// The name of the queue or lane; of lanes also `customer-*`.
     #[arg(value_parser = NonEmptyStringValueParser::new())]
-    queue: String,
-    /// How many tasks run at once; 0 stops the queue.
+    name: String,
+    /// How many tasks run at once; 0 stops all.
     #[arg(long, value_name = "TASKS")]
     concurrency: Option<u32>,
     /// How many tasks begin in a period, such as `50/1s`.
@@ -48,15 +54,16 @@ fn rate(text: &str) -> Result<(u32, Duration), String> {
     ))
 }
 
-/// Carries out a command; without one it lists the queues.
+/// Carries out a command; without one it lists the queues, or the limits of lanes.
 pub(crate) async fn run(
     client: &Client,
-    command: Option<Command>,
+    (kind, command): (Kind, Option<Command>),
     as_json: bool,
 ) -> Result<(), Box<dyn Error>> {
-    let (queue, limit) = match command {
+    let (name, limit) = match command {
+        None if kind == Kind::Lane => return show::lanes(&client.lane_limits().await?, as_json),
         None => return show::queues(&client.queues().await?, as_json),
-        Some(Command::Unlimit { queue }) => (queue, TaskLimit::new()),
+        Some(Command::Unlimit { name }) => (name, TaskLimit::new()),
         Some(Command::Limit(limits)) => {
             let mut limit = TaskLimit::new();
             if let Some(tasks) = limits.concurrency {
@@ -65,14 +72,23 @@ pub(crate) async fn run(
             if let Some((tasks, period)) = limits.rate {
                 limit = limit.rate(tasks, period);
             }
-            (limits.queue, limit)
+            (limits.name, limit)
         }
     };
-    client.limit_queue(&*queue, limit).await?;
+    let what = match kind {
+        Kind::Queue => {
+            client.limit_queue(&*name, limit).await?;
+            "queue"
+        }
+        Kind::Lane => {
+            client.limit_lanes(&*name, limit).await?;
+            "lane"
+        }
+    };
     if limit.is_none() {
-        println!("the queue `{queue}` has no limit");
+        println!("the {what} `{name}` has no limit");
     } else {
-        println!("the queue `{queue}` has the limit: {limit}");
+        println!("the {what} `{name}` has the limit: {limit}");
     }
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! Prints tasks as tables and as JSON.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 
 use reattempt_supervisor::store::{QueueStatus, StoredSchedule};
-use reattempt_supervisor::{FailingStep, OperatorNote, Progress, Record, RunningStep, State, Task};
+use reattempt_supervisor::{
+    FailingStep, OperatorNote, Progress, Record, RunningStep, State, Task, TaskLimit,
+};
 use serde::Serialize;
 
 type PrintResult = Result<(), Box<dyn Error>>;
@@ -54,21 +57,42 @@ pub(crate) fn counts(counts: &[(State, u64)], as_json: bool) -> PrintResult {
     Ok(())
 }
 
+/// Returns the fields of a limit, with others before them.
+fn limited(fields: serde_json::Value, limit: TaskLimit) -> serde_json::Value {
+    let (tasks, period) = limit.max_rate().unzip();
+    let mut all = fields;
+    all["concurrency"] = limit.max_concurrency().into();
+    all["rate"] = tasks.into();
+    all["period_seconds"] = period.map(|period| period.as_secs_f64()).into();
+    all
+}
+
+/// Prints the limits of lanes.
+pub(crate) fn lanes(limits: &BTreeMap<String, TaskLimit>, as_json: bool) -> PrintResult {
+    if as_json {
+        let lane = |(lanes, limit): (&String, &TaskLimit)| {
+            limited(serde_json::json!({ "lanes": lanes }), *limit)
+        };
+        return json(&limits.iter().map(lane).collect::<Vec<_>>());
+    }
+    let rows = limits.iter();
+    let rows = rows.map(|(lanes, limit)| [lanes.clone(), limit.to_string()]);
+    table(["lanes", "limit"], rows);
+    Ok(())
+}
+
 /// Prints what the queues have to do.
 pub(crate) fn queues(queues: &[QueueStatus], as_json: bool) -> PrintResult {
     if as_json {
         let queue = |status: &QueueStatus| {
-            let (tasks, period) = status.limit.max_rate().unzip();
-            serde_json::json!({
+            let fields = serde_json::json!({
                 "queue": status.queue,
                 "pending": status.pending,
                 "oldest_seconds": status.oldest.as_secs_f64(),
                 "in_flight": status.in_flight,
                 "parked": status.parked,
-                "concurrency": status.limit.max_concurrency(),
-                "rate": tasks,
-                "period_seconds": period.map(|period| period.as_secs_f64()),
-            })
+            });
+            limited(fields, status.limit)
         };
         return json(&queues.iter().map(queue).collect::<Vec<_>>());
     }
