@@ -72,6 +72,11 @@ impl Server {
         self.wait_for_postgres(&initdb);
     }
 
+    /// Returns whether its process has ended.
+    pub(crate) fn is_over(&mut self) -> bool {
+        matches!(self.process.try_wait(), Ok(Some(_)))
+    }
+
     /// A standby of this PostgreSQL, which streams from it.
     pub(crate) fn standby(&self) -> Self {
         let initdb = installed("initdb", "postgresql").unwrap();
@@ -118,9 +123,11 @@ impl Server {
     /// Ends PostgreSQL as a crash would.
     pub(crate) fn crash_postgres(&mut self) {
         // Its children end with it, and leave nothing that a new one would wait for.
-        let pid = self.process.id().to_string();
-        let _ = Command::new("kill").args(["-QUIT", &pid]).status();
-        let _ = self.process.wait();
+        if !self.is_over() {
+            let pid = self.process.id().to_string();
+            let _ = Command::new("kill").args(["-QUIT", &pid]).status();
+            let _ = self.process.wait();
+        }
     }
 
     fn wait_for_postgres(&mut self, initdb: &Path) {
@@ -212,6 +219,7 @@ fn postgres(program: &Path, folder: &Path, port: u16, options: &[&str]) -> Child
         .arg(folder)
         .args(["-h", "127.0.0.1", "-p", &port.to_string()])
         .args(["-c", "fsync=off", "-c", "max_connections=100"])
+        .args(["-c", "max_prepared_transactions=10"])
         .args(options)
         .stderr(Stdio::null())
         .spawn()

@@ -22,6 +22,7 @@ sentences! {
     "a task that is taken again counts once for the rate of its lane" => counts_once,
     "a task that ends before it has begun does not count for the rate of its lane" => never_begun,
     "a task that sleeps lets others pass in a lane with a limit" => lets_pass,
+    "a task that may not begin yet by the rate of its lane lets no later one pass" => keeps_order,
     "limits of lanes can be read and removed" => shown,
     "workers never hold more tasks of a lane than its limit allows, and no more begin than its rate, however many submit, claim and end tasks at the same time" => never_more,
 }
@@ -202,6 +203,19 @@ async fn lets_pass(bench: &Bench) -> CheckResult {
     submit_all(bench, "l", &["1", "2"]).await?;
     submit_all(bench, "r", &["3"]).await?;
     check_ready(bench, "those that are due", &["1", "2", "3"]).await
+}
+
+async fn keeps_order(bench: &Bench) -> CheckResult {
+    limit(bench, "l", TaskLimit::new().concurrency(9).rate(1, LONG)).await?;
+    submit_all(bench, "l", &["1"]).await?;
+    claim_this(bench, "1").await?;
+    let second = bench.submit(in_lane("l", "2")).await?;
+    let third = bench.submit(in_lane("l", "3")).await?;
+    for (task, waits) in [(second, false), (third, true)] {
+        let found = bench.task(task).await?.waits_for_turn();
+        check_equal("whether it waits for its turn", found, waits)?;
+    }
+    Ok(())
 }
 
 async fn shown(bench: &Bench) -> CheckResult {

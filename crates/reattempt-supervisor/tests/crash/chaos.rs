@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use reattempt_supervisor::store::{Filter, Write, WriteResult};
-use reattempt_supervisor::{Client, Fence, Lease, State, TaskId};
+use reattempt_supervisor::{Client, Fence, Lease, State, SubmitError, TaskId};
 
 use crate::killer::{self, Worker};
 use crate::ledger::Ledger;
@@ -53,7 +53,7 @@ enum Blow {
 }
 
 /// How long a worker is suspended: longer than its lease.
-const STOP: Duration = Duration::from_millis(2_500);
+pub(crate) const STOP: Duration = Duration::from_millis(2_500);
 
 /// A worker, and the proxy that stays when it is killed.
 struct Seat {
@@ -230,6 +230,25 @@ fn plan(extent: Extent, chance: &mut StdRng) -> Vec<Blow> {
     blows
 }
 
+/// Submits a task. It may be submitted again.
+pub(crate) async fn submit(client: &Client, order: u32) -> Result<TaskId, SubmitError> {
+    let key = format!("chaos {order}");
+    Ok(if order % 20 == 19 {
+        client.submit(work::late(order).key(key)).await?.id()
+    } else if order % 50 == 18 {
+        client.submit(work::slow(order).key(key)).await?.id()
+    } else if is_trip(order) {
+        client.submit(work::trip(order).key(key)).await?.id()
+    } else {
+        client.submit(work::order(order).key(key)).await?.id()
+    })
+}
+
+/// Returns whether the task waits for a signal.
+pub(crate) const fn is_trip(order: u32) -> bool {
+    order % 2 == 1 && order % 20 != 19
+}
+
 /// Submits the tasks, and sends each trip its signal.
 async fn submit_all(client: Client, extent: Extent, seed: u64) -> Vec<TaskId> {
     let mut chance = StdRng::seed_from_u64(seed ^ 1);
@@ -237,30 +256,10 @@ async fn submit_all(client: Client, extent: Extent, seed: u64) -> Vec<TaskId> {
     let pause = extent.duration * 8 / 10 / extent.tasks;
     let mut signals = Vec::new();
     for order in 0..extent.tasks {
-        let key = format!("chaos {order}");
-        let id = if order % 20 == 19 {
-            client
-                .submit(work::late(order).key(key))
-                .await
-                .unwrap()
-                .id()
-        } else if order % 50 == 18 {
-            client
-                .submit(work::slow(order).key(key))
-                .await
-                .unwrap()
-                .id()
-        } else if order % 2 == 1 {
-            let trip = client.submit(work::trip(order).key(key)).await.unwrap();
-            signals.push(trip.id());
-            trip.id()
-        } else {
-            client
-                .submit(work::order(order).key(key))
-                .await
-                .unwrap()
-                .id()
-        };
+        let id = submit(&client, order).await.unwrap();
+        if is_trip(order) {
+            signals.push(id);
+        }
         orders.push(id);
         if !signals.is_empty() && chance.random_bool(0.7) {
             let nth = chance.random_range(0..signals.len());

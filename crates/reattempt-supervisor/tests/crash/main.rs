@@ -6,6 +6,7 @@
 //! * `-- --kills 0 --store postgres --crowd 10000` gives 10,000 tasks to twelve processes.
 //! * `-- --store postgres --chaos 240` kills, suspends and cuts off three workers for four minutes,
 //!   and restarts their server.
+//! * `-- --store sqlite --hell 1000` gives a database 1,000 faults of its machine and of its neighbours.
 //! * `-- --kills 0 --crowd 0 --gather 5000` kills the worker of a parent that gathers 5000 children.
 //! * `-- --beside [PROGRAM]` runs an earlier build of this test, or itself, beside it; `scripts/rolling` makes one.
 #![expect(
@@ -18,6 +19,8 @@
 mod chaos;
 mod crowd;
 mod gather;
+#[cfg(feature = "postgres")]
+mod hell;
 mod judge;
 mod killer;
 #[path = "../kit/mod.rs"]
@@ -71,6 +74,10 @@ fn main() -> ExitCode {
         gather: value("--gather").map_or(250, |count| count.parse().unwrap()),
         stores: value("--store").map_or_else(stores::all, |store| vec![store]),
     };
+    #[cfg(feature = "postgres")]
+    if arguments.iter().any(|word| word == "--hell") && hell::Machine::of_this_process().is_none() {
+        return hell::run_below_shim();
+    }
     println!("seed {}", options.seed);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for kind in options.stores.clone() {
@@ -87,6 +94,12 @@ fn main() -> ExitCode {
         if let Some(seconds) = value("--chaos").filter(|_| place.is_server()) {
             let extent = chaos::Extent::of(seconds.parse().unwrap());
             runtime.block_on(chaos::run(&mut place, extent, options.seed));
+            continue;
+        }
+        #[cfg(feature = "postgres")]
+        if let (Some(faults), Some(machine)) = (value("--hell"), hell::Machine::of_this_process()) {
+            let faults = faults.parse().unwrap();
+            runtime.block_on(hell::run(&mut place, &machine, faults, options.seed));
             continue;
         }
         // It prunes whatever has ended.

@@ -56,6 +56,15 @@ impl Place {
         }
     }
 
+    /// Returns whether its server has ended.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn is_over(&mut self) -> bool {
+        match &mut self.kept {
+            servers::Kept::Server(server) => server.is_over(),
+            servers::Kept::Folder(_) => false,
+        }
+    }
+
     /// Returns the port of its server.
     #[cfg(feature = "postgres")]
     pub(crate) fn port(&self) -> u16 {

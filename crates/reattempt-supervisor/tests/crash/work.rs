@@ -67,6 +67,12 @@ pub(crate) async fn ship(
     Ok(order)
 }
 
+/// A task without steps.
+#[workflow(max_failures = 1_000_000)]
+pub(crate) async fn fresh(_context: &WorkflowContext) -> Result<(), StepError> {
+    Ok(())
+}
+
 /// An order that waits for a signal.
 #[workflow(max_failures = 1_000_000)]
 pub(crate) async fn trip(context: &WorkflowContext, order: u32) -> Result<u32, StepError> {

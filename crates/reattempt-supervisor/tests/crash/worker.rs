@@ -59,6 +59,7 @@ pub(crate) fn main(words: &[String]) {
         let supervisor = (side != "schedules").then(|| supervisor.start());
         let scheduler = Scheduler::new(&client)
             .register(work::order)
+            .register(work::fresh)
             .register(work::trip)
             .register(work::late)
             .register(work::slow)
