@@ -74,7 +74,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
     for _ in 0..3 {
         let proxy = Proxy::start(place.port(), Arc::clone(&hits)).await;
         let url = format!("postgres://{user}@127.0.0.1:{}/postgres", proxy.port);
-        let worker = Worker::spawn_at(&url, place, &ledger).await;
+        let worker = Worker::spawn_at((&place.kind, &url), &ledger).await;
         seats.push(Seat { proxy, url, worker });
     }
     let submitting = tokio::spawn(submit_all(client.clone(), extent, seed));
@@ -92,7 +92,7 @@ pub(crate) async fn run(place: &mut Place, extent: Extent, seed: u64) {
         match blow {
             Blow::Kill => {
                 seat.proxy.change_process();
-                let new = Worker::spawn_at(&seat.url, place, &ledger).await;
+                let new = Worker::spawn_at((&place.kind, &seat.url), &ledger).await;
                 failures.extend(std::mem::replace(&mut seat.worker, new).kill().await);
             }
             Blow::Cut(cut) => {

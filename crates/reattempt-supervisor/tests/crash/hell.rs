@@ -147,7 +147,7 @@ pub(crate) async fn run(place: &mut Place, machine: &Machine, faults: u32, seed:
         };
         let url = |proxy: &Proxy| format!("postgres://postgres@127.0.0.1:{}/postgres", proxy.port);
         let name = proxy.as_ref().map_or_else(|| place.name.clone(), url);
-        let worker = Worker::spawn_at(&name, place, &ledger).await;
+        let worker = Worker::spawn_at((&place.kind, &name), &ledger).await;
         seats.push(Seat {
             proxy,
             name,
@@ -165,10 +165,7 @@ pub(crate) async fn run(place: &mut Place, machine: &Machine, faults: u32, seed:
         &BLOWS[..5]
     };
     for nth in 0..faults {
-        if place.is_over() {
-            machine.set_full(false);
-            place.restart();
-        }
+        revive(place, machine);
         let blow = *possible.choose(&mut chance).unwrap();
         *counts.entry(blow).or_insert(0) += 1;
         let fault = Duration::from_millis(chance.random_range(FAULT));
@@ -179,7 +176,16 @@ pub(crate) async fn run(place: &mut Place, machine: &Machine, faults: u32, seed:
                 if let Some(proxy) = &mut seat.proxy {
                     proxy.change_process();
                 }
-                let new = Worker::spawn_at(&seat.name, place, &ledger).await;
+                let kind = place.kind.clone();
+                let spawning = Worker::spawn_at((&kind, &seat.name), &ledger);
+                let mut spawning = std::pin::pin!(spawning);
+                let new = loop {
+                    // It needs a server.
+                    match tokio::time::timeout(PAUSE, &mut spawning).await {
+                        Ok(new) => break new,
+                        Err(_) => revive(place, machine),
+                    }
+                };
                 std::mem::replace(&mut seat.worker, new).kill().await;
             }
             Blow::Stop => {
@@ -243,9 +249,7 @@ pub(crate) async fn run(place: &mut Place, machine: &Machine, faults: u32, seed:
     }
     machine.set_clock(0);
     machine.set_full(false);
-    if place.is_over() {
-        place.restart();
-    }
+    revive(place, machine);
     while let Some(passed) = passing.join_next().await {
         passed.unwrap();
     }
@@ -272,6 +276,15 @@ pub(crate) async fn run(place: &mut Place, machine: &Machine, faults: u32, seed:
         of_100(100),
         began.elapsed()
     );
+}
+
+/// Starts a server that has ended.
+fn revive(place: &mut Place, machine: &Machine) {
+    if place.is_over() {
+        // It does not start on a full disk.
+        machine.set_full(false);
+        place.restart();
+    }
 }
 
 /// Kills one of the processes of a server, as the system does when it has no more memory.

@@ -61,9 +61,9 @@ impl Worker {
     }
 
     /// Starts a worker of a store at another address.
-    pub(crate) async fn spawn_at(name: &str, place: &Place, ledger: &Ledger) -> Self {
+    pub(crate) async fn spawn_at(store: (&str, &str), ledger: &Ledger) -> Self {
         let this = std::env::current_exe().unwrap();
-        let mut worker = Self::spawn_with(&this, (&place.kind, name), ledger, 0, "chaos");
+        let mut worker = Self::spawn_with(&this, store, ledger, 0, "chaos");
         worker.says("ready").await;
         worker
     }

@@ -133,7 +133,7 @@ pub(crate) async fn open(kind: &str, name: &str) -> Any {
 
 /// A server may restart, and a proxy may cut, at any moment.
 #[cfg(feature = "postgres")]
-#[reattempt::retry(max = 20, base = "50ms", cap = "500ms")]
+#[reattempt::retry(max = 20, base = "50ms", cap = "4s")]
 async fn connect(
     url: &str,
 ) -> Result<reattempt_supervisor::Postgres, reattempt_supervisor::store::StoreError> {
