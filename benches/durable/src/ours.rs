@@ -45,9 +45,15 @@ async fn ten(context: &WorkflowContext, submitted: Option<u64>) -> Result<u32, S
 }
 
 /// Workflows a second, and the median and the 99th percentile of submit to start.
-pub async fn measure(place: &str, load: Load) -> (f64, Duration, Duration) {
+pub async fn measure(place: &str, is_normal: bool, load: Load) -> (f64, Duration, Duration) {
     let starts = Arc::new(StartTimes(Instant::now(), Mutex::default()));
-    let client = open(place).await;
+    let client = match place.strip_prefix("sqlite://").filter(|_| is_normal) {
+        Some(path) => {
+            let store = reattempt_supervisor::Sqlite::open(Path::new(path)).await;
+            over(store.expect("a store").synchronous_normal().await)
+        }
+        None => open(place).await,
+    };
     let scheduler = Scheduler::new(&client)
         .register(ten)
         .with(Arc::clone(&starts))

@@ -10,12 +10,13 @@ use crate::place::{Kind, Places};
 use crate::table;
 
 /// Who, on what, and what of its durability must be known to compare it.
-const SIDES: [(&str, Kind, &str); 7] = [
+const SIDES: [(&str, Kind, &str); 8] = [
     ("ours", Kind::Postgres, "synchronous_commit = on"),
     ("dbos", Kind::Postgres, "synchronous_commit = on"),
     ("durare", Kind::Postgres, "synchronous_commit = on"),
     ("apalis", Kind::Postgres, "synchronous_commit = on"),
     ("ours", Kind::Sqlite, "WAL, synchronous = FULL"),
+    ("ours, NORMAL", Kind::Sqlite, "WAL, synchronous = NORMAL"),
     ("durare", Kind::Sqlite, "WAL, synchronous = NORMAL"),
     ("apalis", Kind::Sqlite, "WAL, synchronous = OFF"),
 ];
@@ -45,7 +46,11 @@ pub struct Row {
 impl Row {
     /// Whether it is measured with the second pool, too.
     fn has_pool(&self) -> bool {
-        self.kind == Kind::Postgres && self.name != "ours"
+        self.kind == Kind::Postgres && !self.is_ours()
+    }
+
+    pub fn is_ours(&self) -> bool {
+        self.name.starts_with("ours")
     }
 }
 

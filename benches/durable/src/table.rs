@@ -12,9 +12,9 @@ pub fn print(rows: &[Row]) {
             (rate, lowest, highest) => format!("{rate:.0} ({lowest:.0} to {highest:.0})"),
         });
         print_row(row, row.name, row.durability, cells);
-        if row.name == "ours" {
+        if row.is_ours() {
             let times = (0..LOADS.len()).map(|load| beside(row, rows, load));
-            print_row(row, "ours, beside the best peer of the round", "", times);
+            print_row(row, "beside the best peer of the round", "", times);
         }
     }
     println!("\n| ours, submit to start | each step | in flight | median | 99 % |");
@@ -24,8 +24,9 @@ pub fn print(rows: &[Row]) {
             let started: Vec<_> = rounds.iter().filter_map(|one| one.started).collect();
             if !started.is_empty() {
                 println!(
-                    "| {} | {} | {in_flight} | {:.2} ms | {:.2} ms |",
+                    "| {}, {} | {} | {in_flight} | {:.2} ms | {:.2} ms |",
                     row.kind.name(),
+                    row.durability,
                     row.work.name(),
                     median(started.iter().map(|one| one.0)) * 1e3,
                     median(started.iter().map(|one| one.1)) * 1e3,
@@ -56,7 +57,7 @@ fn print_row(row: &Row, name: &str, durability: &str, cells: impl Iterator<Item 
 /// the highest. Ours, which has one pool, is compared with the peers' second, too.
 fn beside(ours: &Row, rows: &[Row], load: usize) -> String {
     let is_beside =
-        |other: &&Row| other.name != "ours" && other.kind == ours.kind && other.work == ours.work;
+        |other: &&Row| !other.is_ours() && other.kind == ours.kind && other.work == ours.work;
     let others: Vec<_> = rows.iter().filter(is_beside).collect();
     let own = ours.measured[..=load]
         .iter()

@@ -277,7 +277,7 @@ pub struct NewTask {
     pub on_failure: OnFailure,
     /// The submission is refused if so many tasks of its queue could run, or wait for their turn.
     pub max_pending: Option<u32>,
-    /// The lane whose tasks run one at a time.
+    /// The lane, which lets one task run at a time, or as many as its limit allows.
     pub lane: Option<String>,
 }
 
@@ -336,7 +336,7 @@ pub struct Task {
     pub failed_ord: i32,
     /// The step whose failure ended the task, or parked it.
     pub failed_seq: Option<i32>,
-    /// The lane whose tasks run one at a time. The task leaves it if its time is over before it has had its
+    /// The lane, which lets one task run at a time, or as many as its limit allows. The task leaves it if its time is over before it has had its
     /// turn.
     pub lane: Option<String>,
     /// How often it has continued as new.
@@ -401,7 +401,7 @@ impl Task {
         header_of(self.headers.as_deref(), name)
     }
 
-    /// Returns whether the task waits until another task of its lane has ended.
+    /// Returns whether the task waits until its lane lets it run.
     pub fn waits_for_turn(&self) -> bool {
         self.state == State::Pending && self.lane.is_some() && self.wake_at == Time::NO_TURN
     }

@@ -12,7 +12,7 @@ use crate::servers::Server;
 use reattempt_supervisor::store::{Change, Filter, Store as _, Write, WriteResult};
 use reattempt_supervisor::{
     Client, Lease, NewTask, Postgres, RecordKind, Scheduler, State, Step, StepError, Task,
-    WorkflowContext, step, workflow,
+    TaskLimit, WorkflowContext, step, workflow,
 };
 
 #[step(retry(idempotent = false))]
@@ -297,12 +297,55 @@ async fn several_schedulers_run_one_task_of_a_lane_at_a_time() {
     assert_eq!(used.len(), 4);
 }
 
-/// Returns the time in microseconds that 99 of 100 tasks without a lane wait at most.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_task_waits_for_ever_while_limits_change() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
+    let limiting = Client::new(Postgres::connect(&server.url()).await.unwrap());
+    let mut schedulers = Vec::new();
+    for _ in 0..3 {
+        let own = Client::new(Postgres::connect(&server.url()).await.unwrap());
+        let scheduler = Scheduler::new(&own).register(plain).at_once(8);
+        schedulers.push(scheduler.start().unwrap());
+    }
+    let submitting = async {
+        let mut tasks = Vec::new();
+        for nth in 0..240 {
+            let task = plain(1).lane(format!("lane {}", nth % 4));
+            tasks.push(client.submit(task).await.unwrap());
+        }
+        tasks
+    };
+    let changing = async {
+        for nth in 0..30 {
+            let limit = TaskLimit::new().concurrency(nth % 4);
+            let limit = limit.rate(5, Duration::from_millis(100));
+            limiting.limit_lanes("lane *", limit).await.unwrap();
+        }
+        // The last word, while tasks still come.
+        let many = TaskLimit::new().concurrency(4);
+        limiting.limit_lanes("lane *", many).await.unwrap();
+    };
+    let (tasks, ()) = tokio::join!(submitting, changing);
+    for task in tasks {
+        let ended = tokio::time::timeout(Duration::from_secs(60), task.wait()).await;
+        ended.expect("it waits for ever").unwrap();
+    }
+    for scheduler in schedulers {
+        scheduler.stop(Duration::from_secs(5)).await;
+    }
+    assert_eq!(client.repair().await.unwrap(), 0);
+}
+
+/// Returns the time in microseconds that 99 of 100 tasks wait at most that have a lane each.
 async fn waits(server: &Server, client: &Client, tasks: usize) -> i64 {
     let store = Postgres::connect(&server.url()).await.unwrap();
     let mut handles = Vec::new();
-    for _ in 0..tasks {
-        handles.push(client.submit(plain(10)).await.unwrap());
+    for nth in 0..tasks {
+        let task = plain(10).lane(format!("own {nth}"));
+        handles.push(client.submit(task).await.unwrap());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let mut waits = Vec::new();
@@ -336,6 +379,9 @@ async fn a_lane_with_many_tasks_delays_no_other_task() {
                 .unwrap(),
         );
     }
+    let limit = TaskLimit::new().concurrency(3);
+    let limit = limit.rate(50, Duration::from_secs(1));
+    client.limit_lanes("*", limit).await.unwrap();
     let alone = waits(&server, &client, 500).await;
     let many = (0..10_000).map(|_| plain(10).lane("many"));
     client.submit_many(many).await.unwrap();

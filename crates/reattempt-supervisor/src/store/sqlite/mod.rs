@@ -110,6 +110,24 @@ impl Sqlite {
         })
     }
 
+    /// Sets `synchronous = NORMAL` for the writes of this process: a commit returns before it is on the disk, which a
+    /// disk with slow `fdatasync` makes many times faster. Without it they run with `FULL`.
+    ///
+    /// Nothing is lost when processes die. When the machine loses power, or its system crashes, the commits of the
+    /// last moments may be gone, in the order from the newest back, and the file is not damaged. So a task that was
+    /// submitted may not be there: submit again what has no end. A step that was carried out may run again, with the
+    /// same key. A signal that was accepted may not come.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the thread of the store has ended.
+    pub async fn synchronous_normal(self) -> Result<Self, StoreError> {
+        let set =
+            |connection: &mut Connection| connection.pragma_update(None, "synchronous", "normal");
+        self.writer.call(set).await?;
+        Ok(self)
+    }
+
     /// Stores a task in a transaction of the application.
     pub(crate) fn submit(
         connection: &Connection,
@@ -336,6 +354,21 @@ mod tests {
 
     use super::*;
     use crate::store::ErrorKind;
+
+    #[tokio::test]
+    async fn commits_are_on_the_disk_unless_the_program_says_so() {
+        let file = std::env::temp_dir().join(format!("retry-normal-{}.db", std::process::id()));
+        let _ = std::fs::remove_file(&file);
+        let store = Sqlite::open(&file).await.unwrap();
+        let asked = |connection: &mut Connection| {
+            connection.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0))
+        };
+        assert_eq!(store.writer.call(asked).await.unwrap(), 2);
+        let store = store.synchronous_normal().await.unwrap();
+        assert_eq!(store.writer.call(asked).await.unwrap(), 1);
+        drop(store);
+        std::fs::remove_file(&file).unwrap();
+    }
 
     /// The clock stands still, and goes on by itself while the thread of the store is busy.
     #[tokio::test(start_paused = true)]
