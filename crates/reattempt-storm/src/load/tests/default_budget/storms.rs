@@ -227,3 +227,19 @@ fn the_default_policy_comes_back() {
     assert_eq!((tally.never, tally.late), (0, 0), "{with:?}, {alone:?}");
     assert!(tally.lost < 1.0, "{with:?}, {alone:?}");
 }
+
+/// The last column of that table.
+#[test]
+fn a_short_fault_is_not_felt() {
+    let mut storm = Storm::outage(52.0);
+    storm.trigger.kind = Kind::Errors;
+    storm.trigger.time = secs(20)..secs(20) + Duration::from_millis(300);
+    let failed = |rule: Rule| {
+        let outcome = storm.play(&rule.clients(5, 10), 1);
+        (1.0 - outcome.succeeded) * 52.0 * 500.0
+    };
+    assert!(failed(Rule::NoRetry) > 10.0);
+    for rule in [Rule::NoBudget, Rule::Default] {
+        assert!(failed(rule) < 5.0);
+    }
+}
