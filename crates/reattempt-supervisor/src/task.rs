@@ -587,7 +587,7 @@ pub struct Signal {
     pub payload: String,
 }
 
-/// A step that a worker runs, as the worker reported it.
+/// A step that a worker runs, as the worker reported it, or one for agents that waits for their answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunningStep {
     /// The task.
@@ -596,11 +596,11 @@ pub struct RunningStep {
     pub seq: i32,
     /// The fence of the worker.
     pub fence: Fence,
-    /// The worker.
+    /// The worker; of agents their queue, the attempt, and whether one of them has taken it.
     pub worker: WorkerId,
     /// The name of the step.
     pub name: String,
-    /// When it began.
+    /// When it began, or agents might take it.
     pub since: Time,
     /// A supervisor gives the task to another worker after this time.
     pub due: Option<Time>,

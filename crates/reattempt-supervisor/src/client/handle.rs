@@ -39,7 +39,7 @@ pub struct Progress {
     pub task: Task,
     /// Its records so far.
     pub history: Vec<Record>,
-    /// The steps that run, if they have run for a quarter of a second.
+    /// The steps that run, if they have run for a quarter of a second, and those that agents have or may take.
     pub running: Vec<RunningStep>,
     /// Its steps that have failed, and how often.
     pub failures: Vec<FailingStep>,
@@ -70,7 +70,10 @@ impl<T> TaskHandle<T> {
         let history = self.client.read(|store| store.history(self.id)).await?;
         let failures = self.client.read(|store| store.failures(self.id)).await?;
         let running = match task.state {
-            State::Processing => self.client.read(|store| store.running(self.id)).await?,
+            // A task may wait for agents.
+            State::Pending | State::Processing | State::Waiting => {
+                self.client.read(|store| store.running(self.id)).await?
+            }
             _ => Vec::new(),
         };
         let notes = self.client.read(|store| store.notes(self.id)).await?;

@@ -16,7 +16,7 @@ use reattempt::Policy;
 use reattempt_supervisor::store::{Resolution, Verdict};
 use reattempt_supervisor::{
     AgentError, Client, Memory, Postgres, Scheduler, SchedulerHandle, State, Step, StepError,
-    SubmitError, Supervisor, SupervisorHandle, TaskId, WorkflowContext, step, workflow,
+    SubmitError, Supervisor, SupervisorHandle, TaskHandle, TaskId, WorkflowContext, step, workflow,
 };
 use serde_json::Value;
 use tokio_postgres::error::SqlState;
@@ -157,6 +157,19 @@ async fn fail(agent: &tokio_postgres::Client, (call, attempt): (i64, i32), verdi
     row.unwrap().get(0)
 }
 
+/// Waits until agents may take the only step of a task, and returns what its progress says of them.
+async fn agents_of(task: &TaskHandle<String>) -> String {
+    loop {
+        let running = task.progress().await.unwrap().running;
+        if let [step] = &running[..] {
+            assert_eq!(step.name, "render");
+            assert_eq!(step.due.is_some(), step.worker.0.ends_with(" taken"));
+            return step.worker.0.clone();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_finishes_a_step_and_the_policy_judges_failures() {
     let Some(server) = Server::postgres() else {
@@ -168,7 +181,9 @@ async fn an_agent_finishes_a_step_and_the_policy_judges_failures() {
         .submit(film("sea".to_owned()).key("one"))
         .await
         .unwrap();
+    assert_eq!(agents_of(&task).await, "agents of gpu: attempt 1, offered");
     let first = take(&agent, "gpu", 20.0).await;
+    assert_eq!(agents_of(&task).await, "agents of gpu: attempt 1, taken");
     assert_eq!(
         (first["step"].as_str(), &first["input"]),
         (Some("render"), &serde_json::json!(["sea"]))
@@ -199,6 +214,7 @@ async fn an_agent_finishes_a_step_and_the_policy_judges_failures() {
             .unwrap()
     );
     assert_eq!(task.wait().await.unwrap(), "waves");
+    assert_eq!(task.progress().await.unwrap().running, []);
 
     let task = client
         .submit(film("fire".to_owned()).key("two"))

@@ -916,9 +916,15 @@ pub(super) const SIGNALS_PAGE: &str =
      ) AS page ON true
      WHERE run.id = $1 ORDER BY page.id";
 
+/// The steps that a worker runs, and those that agents have or may take.
 pub(super) const RUNNING_STEPS: &str = "SELECT run_id, seq, line.fence, worker, name, since, due
      FROM retry_running AS line JOIN retry_run AS run ON run.id = run_id
-     WHERE run_id = $1 AND line.fence = run.fence AND state + 0 = 1 ORDER BY seq";
+     WHERE run_id = $1 AND line.fence = run.fence AND state + 0 = 1
+     UNION ALL
+     SELECT run_id, seq, run.fence, format('agents of %s: attempt %s, %s', call.queue, attempt,
+         CASE call.state WHEN 1 THEN 'taken' ELSE 'offered' END), step, offered_at, call.complete_by
+     FROM retry_call AS call JOIN retry_run AS run ON run.id = run_id
+     WHERE run_id = $1 AND call.state IN (0, 1) AND run.state + 0 IN (0, 1, 2) ORDER BY seq";
 
 // A notification writes to the log. It does not outlive the server, so it need not wait for the
 // disk.
