@@ -53,6 +53,8 @@ CREATE TABLE retry_run (
     -- How often the task has continued as new, and when it last did.
     generation   INTEGER  NOT NULL DEFAULT 0,
     continued_at BIGINT,
+    -- Which task it is a fork of, as JSON.
+    origin       TEXT,
     UNIQUE (workflow, idem_key)
     -- Room for the versions of a task on its page.
 ) WITH (fillfactor = 50);

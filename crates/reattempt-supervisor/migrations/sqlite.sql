@@ -54,6 +54,8 @@ CREATE TABLE retry_run (
     -- How often the task has continued as new, and when it last did.
     generation   INTEGER NOT NULL DEFAULT 0,
     continued_at INTEGER,
+    -- Which task it is a fork of, as JSON.
+    origin       TEXT,
     UNIQUE (workflow, idem_key)
 );
 -- Claims read the tasks of one workflow and version, so that others cost nothing.

@@ -1,6 +1,7 @@
 //! The side of the callers: they submit tasks, follow them, send signals, and cancel.
 
 mod ends;
+mod fork;
 mod handle;
 mod in_transaction;
 mod submit_error;

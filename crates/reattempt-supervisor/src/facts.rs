@@ -18,6 +18,8 @@ impl Task {
             };
             format!("{lane}{turn}")
         });
+        let origin = self.origin.as_ref();
+        let origin = origin.map(|of| format!("task {}, from step {}", of.task, of.seq));
         let direction = (self.direction != Direction::Forward).then_some(self.direction.as_str());
         let deaths = (self.deaths > 0).then(|| format!("{} of its workers in a row", self.deaths));
         let key_free_at = self.key_free_at();
@@ -28,6 +30,7 @@ impl Task {
                 Some(format!("{} {}", self.workflow, self.version)),
             ),
             ("generation", generation),
+            ("fork of", origin),
             ("key", Some(self.key.clone())),
             (
                 "queue",

@@ -157,8 +157,8 @@ pub use store::task_limit::TaskLimit;
 pub use store::{Ending, Filter};
 pub use supervisor::{Supervisor, SupervisorHandle};
 pub use task::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Record, RecordKind,
-    RunningStep, Signal, State, Task, TaskId, UnknownState, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Origin, Record,
+    RecordKind, RunningStep, Signal, State, Task, TaskId, UnknownState, WorkerId,
 };
 pub use time::{ParseTimeError, Time};
 pub use workflow::{Workflow, WorkflowFn};

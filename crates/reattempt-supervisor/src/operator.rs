@@ -2,9 +2,10 @@
 
 use tokio::task::JoinSet;
 
-use crate::client::{Client, SubmitError};
+use crate::client::{Client, SubmitError, TaskHandle};
 use crate::store::{AdminCommand, Filter, Write};
-use crate::task::TaskId;
+use crate::task::{OperatorNote, TaskId};
+use crate::time::Time;
 
 /// How many tasks a command by filter may have.
 const MOST: u64 = 10_000;
@@ -64,6 +65,30 @@ impl Operator {
     /// Fails if there is no such task, if it has not failed, or if the store has an error.
     pub async fn resubmit(&self, task: TaskId) -> Result<(), SubmitError> {
         self.send(task, &AdminCommand::Resubmit).await
+    }
+
+    /// Stores a fork of a task as [`Client::fork`] does. The note is one of the fork.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Client::fork`] does.
+    pub async fn fork<T>(
+        &self,
+        task: TaskId,
+        step: i32,
+        key: impl Into<String>,
+    ) -> Result<TaskHandle<T>, SubmitError> {
+        let note = OperatorNote {
+            seq: None,
+            verdict: "fork".to_owned(),
+            by: self.by.clone(),
+            why: self.why.clone(),
+            at: Time::default(),
+        };
+        let fork = self
+            .client
+            .fork_with_note(task, (step, key.into()), Some(note));
+        fork.await
     }
 
     /// Undoes the steps of a task as [`Client::undo`] does.

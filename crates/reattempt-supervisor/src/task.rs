@@ -126,6 +126,11 @@ impl State {
         self.is_final() && !matches!(self, Self::Parked)
     }
 
+    /// Returns whether the task has ended and its records are there.
+    pub(crate) const fn can_be_forked(self) -> bool {
+        self.has_ended() && !matches!(self, Self::Pruned)
+    }
+
     /// Returns whether a task that gets into this state has a line in the feed of ends.
     pub(crate) const fn is_end(self) -> bool {
         self.is_final() && !matches!(self, Self::Pruned)
@@ -343,10 +348,64 @@ pub struct Task {
     pub generation: i32,
     /// When it last continued as new.
     pub continued_at: Option<Time>,
+    /// Which task it is a fork of.
+    pub origin: Option<Origin>,
     /// When it was submitted.
     pub created_at: Time,
     /// When it last changed. If it is [pruned](State::Pruned), until when its line stays.
     pub updated_at: Time,
+}
+
+/// What a fork has from the task that it was forked from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The original.
+    pub task: TaskId,
+    /// The number of the step that the fork runs anew, with what follows.
+    pub seq: i32,
+    /// The place of the last record that is a copy; -1 if none is.
+    pub ord: i32,
+    /// When the workflow of the original began: what a workflow gets as the time before its first result.
+    #[serde(with = "as_micros")]
+    pub began: Time,
+    /// Where the random numbers of calls up to a number begin, the lowest numbers first. The copies may have
+    /// been made with them.
+    pub seeds: Vec<(i32, u64)>,
+}
+
+impl Origin {
+    /// Returns whether it is a fork of a task from a step on.
+    pub(crate) fn is_of(&self, task: TaskId, seq: i32) -> bool {
+        (self.task, self.seq) == (task, seq)
+    }
+
+    /// Returns the text that a database keeps.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    /// Reads the text that a database keeps.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn read(json: Option<&str>) -> serde_json::Result<Option<Self>> {
+        json.map(serde_json::from_str).transpose()
+    }
+}
+
+/// A time as a number: its text has no microseconds.
+mod as_micros {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use crate::time::Time;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub(super) fn serialize<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_i64(time.as_micros())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {
+        i64::deserialize(from).map(Time::from_micros)
+    }
 }
 
 /// Returns a task that a worker holds, for tests.
@@ -381,6 +440,7 @@ pub(crate) fn processing_task() -> Task {
         lane: None,
         generation: 0,
         continued_at: None,
+        origin: None,
         created_at: Time::default(),
         updated_at: Time::default(),
     }
@@ -404,6 +464,23 @@ impl Task {
     /// Returns whether the task waits until its lane lets it run.
     pub fn waits_for_turn(&self) -> bool {
         self.state == State::Pending && self.lane.is_some() && self.wake_at == Time::NO_TURN
+    }
+
+    /// Returns where the copies among its records are from. The next generation has none.
+    pub(crate) fn copies(&self) -> Option<&Origin> {
+        self.origin.as_ref().filter(|_| self.generation == 0)
+    }
+
+    /// Returns when its workflow began: the time before its first result.
+    pub(crate) fn began(&self) -> Time {
+        let began = self.copies().map(|origin| origin.began);
+        self.continued_at.or(began).unwrap_or(self.created_at)
+    }
+
+    /// Returns where the random number of a call begins that the original has made, too.
+    pub(crate) fn seed_of_copy(&self, seq: i32) -> Option<u64> {
+        let mut seeds = self.copies()?.seeds.iter();
+        seeds.find(|(to, _)| seq <= *to).map(|(_, seed)| *seed)
     }
 
     /// Returns the version whose arguments the task has: `None` if it has continued as new with other ones, or
@@ -555,7 +632,7 @@ pub struct OperatorNote {
     /// The number of the step; `None` if the operator spoke of the whole task.
     pub seq: Option<i32>,
     /// `not done`, `done` or `undo` of a step; `cancel`, `park`, `resubmit`, `undo` or
-    /// `give up` of the task.
+    /// `give up` of the task; `fork` of a task that is a fork.
     pub verdict: String,
     /// The operator.
     pub by: String,

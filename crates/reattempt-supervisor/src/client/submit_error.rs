@@ -24,6 +24,8 @@ pub enum SubmitError {
     Limit(String),
     /// Another number of tasks fits than was expected.
     NotExpected(String),
+    /// A task cannot be forked from this step, or under this key.
+    Fork(String),
     /// There is no task with this number.
     UnknownTask(TaskId),
     /// The task has no such step that has failed, or whose outcome is unknown.
@@ -42,7 +44,8 @@ impl fmt::Display for SubmitError {
             Self::TooLarge(message)
             | Self::Schedule(message)
             | Self::Limit(message)
-            | Self::NotExpected(message) => f.write_str(message),
+            | Self::NotExpected(message)
+            | Self::Fork(message) => f.write_str(message),
             Self::QueueFull(queue, most) => write!(
                 f,
                 "{most} tasks wait in the queue `{queue}`, the most that it may have: submit later, start \
@@ -55,7 +58,7 @@ impl fmt::Display for SubmitError {
             ),
             Self::NotAllowed(task, state) => {
                 let hint = match state {
-                    State::Parked => "resubmit it first",
+                    State::Parked => "resubmit it first, or give it up",
                     State::Pruned => "it has ended, and only its key is left",
                     state if state.is_final() => "it has ended",
                     _ => "it has not ended",

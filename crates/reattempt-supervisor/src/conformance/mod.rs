@@ -12,6 +12,7 @@ mod children;
 mod claims;
 mod commands;
 mod feed;
+mod forks;
 mod generations;
 mod lane_limits;
 mod lanes;
@@ -66,6 +67,7 @@ pub async fn check(make: impl AsyncFn() -> [Arc<dyn Store>; 2]) -> Result<(), Br
         signals::SENTENCES,
         children::SENTENCES,
         generations::SENTENCES,
+        forks::SENTENCES,
         lanes::SENTENCES,
         lane_limits::SENTENCES,
         commands::SENTENCES,

@@ -62,6 +62,7 @@ async fn stores_it(bench: &Bench) -> CheckResult {
         lane: None,
         generation: 0,
         continued_at: None,
+        origin: None,
         created_at: task.created_at,
         updated_at: task.created_at,
     };

@@ -11,13 +11,16 @@ use super::workflow_context::{Place, WorkflowContext};
 use crate::payload::{storable, too_large};
 use crate::store::last_outcome::Milestone;
 use crate::store::{StoreError, Write};
-use crate::task::{NewTask, Record, RecordKind, State, Task, TaskId};
+use crate::task::{CHILD_ENDED, NewTask, Record, RecordKind, Signal, State, Task, TaskId};
 
 /// How many outcomes one record has at most.
 const CHUNK: usize = 100;
 
 /// With this begin the names under which starts of children are counted; no step has such a name.
 const CHILD: &str = "\0";
+
+/// With this begin the names of the records of starts; no step has such a name.
+const START: &str = "start ";
 
 /// What the record of a start names as its compensation, unless the child is detached.
 const END_CHILD: &str = "end the child";
@@ -34,8 +37,12 @@ pub(crate) struct StartedChild {
 }
 
 impl StartedChild {
-    fn of(record: &Record) -> Option<Self> {
-        let id = record.result.as_deref()?.parse().ok()?;
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        let id = record
+            .result
+            .as_deref()
+            .filter(|_| record.name.starts_with(START));
+        let id = id?.parse().ok()?;
         Some(Self {
             task: TaskId(id),
             seq: record.seq,
@@ -94,7 +101,7 @@ impl WorkflowContext {
         new: impl FnOnce(String) -> Result<NewTask, StoreError> + Send,
     ) -> impl Future<Output = TaskId> + Send {
         let place = Place::new(self);
-        let name = format!("start {workflow}");
+        let name = format!("{START}{workflow}");
         let nth = self
             .inner
             .journal()
@@ -260,6 +267,9 @@ impl WorkflowContext {
         for id in children.iter().take(CHUNK) {
             let outcome = match store.task(*id).await {
                 Ok(Some(task)) if !task.state.has_ended() => {
+                    if let Some(stop) = self.unheard(*id) {
+                        self.stop(stop).await;
+                    }
                     self.inner.ended_children().remove(id);
                     return None;
                 }
@@ -280,6 +290,21 @@ impl WorkflowContext {
             outcomes.push(outcome);
         }
         Some(outcomes)
+    }
+
+    /// Returns the stop for a child of the original of this fork that goes on: it tells nobody else that it has
+    /// ended.
+    fn unheard(&self, child: TaskId) -> Option<Stop> {
+        let origin = self.inner.task.copies()?;
+        let id = child.to_string();
+        let is_end = |signal: &Signal| signal.name == CHILD_ENDED && signal.payload == id;
+        if self.inner.signals().iter().any(is_end) {
+            return None;
+        }
+        Some(Stop::Refused(format!(
+            "child {child} goes on, and was started by task {}, of which this one is a fork: resubmit this one when it has ended",
+            origin.task
+        )))
     }
 
     /// Parks the task if an engine keeps its record.

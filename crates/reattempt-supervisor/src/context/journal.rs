@@ -22,6 +22,8 @@ const LONG: usize = 100;
 pub(crate) struct Journal {
     next_seq: i32,
     next_ord: i32,
+    /// The place of the last record that is a copy; -1 if the task is not a fork.
+    copied: i32,
     /// How many calls of each name the workflow has made.
     calls: HashMap<Cow<'static, str>, u32>,
     /// The outcomes of calls, by number: recorded ones, and new ones until the workflow gets them.
@@ -147,6 +149,7 @@ impl Journal {
         Self {
             next_seq: 0,
             next_ord: 0,
+            copied: -1,
             calls: HashMap::new(),
             outcomes: HashMap::new(),
             begun: HashMap::new(),
@@ -176,6 +179,11 @@ impl Journal {
             failures: Vec::new(),
             last: None,
         }
+    }
+
+    /// Notes up to which place the records of a fork are copies: the original undoes those.
+    pub(crate) const fn note_copies(&mut self, to: i32) {
+        self.copied = to;
     }
 
     /// Adds the history of the task, in any order, before the workflow is polled first.
@@ -343,7 +351,8 @@ impl Journal {
     /// Queues an outcome for the workflow.
     fn deliver(&mut self, record: Record) {
         self.note_undoable(&record);
-        if record.result.is_some() {
+        // The signals of a copy came to the original.
+        if record.result.is_some() && record.ord > self.copied {
             match self.received.get_mut(&record.name) {
                 Some(received) => *received = received.saturating_add(1),
                 None => drop(self.received.insert(record.name.clone(), 1)),
@@ -365,7 +374,7 @@ impl Journal {
         }
     }
 
-    /// Returns how many outcomes of this name have a result.
+    /// Returns how many outcomes of this name have a result, without copies.
     pub(crate) fn count_received(&self, name: &str) -> usize {
         self.received.get(name).copied().unwrap_or_default()
     }
@@ -580,11 +589,11 @@ impl Journal {
     }
 
     /// Returns the record of step `seq` if it was done, or has begun and not ended, and was not
-    /// undone.
+    /// undone. A copy is not this task's to undo.
     pub(crate) fn record_to_undo(&self, seq: i32) -> Option<&Record> {
         let record = self.outcomes.get(&seq).or_else(|| self.begun.get(&seq))?;
-        let has_failed = record.kind == RecordKind::Failed;
-        (self.closed && !has_failed && !self.undone.contains(&seq)).then_some(record)
+        let is_own = record.kind != RecordKind::Failed && record.ord > self.copied;
+        (self.closed && is_own && !self.undone.contains(&seq)).then_some(record)
     }
 
     /// Returns the step whose failure ended the workflow with this error: the newest one with an

@@ -147,10 +147,7 @@ impl Inner {
             resources,
             limits,
             steps,
-            journal: Mutex::new(Journal::new(
-                task.direction,
-                task.continued_at.unwrap_or(task.created_at),
-            )),
+            journal: Mutex::new(Journal::new(task.direction, task.began())),
             engine_calls: None,
             codec: None,
             store: None,
@@ -185,6 +182,18 @@ impl Inner {
             store: Some(store),
             ..self
         }
+    }
+
+    /// Adds the history of the task before the workflow is polled first.
+    pub(crate) fn load(&self, history: Vec<Record>) {
+        if let Some(origin) = self.task.copies() {
+            self.journal().note_copies(origin.ord);
+            // Children tell only the original that they have ended.
+            let copies = history.iter().filter(|record| record.ord <= origin.ord);
+            let children = copies.filter_map(StartedChild::of).map(|child| child.task);
+            self.ended_children().extend(children);
+        }
+        self.journal().load(history);
     }
 
     /// Returns a record as the store keeps it.
@@ -379,7 +388,9 @@ impl WorkflowContext {
     /// Returns a random number. When the workflow runs again, this returns the same number.
     pub fn random(&self) -> u64 {
         let seq = self.inner.journal().next_seq();
-        mix(self.inner.identity.seed() ^ u64::from(seq.unsigned_abs()))
+        let seed = self.inner.task.seed_of_copy(seq);
+        let seed = seed.unwrap_or_else(|| self.inner.identity.seed());
+        mix(seed ^ u64::from(seq.unsigned_abs()))
     }
 
     /// Returns whether the task is undone, so that its finished steps hand over their

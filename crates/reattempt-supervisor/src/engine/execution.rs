@@ -107,6 +107,7 @@ impl Execution {
             lane: None,
             generation: 0,
             continued_at: None,
+            origin: None,
             created_at: task.started_at,
             updated_at: task.started_at,
         };

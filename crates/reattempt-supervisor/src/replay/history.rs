@@ -9,7 +9,7 @@ use crate::client::{Client, Progress, SubmitError};
 use crate::identity::Identity;
 use crate::store::Salt;
 use crate::task::{
-    DEFAULT_QUEUE, Direction, Fence, OnFailure, Record, RecordKind, State, Task, TaskId,
+    DEFAULT_QUEUE, Direction, Fence, OnFailure, Origin, Record, RecordKind, State, Task, TaskId,
 };
 use crate::time::Time;
 
@@ -33,6 +33,9 @@ pub struct History {
     generation: i32,
     #[serde(default)]
     continued_at: Option<i64>,
+    /// Which records are copies, if it is a fork.
+    #[serde(default)]
+    origin: Option<Origin>,
     /// The name of the work: the keys of its steps come from it.
     identity: String,
     /// Where its random numbers begin.
@@ -106,6 +109,7 @@ impl History {
             created_at: task.created_at.as_micros(),
             generation: task.generation,
             continued_at: task.continued_at.map(Time::as_micros),
+            origin: task.origin,
             identity: identity.to_string(),
             random: identity.seed(),
             records: history.into_iter().map(line).collect::<Result<_, _>>()?,
@@ -222,6 +226,7 @@ impl History {
             lane: None,
             generation: self.generation,
             continued_at: self.continued_at.map(Time::from_micros),
+            origin: self.origin.clone(),
             created_at: at,
             updated_at: at,
         }

@@ -98,7 +98,7 @@ impl Pass {
             RunningSteps::new(WorkerId(String::new()), Observers::default()),
         );
         let inner = Arc::new(inner.for_replay());
-        inner.journal().load(history.to_records());
+        inner.load(history.to_records());
         let message = |stop: Stop| stop.message().to_owned();
         let rest = poll(&inner, run_fn).map_err(message)?;
         let continues = matches!(rest, Rest::Continues);

@@ -55,7 +55,7 @@ pub(super) async fn load(inner: &Inner, known: Known, shared: &Shared) -> Result
                 break;
             }
         }
-        inner.journal().load(history);
+        inner.load(history);
     }
     if known.has_signals {
         loop {

@@ -143,6 +143,11 @@ impl SharedCodec {
     fn encode_write(&self, write: &Write) -> Result<Write, StoreError> {
         Ok(match write {
             Write::Submit(new) => Write::Submit(Box::new(self.encode_task(new)?)),
+            Write::Fork(fork) => {
+                let mut fork = fork.clone();
+                fork.new = self.encode_task(&fork.new)?;
+                Write::Fork(fork)
+            }
             Write::Record(lease, record) => {
                 Write::Record(*lease, Box::new(self.encode_record(record)?))
             }

@@ -3,6 +3,7 @@
 mod children;
 mod commands;
 mod feed;
+mod forks;
 mod generations;
 mod lanes;
 mod retention;
@@ -327,6 +328,7 @@ impl Tables {
     fn apply_to_task(&mut self, write: Write, now: Time) -> WriteResult {
         match write {
             Write::Submit(new) => self.submit(*new, now),
+            Write::Fork(fork) => self.fork(*fork, now),
             Write::Claim(claim) => self.claim(&claim, now),
             Write::Record(lease, record) => {
                 self.write_held(lease, now, |tables, _| tables.record(lease, *record, now))
@@ -517,6 +519,7 @@ impl Tables {
             lane: new.lane,
             generation: 0,
             continued_at: None,
+            origin: None,
             created_at: now,
             updated_at: now,
         };

@@ -6,6 +6,7 @@ mod encoded;
 mod error;
 pub(crate) mod expiry;
 mod feed;
+pub(crate) mod fork;
 pub(crate) mod lane_limits;
 pub(crate) mod last_outcome;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
@@ -51,6 +52,7 @@ pub(crate) use error::panic_text;
 pub use error::{ErrorKind, StoreError};
 pub use expiry::{Expiry, Overdue};
 pub use feed::{Ending, FeedCursor, FeedGap, FeedPage};
+pub use fork::Fork;
 pub use next_state::{Counts, Failure, NextState};
 pub use page::Page;
 pub use queues::QueueStatus;

@@ -48,21 +48,8 @@ impl<W> Submission<W> {
         // A submission without a key has one, too, so that the writer can repeat it.
         if new.key.is_empty() {
             new.key = random_key(Time::of_this_machine());
-        } else if is_of_store(&new.key) {
-            return Err(StoreError::lasting(format!(
-                "keys that begin with `~` are those of the store; use another key for `{}`",
-                new.key
-            )));
         }
-        let lane = new.lane.as_deref().unwrap_or_default();
-        for (what, name) in [("key", &*new.key), ("lane", lane), ("queue", &new.queue)] {
-            if name.len() > LONGEST_NAME {
-                return Err(StoreError::lasting(format!(
-                    "the {what} has {} bytes, and may have {LONGEST_NAME}: use a shorter one, such as a hash",
-                    name.len()
-                )));
-            }
-        }
+        check_names(&new)?;
         if let Some(headers) = &new.headers {
             let object =
                 serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(headers);
@@ -250,6 +237,26 @@ impl<W> fmt::Debug for Submission<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Submission").field(&self.new).finish()
     }
+}
+
+/// Returns an error if a task cannot have its key, lane or queue.
+pub(crate) fn check_names(new: &NewTask) -> Result<(), StoreError> {
+    if is_of_store(&new.key) {
+        return Err(StoreError::lasting(format!(
+            "keys that begin with `~` are those of the store; use another key for `{}`",
+            new.key
+        )));
+    }
+    let lane = new.lane.as_deref().unwrap_or_default();
+    for (what, name) in [("key", &*new.key), ("lane", lane), ("queue", &new.queue)] {
+        if name.len() > LONGEST_NAME {
+            return Err(StoreError::lasting(format!(
+                "the {what} has {} bytes, and may have {LONGEST_NAME}: use a shorter one, such as a hash",
+                name.len()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Returns an error if a task has other arguments than a strict submission.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::fork::Fork;
 use super::next_state::Counts;
 use super::retention::Retention;
 use super::schedules::ScheduleWrite;
@@ -20,6 +21,11 @@ pub enum Write {
     /// [`WriteResult::Submitted`], or [`WriteResult::QueueFull`] if it has a
     /// [`max_pending`](NewTask::max_pending) and its queue is full.
     Submit(Box<NewTask>),
+    /// Stores a task with copies of the outcomes of another one, which has ended with this fence, up to a
+    /// place. The copies have the fence 0, and nothing that undoes them. Returns [`WriteResult::Submitted`],
+    /// also if the fork is there already; [`WriteResult::KeyTaken`] if another task has its key; or
+    /// [`WriteResult::Lost`] if the original has gone on or was pruned.
+    Fork(Box<Fork>),
     /// Claims tasks that may run now. A lower priority goes first, then an earlier wake-up time. Where
     /// a worker has several queues, the priority alone counts. It takes no more tasks of a queue than
     /// its limit allows, even if other workers claim at the same time. Returns
@@ -108,6 +114,7 @@ impl Write {
             // worker that knows reports it itself.
             Self::Change(_, change) => !change.state.is_final(),
             Self::Submit(_)
+            | Self::Fork(_)
             | Self::Start(..)
             | Self::EndChildren { .. }
             | Self::Continue(..)
@@ -136,6 +143,7 @@ impl Write {
             | Self::Continue(lease, _)
             | Self::Change(lease, _) => Some(lease.task),
             Self::Signal { task, .. } | Self::Admin(task, _) => Some(*task),
+            Self::Fork(fork) => Some(fork.origin.task),
             _ => None,
         }
     }
@@ -199,7 +207,11 @@ impl Write {
     pub const fn may_wait_for_others(&self) -> bool {
         matches!(
             self,
-            Self::Submit(_) | Self::Schedule(_) | Self::Signal { .. } | Self::Admin(..)
+            Self::Submit(_)
+                | Self::Fork(_)
+                | Self::Schedule(_)
+                | Self::Signal { .. }
+                | Self::Admin(..)
         )
     }
 }
@@ -219,12 +231,13 @@ pub enum WriteResult {
     Written(LeaseStatus),
     /// The child is stored, and the worker still holds the task.
     Started(LeaseStatus, TaskId),
-    /// The store has not started the child, and has written nothing: this task, which is no child of the parent,
-    /// has its key.
+    /// The store has not stored the child or the fork, and has written nothing: this task, which is no child of the
+    /// parent or not the same fork, has its key.
     KeyTaken(TaskId),
     /// The worker still holds the task, whose children have these states now.
     Children(LeaseStatus, Vec<(TaskId, State)>),
-    /// The worker does not hold the task any more; the store has written nothing.
+    /// The worker does not hold the task any more, or the original of a fork has changed; the store has written
+    /// nothing.
     Lost,
     /// Whether the task took the signal or the command.
     Signaled(SignalResult),
@@ -256,6 +269,14 @@ impl Submitted {
             id,
             is_new: true,
             same_arguments: Some(true),
+        }
+    }
+
+    /// Returns the answer for a fork that was there before.
+    pub(crate) const fn same(id: TaskId) -> Self {
+        Self {
+            is_new: false,
+            ..Self::new(id)
         }
     }
 
@@ -336,9 +357,9 @@ pub struct ClaimedTask {
 }
 
 impl ClaimedTask {
-    /// Returns whether the task may have records: one that no worker held before has none.
+    /// Returns whether the task may have records: one that no worker held before has none, unless it is a fork.
     pub const fn may_have_records(&self) -> bool {
-        self.task.fence.0 > 1
+        self.task.fence.0 > 1 || self.task.origin.is_some()
     }
 }
 

@@ -107,7 +107,7 @@ impl Generator {
     }
 
     fn write(&mut self) -> Write {
-        match self.below(24) {
+        match self.below(25) {
             0..4 => Write::Submit(Box::new(self.new_task())),
             4..9 => Write::Claim(self.claim()),
             9..12 => Write::Record(self.lease(), Box::new(self.record())),
@@ -151,6 +151,7 @@ impl Generator {
                 payload: "7".to_owned(),
                 nonce: self.below(20),
             },
+            21 => Write::Fork(Box::new(self.fork())),
             _ => Write::Admin(self.task(), self.command()),
         }
     }

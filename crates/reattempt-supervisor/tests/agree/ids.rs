@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use reattempt_supervisor::store::{
     AdminCommand, ClaimedTask, HeldTask, Reclaimed, Submitted, Wake, Write, WriteResult,
 };
-use reattempt_supervisor::{Lease, Record, RunningStep, Signal, State, Task, TaskId, Time};
+use reattempt_supervisor::{Lease, Origin, Record, RunningStep, Signal, State, Task, TaskId, Time};
 
 /// The name of the records and signals of children, which contain numbers of tasks.
 pub(crate) const CHILD: &str = "child";
@@ -115,6 +115,7 @@ impl Ids {
                 }
             }
             Write::Signal { task, .. } | Write::Admin(task, _) => *task = self.real(*task),
+            Write::Fork(fork) => fork.origin.task = self.real(fork.origin.task),
             _ => {}
         }
         write
@@ -140,6 +141,7 @@ impl Ids {
                 WriteResult::Claimed(claimed.into_iter().map(with_place).collect(), again)
             }
             WriteResult::Started(status, child) => WriteResult::Started(status, self.place(child)),
+            WriteResult::KeyTaken(other) => WriteResult::KeyTaken(self.place(other)),
             WriteResult::Children(status, mut children) => {
                 for (child, _) in &mut children {
                     *child = self.place(*child);
@@ -154,8 +156,13 @@ impl Ids {
     /// Returns a task with its place. One that waits for nothing may have any time to wake up.
     pub(crate) fn task(&mut self, task: Task) -> Task {
         let is_due = matches!(task.state, State::Pending | State::Waiting | State::Pruned);
+        let origin = task.origin.map(|origin| Origin {
+            task: self.place(origin.task),
+            ..origin
+        });
         Task {
             id: self.place(task.id),
+            origin,
             wake_at: if is_due {
                 task.wake_at
             } else {

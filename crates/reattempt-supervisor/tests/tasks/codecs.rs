@@ -232,6 +232,15 @@ async fn payloads_are_encoded_and_nothing_else() {
             .iter()
             .any(|record| record.args.as_deref() == Some("[\"my secret\"]"))
     );
+    for original in [&before, &task] {
+        let key = format!("a fork of {}", original.id());
+        let fork = client.fork::<String>(original.id(), 4, key).await.unwrap();
+        // The last step fails again, and those before are read.
+        assert_eq!(fork.follow(|_| {}).await.unwrap().state, State::Error);
+        let copies = fork.progress().await.unwrap().history.into_iter();
+        let mut results = copies.filter_map(|record| record.result);
+        assert!(results.any(|result| result == "\"signalled secret\""));
+    }
     running.stop(Duration::from_secs(1)).await;
     // Without the codec no text shows a secret, but for that of the first submission.
     let texts = "SELECT input || coalesce(output, '') FROM retry_run WHERE idem_key <> 'old'

@@ -9,11 +9,11 @@ use std::time::Duration;
 use crate::kit;
 use crate::servers::Server;
 use reattempt_supervisor::store::{
-    AdminCommand, Change, Claim, Filter, Missed, NextGeneration, Resolution, ScheduleState,
+    AdminCommand, Change, Claim, Filter, Fork, Missed, NextGeneration, Resolution, ScheduleState,
     ScheduleWrite, Store as _, StoredSchedule, Sweep, Verdict, Wake, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Fence, Lease, NewTask, Postgres, Retention, RunningStep, State, TaskId, Time, WorkerId,
+    Fence, Lease, NewTask, Origin, Postgres, Retention, RunningStep, State, TaskId, Time, WorkerId,
 };
 
 /// How many tasks have ended.
@@ -332,6 +332,21 @@ async fn operators(measured: &mut Measured, tasks: &Tasks) {
             .write(name, vec![Write::Admin(tasks.of(state, nth), command)])
             .await;
     }
+    let fork = Fork {
+        new: kit::plain("fork"),
+        origin: Origin {
+            task: tasks.of(State::Error, 2),
+            seq: 1,
+            ord: 0,
+            began: Time::default(),
+            seeds: Vec::new(),
+        },
+        fence: Fence(1),
+        note: None,
+    };
+    measured
+        .write("fork", vec![Write::Fork(Box::new(fork))])
+        .await;
     let schedule = ScheduleWrite {
         schedule: StoredSchedule {
             name: "nightly".to_owned(),

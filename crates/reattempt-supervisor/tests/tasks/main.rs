@@ -31,6 +31,7 @@ mod failures;
 mod families;
 mod feed;
 mod feed_gaps;
+mod forks;
 mod generations;
 mod identity;
 mod idle;

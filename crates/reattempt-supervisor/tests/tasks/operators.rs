@@ -219,6 +219,35 @@ async fn the_program_lists_shows_and_commands() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_program_forks_a_task() {
+    let place = Place::new("forks").await;
+    let (good, bad) = (place.good.to_string(), place.bad.to_string());
+    let fork = [
+        "fork", &good, "0", "--key", "a again", "--by", "Ada", "--why", "a test",
+    ];
+    let said = place.says(&fork);
+    let (new, rest) = said.strip_prefix("task ").unwrap().split_once(' ').unwrap();
+    assert_eq!(rest, format!("goes on from step 0 of task {good}\n"));
+    assert_eq!(place.says(&fork), said);
+    let shown = place.says(&["show", new]);
+    for line in [
+        "state        pending".to_owned(),
+        "key          a again".to_owned(),
+        format!("fork of      task {good}, from step 0"),
+        "-     fork     Ada".to_owned(),
+    ] {
+        assert!(shown.contains(&line), "{line} is not in {shown}");
+    }
+    let parked = format!(
+        "error: task {bad} is parked, which does not allow this: resubmit it first, or give it up\n"
+    );
+    assert_eq!(
+        place.refuses(&["fork", &bad, "0", "--key", "b again"]),
+        parked
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_task_that_refuses_a_command_keeps_it_from_no_other() {
     let place = Place::new("several").await;
     let (good, bad) = (place.good.to_string(), place.bad.to_string());

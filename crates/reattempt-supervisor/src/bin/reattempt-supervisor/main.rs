@@ -79,6 +79,20 @@ impl Signature {
     }
 }
 
+/// What to fork.
+#[derive(Debug, Args)]
+struct ForkOptions {
+    /// The number of the task.
+    task: TaskId,
+    /// The number of the step.
+    step: i32,
+    /// The key of the new task.
+    #[arg(long)]
+    key: String,
+    #[command(flatten)]
+    signature: Signature,
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Lists tasks, the newest first.
@@ -118,6 +132,9 @@ enum Command {
         #[command(flatten)]
         signature: Signature,
     },
+    /// Stores a task that goes on from a step of one that has ended: what came before is copied, that step and what
+    /// follows run anew.
+    Fork(ForkOptions),
     /// Says what became of a step that ended a task, or of which nobody knows whether it was done,
     /// and continues the task.
     #[command(group(clap::ArgGroup::new("verdict").required(true)))]
@@ -261,6 +278,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
                 .send((&client, &signature), &AdminCommand::Resubmit, "continues")
                 .await
         }
+        Command::Fork(options) => fork(&client, options).await,
         Command::Resolve {
             task,
             step: seq,
@@ -332,6 +350,19 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             listen,
         } => serve(client, &token_file, origin, listen).await,
     }
+}
+
+/// Stores a fork of a task.
+async fn fork(client: &Client, options: ForkOptions) -> Result<(), Box<dyn Error>> {
+    let ForkOptions {
+        task,
+        step,
+        key,
+        signature,
+    } = options;
+    let fork = signature.of(client).fork::<()>(task, step, key).await?;
+    println!("task {} goes on from step {step} of task {task}", fork.id());
+    Ok(())
 }
 
 /// Deletes tasks that ended so many days ago, and keeps their keys for others.

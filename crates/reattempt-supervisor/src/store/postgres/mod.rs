@@ -5,6 +5,7 @@ mod calls;
 mod columns;
 mod connection;
 mod feed;
+mod forks;
 mod gaps;
 mod generations;
 mod lane_limits;
@@ -832,8 +833,14 @@ fn is_held_back(results: &[WriteResult]) -> Option<bool> {
 /// Returns whether other processes may find something to claim after a write.
 fn adds_work((result, write): (&WriteResult, &Write)) -> bool {
     match (write, result) {
-        (_, WriteResult::Lost | WriteResult::QueueFull | WriteResult::Scheduled(false))
-        | (Write::Submit(_), WriteResult::Submitted(Submitted { is_new: false, .. })) => false,
+        (
+            _,
+            WriteResult::Lost
+            | WriteResult::QueueFull
+            | WriteResult::KeyTaken(_)
+            | WriteResult::Scheduled(false)
+            | WriteResult::Submitted(Submitted { is_new: false, .. }),
+        ) => false,
         (Write::Change(_, change), _) => change.state == State::Pending,
         _ => write.may_add_work(),
     }

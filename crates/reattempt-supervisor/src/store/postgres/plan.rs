@@ -76,6 +76,7 @@ impl<'a> Stage<'a> {
             Write::Admin(_, command) => StageKind::AdminCommand(command),
             Write::Claim(_) => StageKind::Claim,
             Write::ClearDeaths(_)
+            | Write::Fork(_)
             | Write::Start(..)
             | Write::EndChildren { .. }
             | Write::Continue(..)

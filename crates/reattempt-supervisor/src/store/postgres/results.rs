@@ -12,7 +12,7 @@ use super::plan::{Stage, StageKind};
 use super::queue_limits::LimitedQueues;
 use super::sqlstate::store_error;
 use super::statement::{Place, statement};
-use super::{rows, sql};
+use super::{forks, rows, sql};
 use crate::store::{LeaseStatus, SignalResult, StoreError, Submitted, Write, WriteResult};
 use crate::task::TaskId;
 use crate::time::Time;
@@ -252,6 +252,7 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
             },
             None => WriteResult::Lost,
         },
+        Write::Fork(fork) => forks::result_of(fork, rows.first().ok_or_else(missing)?)?,
         Write::EndChildren { .. } => match rows.first() {
             Some(first) => {
                 let child = |row: &Row| Some((TaskId(row.get::<_, Option<i64>>(2)?), row.get(3)));

@@ -7,8 +7,8 @@ use tokio_postgres::Row;
 use super::sql::columns;
 use crate::store::{ClaimedTask, Filter, HeldTask, Page, StoreError, Submitted, UnknownWorkflow};
 use crate::task::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Record, RecordKind,
-    RunningStep, Signal, State, Task, TaskId, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Origin, Record,
+    RecordKind, RunningStep, Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
@@ -50,6 +50,7 @@ fn read_task(row: &Row) -> Result<Task, StoreError> {
         lane: row.get(27),
         generation: row.get(28),
         continued_at: row.get::<_, Option<i64>>(29).map(Time::from_micros),
+        origin: origin(row.get(30))?,
     })
 }
 
@@ -185,6 +186,11 @@ fn direction(number: i16) -> Result<Direction, StoreError> {
 
 fn on_failure(number: i16) -> Result<OnFailure, StoreError> {
     OnFailure::from_number(number).ok_or_else(|| unknown("choice on failure", number))
+}
+
+pub(super) fn origin(json: Option<&str>) -> Result<Option<Origin>, StoreError> {
+    let unreadable = || StoreError::lasting("the origin of a fork cannot be read");
+    Origin::read(json).map_err(|error| unreadable().because(error))
 }
 
 /// Returns the error for a number without a meaning: other programs may have changed the store.

@@ -16,7 +16,7 @@ macro_rules! columns {
     () => {
         "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
          fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, \
-         incarnation, on_failure, deaths, failed_ord, failed_seq, lane, generation, continued_at"
+         incarnation, on_failure, deaths, failed_ord, failed_seq, lane, generation, continued_at, origin"
     };
 }
 
@@ -139,11 +139,14 @@ macro_rules! submit {
         $crate::store::postgres::sql::submit!($checked, $parent, "")
     };
     ($checked:expr, $parent:literal, $which:literal) => {
+        $crate::store::postgres::sql::submit!($checked, $parent, $which, "NULL")
+    };
+    ($checked:expr, $parent:literal, $which:literal, $origin:literal) => {
         concat!(
     "INSERT INTO retry_run (id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence,
-         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane, parent, incarnation)
+         failures, max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, lane, parent, incarnation, origin)
      SELECT id, workflow, version, queue, priority, key, 0, 0, ", now!(), " + delay, ", now!(), " + complete_in, 0,
-         0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure, lane, ", $parent, "::bigint, incarnation
+         0, max_failures, false, input, headers, ", now!(), ", ", now!(), ", on_failure, lane, ", $parent, "::bigint, incarnation, ", $origin, "::text
      FROM (
          SELECT nextval('retry_run_id') AS id, given.*, CASE WHEN EXISTS (
              SELECT FROM retry_run AS old WHERE old.workflow = given.workflow AND idem_key = given.key AND state + 0 = 8 OFFSET 0
@@ -955,6 +958,7 @@ pub(super) const WRITES: &[&str] = &[
     SUBMIT_ALONE,
     START,
     END_CHILDREN,
+    super::forks::STORE,
     super::generations::CONTINUE,
     BY_KEY,
     CLAIM,

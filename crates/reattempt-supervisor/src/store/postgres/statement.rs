@@ -11,7 +11,7 @@ use super::pipeline::{self, Sent};
 use super::places::Ranges;
 use super::plan::{Stage, StageKind};
 use super::queue_limits::LimitedQueues;
-use super::{columns, feed, generations, queue_limits, schedules, sql};
+use super::{columns, feed, forks, generations, queue_limits, schedules, sql};
 use crate::store::{AdminCommand, Claim, Retention, Write};
 use crate::task::TaskId;
 
@@ -153,6 +153,7 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
             let values: [&(dyn ToSql + Sync); 4] = [&lease.task.0, &lease.fence.0, &children, undo];
             live.query(sql::END_CHILDREN, &values).await
         }
+        Write::Fork(fork) => forks::send(live, fork).await,
         Write::Continue(lease, next) => generations::send(live, *lease, next).await,
         Write::GiveBack(leases) => {
             let tasks: Vec<_> = leases.iter().map(|lease| lease.task.0).collect();

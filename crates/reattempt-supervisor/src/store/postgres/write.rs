@@ -180,6 +180,7 @@ fn ends_child_of(row: &Row) -> bool {
 fn lane_of(write: &Write) -> Option<&str> {
     match write {
         Write::Submit(new) | Write::Start(_, _, new) => new.lane.as_deref(),
+        Write::Fork(fork) => fork.new.lane.as_deref(),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use super::commands::{apply_command, signal};
 use super::retention::prune;
 use super::row::query_one;
 use super::schedules;
-use super::{children, claims, feed, generations, lane_limits, queue_limits};
+use super::{children, claims, feed, forks, generations, lane_limits, queue_limits};
 use crate::store::{Change, HeldTask, LeaseStatus, Submitted, Wake, Write, WriteResult};
 use crate::task::{
     FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, TaskId, WorkerId,
@@ -63,6 +63,7 @@ fn apply(
                 earlier.map_or(WriteResult::QueueFull, WriteResult::Submitted)
             }
         }
+        Write::Fork(fork) => forks::fork(connection, fork, now)?,
         Write::Claim(claim) => claims::claim(connection, claim, now)?,
         Write::Record(lease, record) => {
             let written = self::record(connection, *lease, record, now, has_lines)?;

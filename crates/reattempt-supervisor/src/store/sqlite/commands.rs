@@ -134,7 +134,7 @@ pub(super) fn apply_command(
 }
 
 /// Keeps what an operator has said: the verdict, the operator and the reason.
-fn keep_note(
+pub(super) fn keep_note(
     connection: &Connection,
     task: TaskId,
     seq: i32,

@@ -7,6 +7,7 @@ mod claims;
 mod commands;
 mod expired;
 mod feed;
+mod forks;
 mod generations;
 mod lane_limits;
 mod queries;

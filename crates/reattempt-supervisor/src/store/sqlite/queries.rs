@@ -1,19 +1,20 @@
 //! Reads tasks, records and signals.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::types::Type;
+use rusqlite::{Connection, Error, Row, params};
 
 use super::row::{in_table, query_one, unknown_number};
 use crate::store::{Filter, Page, QueueStatus, TaskLimit, page};
 use crate::task::{
-    Direction, FailingStep, Fence, OnFailure, OperatorNote, Record, RecordKind, RunningStep,
-    Signal, State, Task, TaskId, WorkerId,
+    Direction, FailingStep, Fence, OnFailure, OperatorNote, Origin, Record, RecordKind,
+    RunningStep, Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
 
 /// The columns of a task, in the order of [`task_of`].
 pub(super) const COLUMNS: &str = "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
      fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, incarnation, on_failure, deaths, failed_ord, failed_seq, lane, \
-     generation, continued_at";
+     generation, continued_at, origin";
 
 /// Converts a row.
 pub(super) fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
@@ -58,7 +59,14 @@ fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
         lane: row.get(27)?,
         generation: row.get(28)?,
         continued_at: row.get::<_, Option<i64>>(29)?.map(Time::from_micros),
+        origin: origin_of(row, 30)?,
     })
+}
+
+/// Reads what a fork has from another task.
+pub(super) fn origin_of(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Origin>> {
+    let origin = Origin::read(row.get::<_, Option<String>>(column)?.as_deref());
+    origin.map_err(|error| Error::FromSqlConversionFailure(column, Type::Text, error.into()))
 }
 
 /// Converts a row into a record.

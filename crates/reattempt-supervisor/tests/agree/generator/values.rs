@@ -2,12 +2,12 @@
 
 use rand::RngExt as _;
 use reattempt_supervisor::store::{
-    AdminCommand, Change, Claim, Counts, Filter, Missed, NextGeneration, Resolution, ScheduleState,
-    ScheduleWrite, StoredSchedule, Verdict, Wake, Write,
+    AdminCommand, Change, Claim, Counts, Filter, Fork, Missed, NextGeneration, Resolution,
+    ScheduleState, ScheduleWrite, StoredSchedule, Verdict, Wake, Write,
 };
 use reattempt_supervisor::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, RunningStep,
-    State, Time,
+    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Origin, Record,
+    RecordKind, RunningStep, State, Time,
 };
 
 use super::Generator;
@@ -49,6 +49,38 @@ impl Generator {
             lane: self
                 .one_of(&[None, None, Some("l"), Some("m")])
                 .map(str::to_owned),
+        }
+    }
+
+    /// Returns a fork of a task that a worker had. Mostly one that has ended is among them.
+    pub(super) fn fork(&mut self) -> Fork {
+        let ended = self.last.iter().filter(|(_, last)| last.state.is_final());
+        let ended: Vec<_> = ended.map(|(lease, _)| *lease).collect();
+        let Lease { task, fence } = if ended.is_empty() || self.is(4) {
+            self.lease()
+        } else {
+            self.one_of(&ended)
+        };
+        Fork {
+            new: NewTask {
+                max_pending: None,
+                ..self.new_task()
+            },
+            origin: Origin {
+                task,
+                seq: self.below(3),
+                ord: self.ord - self.below(20),
+                began: self.now,
+                seeds: vec![(4, self.random.random())],
+            },
+            fence: Fence(fence.0 + i64::from(self.is(4))),
+            note: self.is(2).then(|| OperatorNote {
+                seq: None,
+                verdict: "fork".to_owned(),
+                by: "Ada".to_owned(),
+                why: "it is known".to_owned(),
+                at: Time::default(),
+            }),
         }
     }
 
