@@ -415,6 +415,8 @@ CREATE TABLE retry_lane_limit (
     tasks       BIGINT,
     period      BIGINT
 );
+-- Each heartbeat asks whether there are any.
+CREATE INDEX retry_lane_limit_rates ON retry_lane_limit (pattern) WHERE tasks IS NOT NULL;
 
 -- When the tasks of lanes with a rate have begun that count: each until its period is over.
 CREATE TABLE retry_lane_begun (

@@ -181,7 +181,7 @@ async fn limits_that_no_queue_can_have_are_refused() {
     for (limit, wanted) in [
         (
             TaskLimit::new().rate(0, SECOND),
-            "a rate needs at least 1 task; `concurrency` 0 stops a queue",
+            "a rate needs at least 1 task; `concurrency` 0 stops a queue or a lane",
         ),
         (
             TaskLimit::new().rate(1, Duration::from_millis(99)),
