@@ -69,6 +69,7 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
     let (hidden, borrowed): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_hidden);
     let mut walk = Walk::new(&borrowed, &bound, &statements, &held);
     walk.is_opaque = is_opaque(answer);
+    walk.is_reference = is_reference(answer);
     walk.may_be_owned = has_word(&answer.to_token_stream(), "Cow");
     walk.answer_of(&statements);
     for statement in &statements {
@@ -405,6 +406,34 @@ fn is_opaque(answer: &Type) -> bool {
     let mut opaque = Opaque(false);
     opaque.visit_type(answer);
     opaque.0
+}
+
+/// Whether an answer holds one borrow, a `&` to what is hardly a constant.
+fn is_reference(answer: &Type) -> bool {
+    #[derive(Default)]
+    struct Borrows {
+        all: usize,
+        references: usize,
+    }
+    impl<'ast> Visit<'ast> for Borrows {
+        fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
+            const CONSTANT: &[&str] = &["str", "CStr", "OsStr", "Path"];
+            if let (None, Type::Path(to)) = (reference.mutability, &*reference.elem)
+                && let Some(last) = to.path.segments.last()
+                && !CONSTANT.iter().any(|name| last.ident == name)
+            {
+                self.references = self.references.saturating_add(1);
+            }
+            self.all = self.all.saturating_add(1);
+            self.visit_type(&reference.elem);
+        }
+        fn visit_lifetime(&mut self, _: &'ast Lifetime) {
+            self.all = self.all.saturating_add(1);
+        }
+    }
+    let mut borrows = Borrows::default();
+    borrows.visit_type(answer);
+    (borrows.all, borrows.references) == (1, 1)
 }
 
 /// A parameter that is a unique reference, or a `self` that may be one, and that the answer may hold.

@@ -84,6 +84,8 @@ pub(super) struct Walk<'a> {
     held: &'a Held,
     /// Whether it is an `impl Trait` that names what it borrows.
     pub(super) is_opaque: bool,
+    /// Whether it is a reference of its own to what is hardly a constant.
+    pub(super) is_reference: bool,
     /// Whether it is a `Cow`, which may own what it holds.
     pub(super) may_be_owned: bool,
     pub(super) found: Vec<Found>,
@@ -122,6 +124,7 @@ impl<'a> Walk<'a> {
             matched: Matched::in_all(statements, bound),
             held,
             is_opaque: false,
+            is_reference: false,
             may_be_owned: false,
             found: Vec::new(),
             successes: Vec::new(),
@@ -188,7 +191,13 @@ impl<'a> Walk<'a> {
                 } else {
                     start_of_chain(&call.receiver)
                 };
-                self.found(start, expr, how_of(call));
+                // Whether it takes `&self` or `&mut self`, the reference is one of the receiver.
+                let how = if self.is_reference && matches!(*call.receiver, Expr::Path(_)) {
+                    How::Shared
+                } else {
+                    how_of(call)
+                };
+                self.found(start, expr, how);
             }
             Expr::Call(call) if is_constructor(&call.func) => self.part(expr),
             Expr::Call(call) => self.arguments(expr, &call.args),
@@ -264,6 +273,10 @@ impl<'a> Walk<'a> {
                     }
                 }
                 Expr::Call(part) if is_constructor(&part.func) => self.part(argument),
+                // Beside values that borrow nothing, it is what the answer borrows.
+                Expr::Field(_) if arguments.iter().all(|it| it == argument || is_value(it)) => {
+                    self.found(argument, call, How::Perhaps);
+                }
                 _ => {}
             }
         }
@@ -368,6 +381,11 @@ fn ends(expr: &Expr) -> Option<Vec<&Expr>> {
         Expr::Match(chosen) => chosen.arms.iter().map(|arm| &*arm.body).collect(),
         _ => return None,
     })
+}
+
+/// Whether an expression is a value that borrows nothing.
+const fn is_value(expr: &Expr) -> bool {
+    matches!(expr, Expr::Lit(_) | Expr::Binary(_) | Expr::Cast(_))
 }
 
 /// Whether one of the methods of a chain makes a `&mut`, by its name.

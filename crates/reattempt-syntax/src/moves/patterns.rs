@@ -47,3 +47,11 @@ pub(super) fn bound_by(pattern: &Pat) -> Option<By> {
         bound => Some(By::Patterns(vec![(quote::quote!(#pattern), bound.names)])),
     }
 }
+
+/// Whether a pattern is a variable, which takes all of the value.
+pub(super) fn is_variable(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(it) => it.by_ref.is_none() && it.subpat.is_none() && !is_constant(&it.ident),
+        _ => false,
+    }
+}

@@ -7,7 +7,7 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 
 use self::macros::ends;
-use super::patterns::{bare, bound_by};
+use super::patterns::{bare, bound_by, is_variable};
 use super::words::{looks, takes};
 use super::{By, Move, Moves, Owned, Way, conditions, declared, has_condition};
 use crate::item::has_word;
@@ -407,6 +407,12 @@ impl<'o> Walk<'o> {
                     Some(if is_there { bound } else { By::Other })
                 });
                 self.taken_apart(&matched.expr, bound);
+                // A variable of a whole `&mut` is no reborrow of it.
+                if let Some(owned) = self.reference(&matched.expr)
+                    && matched.arms.iter().any(|arm| is_variable(bare(&arm.pat)))
+                {
+                    self.perhaps_moved(owned, matched.expr.to_token_stream(), By::Other);
+                }
                 for arm in &matched.arms {
                     self.scoped(|walk| {
                         walk.under_condition(arm, |walk| {
@@ -612,6 +618,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
                 self.taken_apart(&matched.expr, bound_by(bare(&matched.pat)).into_iter());
                 self.visit_pat(&matched.pat);
             }
+            Expr::Cast(cast) => self.value(&cast.expr),
             Expr::Const(_) => {}
             _ if self.scopes(expr) || self.operator(expr) => {}
             _ => visit::visit_expr(self, expr),

@@ -3,8 +3,10 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
+use syn::visit::Visit;
 use syn::{
-    GenericArgument, Ident, PathArguments, Signature, Token, Type, TypeParamBound, WherePredicate,
+    GenericArgument, Ident, PathArguments, ReturnType, Signature, Token, Type, TypeParamBound,
+    WherePredicate,
 };
 
 use super::bounds;
@@ -104,7 +106,9 @@ impl Way {
                 format!("{name}: {what}")
             }
         };
-        let is_static = has_word(&bounds(signature, ty).to_token_stream(), "static");
+        // Not what it takes: `FnMut(&'static str)`.
+        let mut own = bounds(signature, ty).to_token_stream().into_iter();
+        let is_static = own.any(|it| matches!(it, TokenTree::Ident(word) if word == "static"));
         if found.iter().any(|it| has_one(USED_ONCE, it)) {
             return Self::Caller;
         }
@@ -350,10 +354,27 @@ fn is_passed_on(signature: &Signature, ty: &Type, found: &[Ident]) -> bool {
         && !is_in_answer(signature, ty)
 }
 
+/// Whether an answer has a trait object that is no error.
+fn hides_values(output: &ReturnType) -> bool {
+    struct Objects(bool);
+    impl<'ast> Visit<'ast> for Objects {
+        fn visit_type_trait_object(&mut self, object: &'ast syn::TypeTraitObject) {
+            let mut traits = object.bounds.iter().filter_map(|bound| match bound {
+                TypeParamBound::Trait(bound) => bound.path.segments.last(),
+                _ => None,
+            });
+            self.0 |= traits.next().is_none_or(|name| name.ident != "Error");
+        }
+    }
+    let mut objects = Objects(false);
+    objects.visit_return_type(output);
+    objects.0
+}
+
 /// Whether the answer names the type, or hides its own, and may be the value.
 fn is_in_answer(signature: &Signature, ty: &Type) -> bool {
     let answer = signature.output.to_token_stream();
-    if has_word(&answer, "impl") || has_word(&answer, "dyn") {
+    if has_word(&answer, "impl") || hides_values(&signature.output) {
         return true;
     }
     let name = match ty {
