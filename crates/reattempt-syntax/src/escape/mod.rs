@@ -427,8 +427,10 @@ fn is_reference(answer: &Type) -> bool {
             self.all = self.all.saturating_add(1);
             self.visit_type(&reference.elem);
         }
-        fn visit_lifetime(&mut self, _: &'ast Lifetime) {
-            self.all = self.all.saturating_add(1);
+        fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+            if lifetime.ident != "static" {
+                self.all = self.all.saturating_add(1);
+            }
         }
     }
     let mut borrows = Borrows::default();

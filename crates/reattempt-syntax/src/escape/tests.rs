@@ -58,6 +58,24 @@ fn what_the_compiler_is_asked_for() {
             "fn f<'a>(&mut self, page: &'a mut Page) -> Result<&'a str, E> { self.fill(page) }",
             "self as this, this.fill(source)",
         ),
+        // A reference that a method of it answers is one of it, unless it is likely a constant.
+        (
+            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(self.page()) }",
+            "source.fill()?;Ok(source.page())",
+        ),
+        (
+            "fn f(&mut self) -> Result<&str, E> { self.fill()?; Ok(self.text()) }",
+            "self as rest, rest.fill()?;Ok(source.text())",
+        ),
+        // A field is what the answer borrows, beside what borrows nothing.
+        (
+            "fn f(&mut self) -> Result<Node<'_>, E> { self.n += 1; Node::new(self.tree, self.n + 1) }",
+            "self as rest, rest.n+=1;Node::new(source.tree,rest.n+1)",
+        ),
+        (
+            "fn f(&mut self) -> Result<Node<'_>, E> { self.n += 1; Node::new(self.tree, self.name) }",
+            "none",
+        ),
         // What a pattern takes out of it is a part of it.
         (
             "fn f(&mut self) -> Result<&str, E> { match &mut self.kind { A(it) | B(it) => it.next(), C => Err(E) } }",

@@ -169,6 +169,20 @@ fn what_may_not_be_moved() {
 }
 
 #[test]
+fn a_variable_takes_all_of_a_reference() {
+    for (body, possible) in [
+        (
+            "match borrowed { one if f(one) => 1, _ => 2 }",
+            vec!["borrowed"],
+        ),
+        ("match borrowed { Id { a } => 1, NONE => 2 }", vec![]),
+        ("match borrowed { ref one => 1 }", vec![]),
+    ] {
+        assert_eq!(places(&found(body).possible), possible, "{body}");
+    }
+}
+
+#[test]
 fn a_method_of_self_may_take_it_whatever_its_name() {
     for (body, possible) in [
         ("self.write_empty(3)", vec!["self"]),

@@ -224,6 +224,20 @@ fn the_signature_decides_the_fix() {
             format!("write `&x` in the body, or {block}"),
         ),
         (
+            "fn f(x: impl FnMut(&'static str))",
+            format!("declare `mut x` and write `&mut x` in the body, or {block}"),
+        ),
+        (
+            "fn f(x: impl FnMut() + 'static)",
+            format!("add `+ Clone` to the type of `x` and {copy}, {block}, or {caller}"),
+        ),
+        (
+            "fn f(x: impl Read) -> Result<u8, Box<dyn Error + Send>>",
+            format!(
+                "declare `mut x` and write `&mut x` in the body, which goes on where the failed attempt stopped, {block}, or {caller}"
+            ),
+        ),
+        (
             "fn f<P: AsRef<Path>>(x: P)",
             format!("write `&x` in the body, or {block}"),
         ),
