@@ -1,6 +1,6 @@
 //! The database from hell: its clock jumps, its disk is slow or full, its processes are killed, others hold an old
 //! snapshot or a prepared transaction, and its workers are killed, suspended and cut off, several at once. Meanwhile a
-//! fresh task is submitted again and again, and somebody waits for it.
+//! fresh task is submitted again and again, and waited for.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,6 +37,14 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 /// How often a fresh task is submitted.
 const FRESH: Duration = Duration::from_millis(200);
+
+/// What may happen to a connection.
+const CUTS: [Cut; 4] = [
+    Cut::BeforeTheSend,
+    Cut::Late(Duration::from_secs(2)),
+    Cut::AnswerLost,
+    Cut::BlackHole,
+];
 
 /// How many tasks there are for each fault.
 const TASKS: u32 = 3;
@@ -132,130 +140,162 @@ struct Seat {
     worker: Worker,
 }
 
-pub(crate) async fn run(place: &mut Place, machine: &Machine, faults: u32, seed: u64) {
-    println!("{}: {faults} faults with seed {seed}", place.kind);
-    let began = Instant::now();
-    let mut chance = StdRng::seed_from_u64(seed);
-    let ledger = Ledger::start_slow(seed).await;
-    let client = place.client().await;
-    let mut seats = Vec::new();
-    for _ in 0..3 {
-        let hits = Arc::new(Hits::default());
-        let proxy = match place.is_server() {
-            true => Some(Proxy::start(place.port(), hits).await),
-            false => None,
+impl Seat {
+    async fn new(place: &Place, ledger: &Ledger) -> Self {
+        let proxy = if place.is_server() {
+            Some(Proxy::start(place.port(), Arc::new(Hits::default())).await)
+        } else {
+            None
         };
         let url = |proxy: &Proxy| format!("postgres://postgres@127.0.0.1:{}/postgres", proxy.port);
         let name = proxy.as_ref().map_or_else(|| place.name.clone(), url);
-        let worker = Worker::spawn_at((&place.kind, &name), &ledger).await;
-        seats.push(Seat {
+        let worker = Worker::spawn_at((&place.kind, &name), ledger).await;
+        Self {
             proxy,
             name,
             worker,
-        });
+        }
     }
-    let waits = Arc::new(Mutex::new(Vec::new()));
-    let fresh = tokio::spawn(submit_fresh(client.clone(), Arc::clone(&waits)));
-    let submitting = tokio::spawn(submit_all(client.clone(), faults * TASKS));
-    let mut passing = JoinSet::new();
-    let mut counts = BTreeMap::new();
-    let possible = if place.is_server() {
-        &BLOWS[..]
-    } else {
-        &BLOWS[..5]
-    };
-    for nth in 0..faults {
-        revive(place, machine);
-        let blow = *possible.choose(&mut chance).unwrap();
-        *counts.entry(blow).or_insert(0) += 1;
-        let fault = Duration::from_millis(chance.random_range(FAULT));
-        let seat = chance.random_range(0..seats.len());
-        let seat = &mut seats[seat];
+}
+
+/// All that the faults meet.
+struct Storm<'p> {
+    place: &'p mut Place,
+    machine: &'p Machine,
+    ledger: Ledger,
+    seats: Vec<Seat>,
+    /// What passes by itself.
+    passing: JoinSet<()>,
+    chance: StdRng,
+}
+
+impl Storm<'_> {
+    async fn strike(&mut self, blow: Blow, nth: u32) {
+        let fault = Duration::from_millis(self.chance.random_range(FAULT));
+        let machine = self.machine.clone();
+        let url = self.place.name.clone();
+        let seat = self.chance.random_range(0..self.seats.len());
         match blow {
-            Blow::Kill => {
-                if let Some(proxy) = &mut seat.proxy {
-                    proxy.change_process();
-                }
-                let kind = place.kind.clone();
-                let spawning = Worker::spawn_at((&kind, &seat.name), &ledger);
-                let mut spawning = std::pin::pin!(spawning);
-                let new = loop {
-                    // It needs a server.
-                    match tokio::time::timeout(PAUSE, &mut spawning).await {
-                        Ok(new) => break new,
-                        Err(_) => revive(place, machine),
-                    }
-                };
-                std::mem::replace(&mut seat.worker, new).kill().await;
-            }
+            Blow::Kill => self.kill(seat).await,
             Blow::Stop => {
-                stopped::signal(&seat.worker, "-STOP");
+                let worker = &self.seats[seat].worker;
+                stopped::signal(worker, "-STOP");
                 tokio::time::sleep(STOP).await;
-                stopped::signal(&seat.worker, "-CONT");
+                stopped::signal(worker, "-CONT");
             }
-            Blow::Jump => machine.set_clock(chance.random_range(-JUMP..JUMP)),
+            Blow::Jump => machine.set_clock(self.chance.random_range(-JUMP..JUMP)),
             Blow::Slow => {
-                let machine = machine.clone();
-                machine.set_slow(chance.random_range(1_000..100_000));
-                passing.spawn(async move {
+                machine.set_slow(self.chance.random_range(1_000..100_000));
+                self.passing.spawn(async move {
                     tokio::time::sleep(fault).await;
                     machine.set_slow(0);
                 });
             }
             Blow::Full => {
-                let machine = machine.clone();
                 machine.set_full(true);
-                passing.spawn(async move {
+                self.passing.spawn(async move {
                     tokio::time::sleep(fault).await;
                     machine.set_full(false);
                 });
             }
             Blow::Cut => {
-                let kinds = [
-                    Cut::BeforeTheSend,
-                    Cut::Late(Duration::from_secs(2)),
-                    Cut::AnswerLost,
-                    Cut::BlackHole,
-                ];
-                if let Some(proxy) = seat.proxy.as_ref().filter(|proxy| !proxy.is_armed()) {
-                    proxy.cut(*kinds.choose(&mut chance).unwrap());
+                let proxy = self.seats[seat].proxy.as_ref();
+                if let Some(proxy) = proxy.filter(|proxy| !proxy.is_armed()) {
+                    proxy.cut(*CUTS.choose(&mut self.chance).unwrap());
                 }
             }
             Blow::Restart => {
                 // It does not start on a full disk.
                 machine.set_full(false);
-                place.restart();
+                self.place.restart();
             }
-            Blow::Backend => end_backend(&place.name, chance.random()).await,
+            Blow::Backend => end_backend(&url, self.chance.random()).await,
             Blow::Snapshot => {
                 let sql = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM retry_run";
-                passing.spawn(hold(
-                    place.name.clone(),
-                    sql.to_owned(),
-                    "ROLLBACK".to_owned(),
-                ));
+                let held = hold(url, sql.to_owned(), "ROLLBACK".to_owned());
+                self.passing.spawn(held);
             }
             Blow::Prepared => {
                 let sql = format!(
                     "BEGIN; SELECT FROM retry_run WHERE id = (SELECT max(id) - {} FROM retry_run) FOR UPDATE; \
                      PREPARE TRANSACTION 'hell {nth}'",
-                    chance.random_range(0..20)
+                    self.chance.random_range(0..20)
                 );
                 let end = format!("ROLLBACK PREPARED 'hell {nth}'");
-                passing.spawn(hold(place.name.clone(), sql, end));
+                self.passing.spawn(hold(url, sql, end));
             }
         }
+    }
+
+    /// Starts another worker in the place of one that is killed.
+    async fn kill(&mut self, seat: usize) {
+        let seat = &mut self.seats[seat];
+        if let Some(proxy) = &mut seat.proxy {
+            proxy.change_process();
+        }
+        let kind = self.place.kind.clone();
+        let spawning = Worker::spawn_at((&kind, &seat.name), &self.ledger);
+        let mut spawning = std::pin::pin!(spawning);
+        let new = loop {
+            // It needs a server.
+            match tokio::time::timeout(PAUSE, &mut spawning).await {
+                Ok(new) => break new,
+                Err(_) => revive(self.place, self.machine),
+            }
+        };
+        std::mem::replace(&mut seat.worker, new).kill().await;
+    }
+
+    /// Lets everything pass.
+    async fn end(&mut self) {
+        self.machine.set_clock(0);
+        self.machine.set_full(false);
+        revive(self.place, self.machine);
+        while let Some(passed) = self.passing.join_next().await {
+            passed.unwrap();
+        }
+    }
+}
+
+pub(crate) async fn run(place: &mut Place, machine: &Machine, faults: u32, seed: u64) {
+    println!("{}: {faults} faults with seed {seed}", place.kind);
+    let began = Instant::now();
+    let ledger = Ledger::start_slow(seed).await;
+    let client = place.client().await;
+    let mut seats = Vec::new();
+    for _ in 0..3 {
+        seats.push(Seat::new(place, &ledger).await);
+    }
+    let waits = Arc::new(Mutex::new(Vec::new()));
+    let fresh = tokio::spawn(submit_fresh(client.clone(), Arc::clone(&waits)));
+    let submitting = tokio::spawn(submit_all(client.clone(), faults * TASKS));
+    let possible = &BLOWS[..if place.is_server() { BLOWS.len() } else { 5 }];
+    let mut counts = BTreeMap::new();
+    let mut storm = Storm {
+        place,
+        machine,
+        ledger,
+        seats,
+        passing: JoinSet::new(),
+        chance: StdRng::seed_from_u64(seed),
+    };
+    for nth in 0..faults {
+        revive(storm.place, machine);
+        let blow = *possible.choose(&mut storm.chance).unwrap();
+        *counts.entry(blow).or_insert(0) += 1;
+        storm.strike(blow, nth).await;
         tokio::time::sleep(PAUSE).await;
     }
-    machine.set_clock(0);
-    machine.set_full(false);
-    revive(place, machine);
-    while let Some(passed) = passing.join_next().await {
-        passed.unwrap();
-    }
+    storm.end().await;
     let orders = submitting.await.unwrap();
     killer::wait_for_all(&client, &orders).await;
     fresh.abort();
+    let Storm {
+        place,
+        ledger,
+        seats,
+        ..
+    } = storm;
     for seat in seats {
         seat.worker.kill().await;
     }

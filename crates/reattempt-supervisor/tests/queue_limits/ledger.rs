@@ -82,6 +82,15 @@ impl Ledger {
     }
 }
 
+/// Returns the stays of each lane.
+pub(crate) fn by_lane(stays: &[Stay]) -> BTreeMap<&str, Vec<Stay>> {
+    let mut lanes: BTreeMap<&str, Vec<Stay>> = BTreeMap::new();
+    for stay in stays {
+        lanes.entry(&stay.lane).or_default().push(stay.clone());
+    }
+    lanes
+}
+
 /// Returns how many tasks were held at once. A task that has left makes room at that moment.
 pub(crate) fn most_at_once(stays: &[Stay]) -> u32 {
     let mut changes: BTreeMap<Time, i32> = BTreeMap::new();

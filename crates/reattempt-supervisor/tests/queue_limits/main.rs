@@ -16,7 +16,6 @@ mod ledger;
 #[path = "../crash/servers.rs"]
 mod servers;
 
-use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitCode};
 use std::time::Duration;
 
@@ -160,7 +159,7 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
     }
     let tasks = seconds * 120;
     let new = |nth: u32| {
-        let is_of_first = bound == Bound::Keys && nth % 4 == 0;
+        let is_of_first = bound == Bound::Keys && nth.is_multiple_of(4);
         // The first key has more than it may do.
         let key = if is_of_first { 0 } else { nth % extent.keys };
         let lane = format!("key {key}");
@@ -201,11 +200,7 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
         matches!(bound, Bound::Slots | Bound::Keys) || in_a_second <= RATE,
         "{in_a_second} in a second"
     );
-    let mut keys: BTreeMap<&str, Vec<Stay>> = BTreeMap::new();
-    for stay in &stays {
-        keys.entry(&stay.lane).or_default().push(stay.clone());
-    }
-    for (key, mut stays) in keys {
+    for (key, mut stays) in ledger::by_lane(&stays) {
         let at_once = ledger::most_at_once(&stays);
         assert!(at_once <= of_key, "{at_once} of {key} at once");
         // Each task counts once.
@@ -225,9 +220,9 @@ async fn run(kind: &str, bound: Bound, extent: Extent, random: &mut StdRng) {
         Bound::Slots => held.as_secs_f64() / (f64::from(SLOTS) * SECOND.as_secs_f64()),
         Bound::Rate | Bound::Kills => f64::from(u32::try_from(claims).unwrap()) / f64::from(RATE),
         Bound::Keys => {
-            let of_first = stays.iter();
-            let of_first = of_first.filter(|stay| stay.lane == "key 0" && stay.from < until);
-            f64::from(u32::try_from(of_first.count()).unwrap()) / f64::from(OF_A_KEY)
+            let is_of_first = |stay: &&Stay| stay.lane == "key 0" && stay.from < until;
+            let claims = stays.iter().filter(is_of_first).count();
+            f64::from(u32::try_from(claims).unwrap()) / f64::from(OF_A_KEY)
         }
     };
     let used = used / f64::from(seconds);

@@ -334,12 +334,8 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
                 .send((&client, &signature), &AdminCommand::GiveUp, "is given up")
                 .await
         }
-        Command::Queues { command } => {
-            queues::run(&client, (queues::Kind::Queue, command), json).await
-        }
-        Command::Lanes { command } => {
-            queues::run(&client, (queues::Kind::Lane, command), json).await
-        }
+        Command::Queues { command } => queues::of_queues(&client, command, json).await,
+        Command::Lanes { command } => queues::of_lanes(&client, command, json).await,
         Command::Schedules { command } => schedules::run(&client, command, json).await,
         Command::Prune(options) => prune(&client, &options).await,
         Command::Repair => repair(&client).await,

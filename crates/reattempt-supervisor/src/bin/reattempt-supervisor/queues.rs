@@ -22,13 +22,6 @@ pub(crate) enum Command {
     },
 }
 
-/// What the commands are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Queue,
-    Lane,
-}
-
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("limits").args(["concurrency", "rate"]).required(true).multiple(true)))]
 pub(crate) struct Limits {
@@ -54,41 +47,59 @@ fn rate(text: &str) -> Result<(u32, Duration), String> {
     ))
 }
 
-/// Carries out a command; without one it lists the queues, or the limits of lanes.
-pub(crate) async fn run(
+/// Carries out a command for queues; without one it lists them.
+pub(crate) async fn of_queues(
     client: &Client,
-    (kind, command): (Kind, Option<Command>),
+    command: Option<Command>,
     as_json: bool,
 ) -> Result<(), Box<dyn Error>> {
-    let (name, limit) = match command {
-        None if kind == Kind::Lane => return show::lanes(&client.lane_limits().await?, as_json),
-        None => return show::queues(&client.queues().await?, as_json),
-        Some(Command::Unlimit { name }) => (name, TaskLimit::new()),
-        Some(Command::Limit(limits)) => {
-            let mut limit = TaskLimit::new();
-            if let Some(tasks) = limits.concurrency {
-                limit = limit.concurrency(tasks);
-            }
-            if let Some((tasks, period)) = limits.rate {
-                limit = limit.rate(tasks, period);
-            }
-            (limits.name, limit)
-        }
+    let Some(command) = command else {
+        return show::queues(&client.queues().await?, as_json);
     };
-    let what = match kind {
-        Kind::Queue => {
-            client.limit_queue(&*name, limit).await?;
-            "queue"
-        }
-        Kind::Lane => {
-            client.limit_lanes(&*name, limit).await?;
-            "lane"
-        }
+    let (name, limit) = command.limit();
+    client.limit_queue(&*name, limit).await?;
+    report("queue", &name, limit);
+    Ok(())
+}
+
+/// Carries out a command for lanes; without one it lists their limits.
+pub(crate) async fn of_lanes(
+    client: &Client,
+    command: Option<Command>,
+    as_json: bool,
+) -> Result<(), Box<dyn Error>> {
+    let Some(command) = command else {
+        return show::lanes(&client.lane_limits().await?, as_json);
     };
+    let (name, limit) = command.limit();
+    client.limit_lanes(&*name, limit).await?;
+    report("lane", &name, limit);
+    Ok(())
+}
+
+impl Command {
+    /// Returns what it is for, and the limit.
+    fn limit(self) -> (String, TaskLimit) {
+        match self {
+            Self::Unlimit { name } => (name, TaskLimit::new()),
+            Self::Limit(limits) => {
+                let mut limit = TaskLimit::new();
+                if let Some(tasks) = limits.concurrency {
+                    limit = limit.concurrency(tasks);
+                }
+                if let Some((tasks, period)) = limits.rate {
+                    limit = limit.rate(tasks, period);
+                }
+                (limits.name, limit)
+            }
+        }
+    }
+}
+
+fn report(what: &str, name: &str, limit: TaskLimit) {
     if limit.is_none() {
         println!("the {what} `{name}` has no limit");
     } else {
         println!("the {what} `{name}` has the limit: {limit}");
     }
-    Ok(())
 }

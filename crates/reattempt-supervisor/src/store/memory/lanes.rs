@@ -1,5 +1,7 @@
 //! Lanes: as many of their tasks run at once as their limit allows, one without it.
 
+use std::collections::BTreeMap;
+
 use super::Tables;
 use crate::store::TaskLimit;
 use crate::store::lane_limits::{Rate, is_of, limit_of};
@@ -115,7 +117,7 @@ impl Tables {
     fn open_lane(&mut self, lane: &str, now: Time) -> bool {
         let limit = limit_of(&self.lane_limits, lane);
         let turns = self.turns.get(lane);
-        let count = turns.map_or(0, |turns| turns.len());
+        let count = turns.map_or(0, BTreeMap::len);
         let most = limit.max_concurrency().unwrap_or(1);
         if u32::try_from(count).is_ok_and(|count| count >= most) {
             return false;

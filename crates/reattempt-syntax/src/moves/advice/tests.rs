@@ -163,6 +163,31 @@ fn all_bounds_that_lack_are_named() {
 }
 
 #[test]
+fn what_a_bound_or_an_answer_hides_is_no_reference() {
+    let block = "retry only what stands before the move with `retry_block!`";
+    let caller = "retry in a caller that makes it anew, with `#[retry(never)]` here";
+    let copy = "write `clone(id, x)` in the attribute";
+    for (signature, advice) in [
+        (
+            "fn f(x: impl FnMut(&'static str))",
+            format!("declare `mut x` and write `&mut x` in the body, or {block}"),
+        ),
+        (
+            "fn f(x: impl FnMut() + 'static)",
+            format!("add `+ Clone` to the type of `x` and {copy}, {block}, or {caller}"),
+        ),
+        (
+            "fn f(x: impl Read) -> Result<u8, Box<dyn Error + Send>>",
+            format!(
+                "declare `mut x` and write `&mut x` in the body, which goes on where the failed attempt stopped, {block}, or {caller}"
+            ),
+        ),
+    ] {
+        assert_eq!(said(signature, SetBy::Function), advice, "{signature}");
+    }
+}
+
+#[test]
 fn the_signature_decides_the_fix() {
     let block = "retry only what stands before the move with `retry_block!`";
     let caller = "retry in a caller that makes it anew, with `#[retry(never)]` here";
@@ -222,20 +247,6 @@ fn the_signature_decides_the_fix() {
         (
             "fn f(x: impl Fn())",
             format!("write `&x` in the body, or {block}"),
-        ),
-        (
-            "fn f(x: impl FnMut(&'static str))",
-            format!("declare `mut x` and write `&mut x` in the body, or {block}"),
-        ),
-        (
-            "fn f(x: impl FnMut() + 'static)",
-            format!("add `+ Clone` to the type of `x` and {copy}, {block}, or {caller}"),
-        ),
-        (
-            "fn f(x: impl Read) -> Result<u8, Box<dyn Error + Send>>",
-            format!(
-                "declare `mut x` and write `&mut x` in the body, which goes on where the failed attempt stopped, {block}, or {caller}"
-            ),
         ),
         (
             "fn f<P: AsRef<Path>>(x: P)",
