@@ -15,14 +15,16 @@ use syn::{
 
 use self::apart::Subject;
 pub use self::apart::{Apart, StandIn};
+use self::chains::How;
 use self::variables::Bound;
-use self::walk::{Found, How, Walk};
+use self::walk::{Found, Walk};
 use crate::item::{generics, has_word, names};
 use crate::moves::{any_name, bounds_of, declared};
 use crate::rename::self_to;
 use crate::tokens::is_error;
 
 mod apart;
+mod chains;
 mod flow;
 mod variables;
 mod walk;

@@ -76,6 +76,24 @@ fn what_the_compiler_is_asked_for() {
             "fn f(&mut self) -> Result<Node<'_>, E> { self.n += 1; Node::new(self.tree, self.name) }",
             "none",
         ),
+        // A part of what a chain of methods gives is borrowed as the chain borrows it.
+        (
+            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(&self.last.as_ref().unwrap().page) }",
+            "source.fill()?;Ok(&source.last.as_ref().unwrap().page)",
+        ),
+        (
+            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; let last = self.last.as_ref().unwrap(); Ok(&last.page) }",
+            "source.fill()?;letlast=source.last.as_ref().unwrap();Ok(&last.page)",
+        ),
+        // The only part of a value that may borrow is all that does; of two it may be either.
+        (
+            "fn f(&mut self) -> Result<Row<'_>, E> { Ok(Row { all: self.pages.next()?, n: 1 }) }",
+            "Ok(Row{all:source.pages.next()?,n:1})",
+        ),
+        (
+            "fn f(&mut self) -> Result<Row<'_>, E> { Ok(Row { name: &self.name, n: self.count.next() }) }",
+            "self as rest, Ok(Row{name:&source.name,n:rest.count.next()})",
+        ),
         // What a pattern takes out of it is a part of it.
         (
             "fn f(&mut self) -> Result<&str, E> { match &mut self.kind { A(it) | B(it) => it.next(), C => Err(E) } }",

@@ -6,26 +6,13 @@ use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::{Expr, ExprMethodCall, ExprReturn, Item, Stmt, Token};
 
+use super::chains::{
+    How, base, chain_in, ends, how_of, how_of_first, is_constructor, is_made_by_mut, is_value,
+    passed_on, passes_on, start_of_chain,
+};
 use super::variables::{Bound, Matched, plain};
 use super::{Borrowed, Escape, Held, Proof, apart};
 use crate::tokens::{is_error, is_of};
-
-/// How an answer borrows a parameter.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
-    /// By `&mut`.
-    Uniquely,
-    /// As an argument that is the parameter itself.
-    AsArgument,
-    /// As `self`, which is a reference by its type or none.
-    ByType,
-    /// As a field, which is a mutable reference by its type or none.
-    Field,
-    /// By `&`, while the attempt may need it by `&mut`.
-    Shared,
-    /// In another way, which may be a shared one.
-    Perhaps,
-}
 
 /// A borrow in an answer.
 pub(super) struct Found {
@@ -223,8 +210,14 @@ impl<'a> Walk<'a> {
     fn part(&mut self, expr: &Expr) {
         match expr {
             Expr::Paren(paren) => self.part(&paren.expr),
-            Expr::Tuple(tuple) => tuple.elems.iter().for_each(|it| self.part(it)),
-            Expr::Struct(built) => built.fields.iter().for_each(|it| self.part(&it.expr)),
+            Expr::Tuple(tuple) => self.parts(tuple.elems.iter()),
+            Expr::Struct(built) => self.parts(built.fields.iter().map(|it| &it.expr)),
+            Expr::Reference(borrow) if self.chain_of(borrow).is_some() => {
+                if let Some(chain) = self.chain_of(borrow) {
+                    let start = start_of_chain(&chain.receiver);
+                    self.found(start, expr, how_of_first(chain));
+                }
+            }
             Expr::Reference(borrow) if borrow.mutability.is_some() => {
                 self.found(&borrow.expr, expr, How::Uniquely);
             }
@@ -243,6 +236,31 @@ impl<'a> Walk<'a> {
             Expr::Try(tried) => self.part(&tried.expr),
             Expr::Await(awaited) => self.part(&awaited.base),
             _ => {}
+        }
+    }
+
+    /// The chain of methods that gave what is borrowed, or by `&` the variable of which it is a part.
+    fn chain_of<'e>(&self, borrow: &'e syn::ExprReference) -> Option<&'e ExprMethodCall>
+    where
+        'a: 'e,
+    {
+        chain_in(&borrow.expr).or_else(|| {
+            let name = base(&borrow.expr)?;
+            let (_, value) = *self.locals.iter().find(|(local, _)| *local == name)?;
+            let chain = chain_in(value).filter(|it| how_of_first(it) == How::Shared);
+            chain.filter(|_| borrow.mutability.is_none())
+        })
+    }
+
+    /// The parts of a value: a single one that may borrow is all that does.
+    fn parts<'e, I>(&mut self, parts: I)
+    where
+        I: Iterator<Item = &'e Expr> + Clone,
+    {
+        let mut borrows = parts.clone().filter(|it| !is_value(it));
+        match (borrows.next(), borrows.next()) {
+            (Some(only), None) => self.value(only),
+            _ => parts.for_each(|it| self.part(it)),
         }
     }
 
@@ -363,88 +381,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The values that an expression may end with, if those are others than its own.
-fn ends(expr: &Expr) -> Option<Vec<&Expr>> {
-    fn last(block: &syn::Block) -> Option<&Expr> {
-        match block.stmts.last() {
-            Some(Stmt::Expr(expr, None)) => Some(expr),
-            _ => None,
-        }
-    }
-    Some(match expr {
-        Expr::Block(block) => last(&block.block).into_iter().collect(),
-        Expr::Unsafe(block) => last(&block.block).into_iter().collect(),
-        Expr::If(chosen) => {
-            let other = chosen.else_branch.iter().map(|(_, other)| &**other);
-            last(&chosen.then_branch).into_iter().chain(other).collect()
-        }
-        Expr::Match(chosen) => chosen.arms.iter().map(|arm| &*arm.body).collect(),
-        _ => return None,
-    })
-}
-
-/// Whether an expression is a value that borrows nothing.
-const fn is_value(expr: &Expr) -> bool {
-    matches!(expr, Expr::Lit(_) | Expr::Binary(_) | Expr::Cast(_))
-}
-
-/// Whether one of the methods of a chain makes a `&mut`, by its name.
-fn is_made_by_mut(chain: &Expr) -> bool {
-    match chain {
-        Expr::MethodCall(call) => {
-            call.method.to_string().ends_with("_mut") || is_made_by_mut(&call.receiver)
-        }
-        Expr::Await(awaited) => is_made_by_mut(&awaited.base),
-        Expr::Try(tried) => is_made_by_mut(&tried.expr),
-        _ => false,
-    }
-}
-
-/// How a method borrows what it is called on, by its name.
-fn how_of(call: &ExprMethodCall) -> How {
-    const NAMES: &[&str] = &[
-        "as_bytes",
-        "as_deref",
-        "as_os_str",
-        "as_path",
-        "as_ref",
-        "as_slice",
-        "as_str",
-        "back",
-        "buffer",
-        "chars",
-        "first",
-        "front",
-        "get",
-        "get_ref",
-        "iter",
-        "keys",
-        "last",
-        "lines",
-        "trim",
-        "trim_end",
-        "trim_start",
-        "values",
-    ];
-    let is_on_place = !matches!(&*call.receiver, Expr::MethodCall(_) | Expr::Call(_));
-    if is_on_place && NAMES.contains(&&*call.method.to_string()) {
-        How::Shared
-    } else {
-        How::Perhaps
-    }
-}
-
-/// What methods such as `unwrap` are called on.
-fn passed_on(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::MethodCall(call) if passes_on(&call.method.to_string(), true) => {
-            passed_on(&call.receiver)
-        }
-        Expr::Try(tried) => passed_on(&tried.expr),
-        _ => expr,
-    }
-}
-
 impl<'a> Walk<'a> {
     /// The same of a variable that is another name for it, as in `let all: &mut Reader<dyn Read> = self;`.
     fn root_of_variable(&self, name: &Ident) -> Option<&'a Borrowed> {
@@ -494,47 +430,4 @@ impl<'a> Walk<'a> {
             _ => None,
         }
     }
-}
-
-/// Whether a method hands on the success of its receiver, or what is made of it.
-fn passes_on(method: &str, may_be_owned: bool) -> bool {
-    const NAMES: &[&str] = &[
-        "and_then",
-        "context",
-        "expect",
-        "map",
-        "map_err",
-        "ok_or",
-        "ok_or_else",
-        "or_else",
-        "unwrap",
-        "with_context",
-    ];
-    // A `Cow` may be made of what another one borrows.
-    NAMES.contains(&method) && !(may_be_owned && matches!(method, "and_then" | "map"))
-}
-
-/// What the first method of a chain is called on.
-fn start_of_chain(receiver: &Expr) -> &Expr {
-    match receiver {
-        Expr::MethodCall(call) => start_of_chain(&call.receiver),
-        Expr::Await(awaited) => start_of_chain(&awaited.base),
-        Expr::Try(tried) => start_of_chain(&tried.expr),
-        Expr::Field(field) if !is_place(&field.base) => start_of_chain(&field.base),
-        _ => receiver,
-    }
-}
-
-fn is_place(expr: &Expr) -> bool {
-    match expr {
-        Expr::Field(field) => is_place(&field.base),
-        Expr::MethodCall(_) | Expr::Await(_) | Expr::Try(_) => false,
-        _ => true,
-    }
-}
-
-/// Whether a call makes a tuple struct or a variant of its arguments.
-fn is_constructor(function: &Expr) -> bool {
-    let is_name = |last: &syn::PathSegment| last.ident.to_string().starts_with(char::is_uppercase);
-    matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(is_name))
 }
