@@ -140,15 +140,30 @@ fn the_picture_of_the_readme_is_drawn_from_a_run() {
     );
 }
 
-/// The outage of the picture, in the figures of the README.
+/// The outage of the picture, in the figures of the README, and how many calls fail in a short fault.
 #[test]
 fn the_outage_of_the_readme_is_a_run() {
     let readme = fs::read_to_string(guide("../../README.md")).unwrap_or_default();
     for policy in ["max = 5", "max = 5, budget = \"none\""] {
-        let run = "--load 52 --capacity 120 --outage 5s --clients 10";
-        let (table, status) =
-            printed(&format!("cargo retry storm '{policy}' {run}")).unwrap_or_default();
-        assert_eq!(status, Some(0), "{table}");
+        let run = |fault: &str| {
+            let run = format!("--load 52 --capacity 120 --clients 10 {fault}");
+            let (text, status) =
+                printed(&format!("cargo retry storm '{policy}' {run}")).unwrap_or_default();
+            assert_eq!(status, Some(0), "{text}");
+            text
+        };
+        let table = run("--outage 5s");
+        let fault: serde_json::Value =
+            serde_json::from_str(&run("--failure 300ms --json")).unwrap_or_default();
+        let failed = |column: usize| {
+            let seconds = fault["runs"][column]["seconds"].as_array();
+            let failed = seconds.into_iter().flatten();
+            let failed = failed.filter_map(|second| second["failed"].as_u64());
+            match failed.sum() {
+                0_u64 => "0".to_owned(),
+                calls => format!("{calls} calls fail"),
+            }
+        };
         let cell = |row: &str, column: usize| {
             let line = table.lines().find(|line| line.contains(row));
             let mut cells = line.unwrap_or_default().split(['│', '┆']).skip(2);
@@ -156,10 +171,11 @@ fn the_outage_of_the_readme_is_a_run() {
         };
         for (column, name) in [(0, "no retries".to_owned()), (2, format!("`{policy}`"))] {
             let row = format!(
-                "| {name} | {} | {} | {} |\n",
+                "| {name} | {} | {} | {} | {} |\n",
                 cell("attempts/s, worst 10 s", column),
                 cell("back after the outage", column),
                 cell("calls that succeeded", column),
+                failed(column),
             );
             assert!(readme.contains(&row), "README.md does not have `{row}`");
         }
