@@ -506,6 +506,8 @@ DECLARE
     opened BIGINT := 0;
 BEGIN
     FOR its_lane IN SELECT DISTINCT unnest(lanes) AS lane ORDER BY lane LOOP
+        -- Most have none, and the end of a task that makes it looks itself: no lock for those.
+        CONTINUE WHEN (SELECT begins FROM retry_lane_room(its_lane, stamp)) IS NULL;
         -- Also where no task seems to wait: one may be about to.
         PERFORM FROM retry_lane WHERE lane = its_lane FOR UPDATE;
         CONTINUE WHEN NOT FOUND;

@@ -58,7 +58,7 @@ use columns::Columns as _;
 pub(crate) use columns::micros;
 use connection::{Connector, Live, costs_the_connection};
 use lines::Lines;
-use link::{Link, Need, Shared, UNUSED};
+use link::{InUse, Link, Need, Shared, UNUSED};
 use pipeline::Sent;
 use places::{Level, Place, Places};
 use queue_limits::LimitedQueues;
@@ -294,18 +294,22 @@ impl Postgres {
         if written.ends_child {
             self.bell.ring_here();
         }
-        self.open_lanes(link, &results).await;
+        self.open_lanes((link, &live), &results).await;
         Ok(results)
     }
 
     /// Gives the next turns of lanes with a rate of which tasks were claimed.
-    async fn open_lanes(&self, link: &Link, results: &[WriteResult]) {
+    async fn open_lanes(&self, (link, live): (&Link, &InUse), results: &[WriteResult]) {
         let lanes = lane_limits::of_claims(results);
         if lanes.is_empty() || !self.has_lane_rates.load(Ordering::Relaxed) {
             return;
         }
         let values: [&(dyn ToSql + Sync); 1] = [&lanes];
-        let opening = link.query(Need::Look, lane_limits::OPEN, &values);
+        // On the connection of the claim: the shared one may be busy.
+        let opening = link.limited(live, async {
+            let opened = live.alone(Box::pin(live.query(lane_limits::OPEN, &values)));
+            opened.await.map_err(store_error)
+        });
         // After an error the next turns come when tasks of the lanes end.
         let Ok(rows) = opening.await else { return };
         if let Some(at) = lane_limits::given_at(&rows) {
