@@ -341,8 +341,8 @@ pub struct Task {
     pub failed_ord: i32,
     /// The step whose failure ended the task, or parked it.
     pub failed_seq: Option<i32>,
-    /// The lane, which lets one task run at a time, or as many as its limit allows. The task leaves it if its time is over before it has had its
-    /// turn.
+    /// The lane, which lets one task run at a time, or as many as its limit allows. The task leaves it if its
+    /// time is over before it has had its turn.
     pub lane: Option<String>,
     /// How often it has continued as new.
     pub generation: i32,
