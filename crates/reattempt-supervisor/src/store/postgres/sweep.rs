@@ -108,8 +108,8 @@ macro_rules! gone_writers {
 }
 
 macro_rules! old_begins {
-    () => {
-        concat!("retry_lane_begun WHERE until < ", now!(), " - 60000000")
+    ($micros:literal) => {
+        concat!("retry_lane_begun WHERE until < ", now!(), " - ", $micros)
     };
 }
 
@@ -191,7 +191,7 @@ const FORGET: &str = concat!(
 const FORGET_WRITERS: &str = concat!("DELETE FROM ", gone_writers!());
 
 /// Forgets tasks of lanes that count for no rate any more.
-const FORGET_BEGINS: &str = concat!("DELETE FROM ", old_begins!());
+const FORGET_BEGINS: &str = concat!("DELETE FROM ", old_begins!("60000000"));
 
 /// The statements of a sweep that has found something.
 pub(super) const SWEEPS: &[&str] = &[
@@ -258,7 +258,8 @@ const LOOK: &str =
     ") OR EXISTS (SELECT FROM ", long_leases!(),
     ") OR EXISTS (SELECT FROM ", gone_workers!(),
     ") OR EXISTS (SELECT FROM ", gone_writers!(),
-    ") OR EXISTS (SELECT FROM ", old_begins!(),
+    // A full sweep for old rows alone once an hour: a lane with a rate always has rows of the last minutes.
+    ") OR EXISTS (SELECT FROM ", old_begins!("3600000000"),
     "), EXISTS (SELECT FROM retry_call WHERE due <= ", now!(),
     "), EXISTS (SELECT FROM retry_schedule WHERE state = 0 AND next_at <= ", now!(),
     "), CASE WHEN $3::bool THEN ",
