@@ -114,13 +114,7 @@ pub mod observe {
 #[cfg(feature = "std")]
 pub mod deadline;
 #[cfg(feature = "test-util")]
-#[cfg_attr(not(doctest), doc = include_str!("../docs/testing.md"))]
-pub mod testing {
-    pub use reattempt_testing::{
-        AttemptEnd, CallEnd, DefaultBudgets, FaultPlan, Record, RecordedAttempt, RecordedCall,
-        RecordedHedge, Seeded, VirtualTime, default_budgets, record, seed, virtual_time,
-    };
-}
+pub mod testing;
 
 /// Reference pages about more than one item: services, overload, configuration, the error index, events.
 ///

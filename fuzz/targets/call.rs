@@ -12,7 +12,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use reattempt_fuzz::policy::{Keys, Time};
 use reattempt_fuzz::{HandClock, Jump};
-use reattempt_testing as testing;
+use reattempt::testing;
 use retry_runtime::strategy::{Decision, from_fn};
 use retry_runtime::{
     Breaker, Budget, Call, CallEnv, FailedAttempt, GiveUpReason, Policy, Retry, RetryError,

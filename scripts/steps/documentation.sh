@@ -37,7 +37,7 @@ step_api() {
         return
     fi
     cargo build --quiet --locked --manifest-path tests/api/Cargo.toml --target-dir "$target/api"
-    for crate in reattempt reattempt_{config,core,policy,observe,overload,http,testing} retry_runtime retry_macros reattempt_supervisor_macros reattempt_supervisor reattempt_restate; do
+    for crate in reattempt reattempt_{config,core,policy,observe,overload,http} retry_runtime retry_macros reattempt_supervisor_macros reattempt_supervisor reattempt_conformance reattempt_restate; do
         listed=tests/api/$crate.txt
         "$target/api/debug/reattempt-api" "$target/doc/$crate.json" > "$target/api/$crate.txt"
         [[ -z $accept ]] || cp "$target/api/$crate.txt" "$listed"

@@ -118,9 +118,9 @@ step_semver() {
     fi
 }
 
-verified=(reattempt-{core,policy,observe,overload} retry-runtime reattempt-{config,http,testing,syntax} retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
+verified=(reattempt-{core,policy,observe,overload} retry-runtime reattempt-{config,http,syntax} retry-macros reattempt reattempt-supervisor-macros reattempt-supervisor)
 # They have nothing that could be left out, and what they depend on takes long to compile once more.
-packed=(reattempt-restate reattempt-storm cargo-retry)
+packed=(reattempt-conformance reattempt-restate reattempt-storm cargo-retry)
 
 # What would be published. `scripts/nightly` compiles it too.
 step_package() {

@@ -19,8 +19,7 @@
 //
 // 1. `time`, and `cron`, `resources`, `payload`, `transaction` on it
 // 2. `task`: what a store keeps
-// 3. `store`: the trait, its writes, its implementations, and submissions; `conformance` checks a
-//    store
+// 3. `store`: the trait, its writes, its implementations, and submissions
 // 4. `writer`, `running`, `local`, `events`
 // 5. `context`: a task as its workflow sees it
 // 6. `workflow`
@@ -31,8 +30,6 @@
 
 mod children;
 mod client;
-#[cfg(any(test, feature = "test-util"))]
-pub mod conformance;
 mod context;
 #[cfg(feature = "cron")]
 mod cron;

@@ -40,7 +40,8 @@ pub struct Fence(pub i64);
 
 impl Fence {
     /// Returns the fence after one more change of hands.
-    pub(crate) const fn next(self) -> Self {
+    #[must_use]
+    pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 }
@@ -132,7 +133,7 @@ impl State {
     }
 
     /// Returns whether a task that gets into this state has a line in the feed of ends.
-    pub(crate) const fn is_end(self) -> bool {
+    pub const fn is_end(self) -> bool {
         self.is_final() && !matches!(self, Self::Pruned)
     }
 

@@ -1,5 +1,5 @@
-//! The slot for the record of a test, which `reattempt-testing` fills when a test first asks for
-//! one.
+//! The slot for the record of a test, which `testing` of the facade fills when a test first asks
+//! for one.
 
 use core::time::Duration;
 #[cfg(feature = "std")]

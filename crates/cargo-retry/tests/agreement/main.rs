@@ -18,7 +18,7 @@ mod said;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use reattempt_testing::CallEnd;
+use reattempt::testing::CallEnd;
 use retry_runtime::{Backoff, GiveUpReason, Policy};
 use run::{Ran, Random};
 use said::{Said, attempts};

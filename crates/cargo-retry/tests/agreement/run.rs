@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use reattempt_testing::{self as testing, CallEnd};
+use reattempt::testing::{self, CallEnd};
 use retry_runtime::Policy;
 use retry_runtime::timer::{BlockingTimer, Clock, ThreadTimer, Timestamp};
 

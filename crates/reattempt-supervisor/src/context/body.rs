@@ -15,7 +15,7 @@ use super::workflow_context::WorkflowContext;
 use crate::events::StepEnding;
 use crate::events::spans::Span;
 use crate::running::CurrentStep;
-use crate::store::expiry::GRACE;
+use crate::store::GRACE;
 
 /// Counts the attempts of a step. Its transaction may ask on any thread.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use crate::time::Time;
 
 /// How much later than a worker a supervisor acts, for the `complete_by` of what runs: the worker
 /// should end it first.
-pub(crate) const GRACE: Duration = Duration::from_secs(1);
+pub const GRACE: Duration = Duration::from_secs(1);
 
 /// The part of a task that has expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

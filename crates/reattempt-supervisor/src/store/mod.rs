@@ -4,7 +4,7 @@
 mod calls;
 mod encoded;
 mod error;
-pub(crate) mod expiry;
+mod expiry;
 mod feed;
 pub(crate) mod fork;
 pub(crate) mod lane_limits;
@@ -50,7 +50,7 @@ pub use calls::{AgentCall, AgentFailure, CallState, CallStatus, NextOffer};
 pub use encoded::{Encoded, PayloadCodec, SharedCodec};
 pub(crate) use error::panic_text;
 pub use error::{ErrorKind, StoreError};
-pub use expiry::{Expiry, Overdue};
+pub use expiry::{Expiry, GRACE, Overdue};
 pub use feed::{Ending, FeedCursor, FeedGap, FeedPage};
 pub use fork::Fork;
 pub use next_state::{Counts, Failure, NextState};
@@ -83,7 +83,7 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 ///   does a change that has taken place: a writer that does not know whether its transaction took
 ///   place repeats it.
 ///
-/// The conformance suite (`conformance`, with the feature `test-util`) checks all of it.
+/// The crate `reattempt-conformance` checks all of it.
 ///
 /// # Cancel safety
 ///

@@ -273,7 +273,7 @@ impl Submitted {
     }
 
     /// Returns the answer for a fork that was there before.
-    pub(crate) const fn same(id: TaskId) -> Self {
+    pub const fn same(id: TaskId) -> Self {
         Self {
             is_new: false,
             ..Self::new(id)
@@ -510,7 +510,7 @@ impl Verdict {
     }
 
     /// Returns the result of the step.
-    pub(crate) fn result(&self) -> Option<&str> {
+    pub fn result(&self) -> Option<&str> {
         match self {
             Self::Done(result) => Some(result),
             Self::NotDone | Self::Undo => None,

@@ -1,5 +1,5 @@
 //! Tasks on PostgreSQL behind `PgBouncer` in transaction mode: `scripts/pool` builds it and runs these.
-#![cfg(all(feature = "postgres", feature = "test-util"))]
+#![cfg(feature = "postgres")]
 
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::kit;
 use crate::servers::{self, Server};
 use reattempt_supervisor::store::Store;
 use reattempt_supervisor::{
-    Client, Postgres, Scheduler, Step, StepError, WorkflowContext, conformance, step, workflow,
+    Client, Postgres, Scheduler, Step, StepError, WorkflowContext, step, workflow,
 };
 
 /// A pool before a server.
@@ -86,7 +86,7 @@ async fn the_store_keeps_its_contract() {
         let (one, other) = tokio::join!(Postgres::connect(&url), Postgres::connect(&url));
         [one, other].map(|store| -> Arc<dyn Store> { Arc::new(store.unwrap()) })
     };
-    if let Err(broken) = conformance::check(make).await {
+    if let Err(broken) = reattempt_conformance::check(make).await {
         panic!("{broken}");
     }
 }

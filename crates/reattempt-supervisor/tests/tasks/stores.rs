@@ -1,12 +1,11 @@
 //! Checks that every store keeps the contract.
-#![cfg(feature = "test-util")]
 
 use std::sync::Arc;
 
 #[cfg(feature = "postgres")]
 use crate::{kit, servers};
+use reattempt_supervisor::Memory;
 use reattempt_supervisor::store::Store;
-use reattempt_supervisor::{Memory, conformance};
 
 #[tokio::test]
 async fn memory_keeps_the_contract() {
@@ -14,7 +13,7 @@ async fn memory_keeps_the_contract() {
         let store: Arc<dyn Store> = Arc::new(Memory::new());
         [Arc::clone(&store), store]
     };
-    if let Err(broken) = conformance::check(make).await {
+    if let Err(broken) = reattempt_conformance::check(make).await {
         panic!("{broken}");
     }
 }
@@ -34,7 +33,7 @@ async fn sqlite_keeps_the_contract() {
         let (one, other) = tokio::join!(Sqlite::open(&file), Sqlite::open(&file));
         [one, other].map(|store| -> Arc<dyn Store> { Arc::new(store.unwrap()) })
     };
-    let checked = conformance::check(make).await;
+    let checked = reattempt_conformance::check(make).await;
     std::fs::remove_dir_all(&folder).unwrap();
     if let Err(broken) = checked {
         panic!("{broken}");
@@ -61,7 +60,7 @@ async fn postgres_keeps_the_contract() {
         let (one, other) = tokio::join!(Postgres::connect(&url), Postgres::connect(&url));
         [one, other].map(|store| -> Arc<dyn Store> { Arc::new(store.unwrap()) })
     };
-    if let Err(broken) = conformance::check(make).await {
+    if let Err(broken) = reattempt_conformance::check(make).await {
         panic!("{broken}");
     }
     for nth in 0..count.load(Ordering::Relaxed) {

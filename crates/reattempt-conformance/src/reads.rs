@@ -6,9 +6,10 @@ use super::bench::{
     Bench, CheckResult, LONG, check_equal, check_that, claim, lease, new, record, sentences,
     to_message,
 };
-use crate::store::{AdminCommand, Claim, Filter, Write};
-use crate::task::{Fence, Lease, NewTask, Record, RecordKind, Signal, State, TaskId};
-use crate::time::Time;
+use reattempt_supervisor::store::{AdminCommand, Claim, Filter, Write};
+use reattempt_supervisor::{
+    Fence, Lease, NewTask, Record, RecordKind, Signal, State, TaskId, Time,
+};
 
 sentences! {
     "the pages of a history are the history, and each has the fence of the task" => history_pages,
@@ -131,7 +132,7 @@ async fn nothing(bench: &Bench) -> CheckResult {
     )
 }
 
-pub(super) async fn list_ids(bench: &Bench, filter: Filter) -> CheckResult<Vec<TaskId>> {
+pub(crate) async fn list_ids(bench: &Bench, filter: Filter) -> CheckResult<Vec<TaskId>> {
     let tasks = bench.other.list(filter).await.map_err(to_message)?;
     Ok(tasks.into_iter().map(|task| task.id).collect())
 }

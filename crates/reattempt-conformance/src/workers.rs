@@ -4,8 +4,8 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, lease, record, running, sentences,
     signal, to_message,
 };
-use crate::store::{AdminCommand, HeldTask, Write, WriteResult};
-use crate::task::{Fence, Lease, RecordKind, State, TaskId, WorkerId};
+use reattempt_supervisor::store::{AdminCommand, HeldTask, Write, WriteResult};
+use reattempt_supervisor::{Fence, Lease, RecordKind, State, TaskId, WorkerId};
 
 sentences! {
     "a heartbeat returns the tasks that its worker holds, with their fences and the requests for them" => holds,

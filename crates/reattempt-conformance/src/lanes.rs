@@ -8,11 +8,10 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, claim, lease, new,
     sentences, signal, sweep_at_once, to_message, write_at_last,
 };
-use crate::store::{
+use reattempt_supervisor::store::{
     AdminCommand, Change, Claim, ClaimedTask, Filter, SignalResult, Store, Wake, Write, WriteResult,
 };
-use crate::task::{Direction, NewTask, State};
-use crate::time::Time;
+use reattempt_supervisor::{Direction, NewTask, State, Time};
 
 sentences! {
     "the tasks of a lane without a limit run one at a time, in their order, whatever their workflow and queue" => one_at_a_time,
@@ -27,32 +26,32 @@ sentences! {
     "two workers never hold tasks of one lane without a limit, however many submit, claim and end tasks at the same time" => never_two,
 }
 
-pub(super) fn in_lane(lane: &str, key: &str) -> NewTask {
+pub(crate) fn in_lane(lane: &str, key: &str) -> NewTask {
     NewTask {
         lane: Some(lane.to_owned()),
         ..new(key)
     }
 }
 
-pub(super) fn submit(new: NewTask) -> Write {
+pub(crate) fn submit(new: NewTask) -> Write {
     Write::Submit(Box::new(new))
 }
 
 /// Changes the state of a held task.
-pub(super) async fn set_state(bench: &Bench, held: &ClaimedTask, state: State) -> CheckResult {
+pub(crate) async fn set_state(bench: &Bench, held: &ClaimedTask, state: State) -> CheckResult {
     let written = bench.write_held(change(lease(held), change_to(state)));
     written.await.map(drop)
 }
 
 /// Claims tasks, and compares their keys.
-pub(super) async fn check_ready(bench: &Bench, what: &str, wanted: &[&str]) -> CheckResult {
+pub(crate) async fn check_ready(bench: &Bench, what: &str, wanted: &[&str]) -> CheckResult {
     let claimed = bench.claim("a", 9).await?;
     let keys: Vec<_> = claimed.iter().map(|one| one.task.key.as_str()).collect();
     check_equal(what, &*keys, wanted)
 }
 
 /// Claims the only task that is ready, and compares its key.
-pub(super) async fn claim_this(bench: &Bench, key: &str) -> CheckResult<ClaimedTask> {
+pub(crate) async fn claim_this(bench: &Bench, key: &str) -> CheckResult<ClaimedTask> {
     let claimed = bench.claim_one("a").await?;
     check_equal("the key of the next task", claimed.task.key.as_str(), key)?;
     Ok(claimed)
@@ -312,7 +311,7 @@ async fn never_two(bench: &Bench) -> CheckResult {
 }
 
 /// Submits, claims and ends tasks of several lanes in several processes.
-pub(super) async fn run_lanes(bench: &Bench) -> CheckResult<Vec<Run>> {
+pub(crate) async fn run_lanes(bench: &Bench) -> CheckResult<Vec<Run>> {
     let stores = || [&bench.one, &bench.other].map(Arc::clone).into_iter();
     let mut all = Vec::new();
     for (nth, store) in stores().enumerate() {
@@ -330,7 +329,7 @@ pub(super) async fn run_lanes(bench: &Bench) -> CheckResult<Vec<Run>> {
 }
 
 /// A lane, and when the store says that a task of it was claimed and ended.
-pub(super) type Run = (String, Time, Time);
+pub(crate) type Run = (String, Time, Time);
 
 /// Submits tasks to all lanes, in changing orders.
 async fn submit_all(store: Arc<dyn Store>, submitter: usize) -> CheckResult<Vec<Run>> {

@@ -8,8 +8,8 @@ use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, claim, lease, new,
     record, sentences, signal, sweep_at_once, to_message, write_at_last,
 };
-use crate::store::{Claim, ClaimedTask, Write, WriteResult};
-use crate::task::{Fence, NewTask, RecordKind, State, TaskId, WorkerId};
+use reattempt_supervisor::store::{Claim, ClaimedTask, Write, WriteResult};
+use reattempt_supervisor::{Fence, NewTask, RecordKind, State, TaskId, WorkerId};
 
 sentences! {
     "a claim gives a task to one worker, and raises its fence" => raises_the_fence,

@@ -6,11 +6,12 @@ use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, counts, lease,
     record, report, running, sentences, signal, to_message,
 };
-use crate::store::{AdminCommand, Change, Counts, SignalResult, Wake, Write, WriteResult};
-use crate::task::{
-    Direction, FailingStep, Fence, Lease, Record, RecordKind, State, TaskId, WorkerId,
+use reattempt_supervisor::store::{
+    AdminCommand, Change, Counts, SignalResult, Wake, Write, WriteResult,
 };
-use crate::time::Time;
+use reattempt_supervisor::{
+    Direction, FailingStep, Fence, Lease, Record, RecordKind, State, TaskId, Time, WorkerId,
+};
 
 sentences! {
     "a write with a `Lease` whose fence is not that of the task changes nothing and returns `Lost`" => checks_the_fence,

@@ -9,10 +9,13 @@ use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, counts, lease,
     new, record, running, sentences, sweep, sweep_at_once, to_message, unless_busy,
 };
-use crate::store::expiry::GRACE;
-use crate::store::{AdminCommand, Change, Counts, Expiry, Reclaimed, Sweep, Write, WriteResult};
-use crate::task::{Direction, NewTask, OnFailure, Record, RecordKind, State, WorkerId};
-use crate::time::Time;
+use reattempt_supervisor::store::GRACE;
+use reattempt_supervisor::store::{
+    AdminCommand, Change, Counts, Expiry, Reclaimed, Sweep, Write, WriteResult,
+};
+use reattempt_supervisor::{
+    Direction, NewTask, OnFailure, Record, RecordKind, State, Time, WorkerId,
+};
 
 sentences! {
     "a task whose owner did not renew its lease is reclaimed, which counts as a death and not as a failure" => owner,
@@ -200,7 +203,7 @@ async fn task(bench: &Bench) -> CheckResult {
         let claimed = bench.claim_one("a").await?;
         let change = Change {
             counts: counts(2),
-            wake: crate::store::Wake::In(LONG),
+            wake: reattempt_supervisor::store::Wake::In(LONG),
             ..change_to(state)
         };
         bench
@@ -613,7 +616,7 @@ async fn leaves_alone(bench: &Bench) -> CheckResult {
     for state in State::ALL {
         let held = bench.claim_new("a").await?;
         let change = Change {
-            wake: crate::store::Wake::In(LONG),
+            wake: reattempt_supervisor::store::Wake::In(LONG),
             ..change_to(state)
         };
         bench

@@ -6,13 +6,12 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, counts, lease, new,
     record, running, sentences, to_message,
 };
-use crate::store::{
+use reattempt_supervisor::store::{
     AdminCommand, Change, ClaimedTask, Counts, Resolution, SignalResult, Verdict, Wake, Write,
 };
-use crate::task::{
-    Direction, FailingStep, Fence, Lease, NewTask, Record, RecordKind, State, TaskId,
+use reattempt_supervisor::{
+    Direction, FailingStep, Fence, Lease, NewTask, Record, RecordKind, State, TaskId, Time,
 };
-use crate::time::Time;
 
 sentences! {
     "a task that never had an owner is cancelled at once" => cancels_at_once,
@@ -605,7 +604,8 @@ async fn refuses(bench: &Bench) -> CheckResult {
                 AdminCommand::Undo,
                 resolution(0, Verdict::NotDone),
             ],
-            State::Processed | State::Compensated | State::Cancelled | State::Pruned => Vec::new(),
+            // Processed, compensated, cancelled, pruned.
+            _ => Vec::new(),
         };
         for command in commands() {
             if allowed.contains(&command) {

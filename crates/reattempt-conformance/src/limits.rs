@@ -9,10 +9,8 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, claim, lease, new,
     sentences, sweep_at_once, to_message, write_at_last,
 };
-use crate::TaskLimit;
-use crate::store::{Change, Claim, ClaimedTask, Store, Wake, Write, WriteResult};
-use crate::task::{NewTask, State, WorkerId};
-use crate::time::Time;
+use reattempt_supervisor::store::{Change, Claim, ClaimedTask, Store, Wake, Write, WriteResult};
+use reattempt_supervisor::{NewTask, State, TaskLimit, Time, WorkerId};
 
 sentences! {
     "workers hold no more tasks of a queue than its limit allows, whatever their priorities and workflows" => at_once,

@@ -1,11 +1,4 @@
-//! Checks whether a store keeps the contract of [`Store`], sentence by sentence.
-
-#![expect(
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    reason = "runs in tests alone, and a failure is a result there"
-)]
+//! Checks whether a store of durable tasks keeps the contract of [`Store`], sentence by sentence.
 
 mod bench;
 mod children;
@@ -31,8 +24,8 @@ mod workers;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::store::Store;
 use bench::Bench;
+use reattempt_supervisor::store::Store;
 
 /// Checks a store.
 ///
@@ -48,11 +41,11 @@ use bench::Bench;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use reattempt_supervisor::{Memory, conformance, store::Store};
+/// use reattempt_supervisor::{Memory, store::Store};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), conformance::Broken> {
-/// conformance::check(async || {
+/// # async fn main() -> Result<(), reattempt_conformance::Broken> {
+/// reattempt_conformance::check(async || {
 ///     let store: Arc<dyn Store> = Arc::new(Memory::new());
 ///     [Arc::clone(&store), store]
 /// })

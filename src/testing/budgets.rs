@@ -8,8 +8,8 @@ use reattempt_core::process::limit_retries;
 /// `false` they do not.
 ///
 /// They limit no test otherwise: a retry is not refused for want of such a budget in code that is compiled for tests, under
-/// [`virtual_time`](crate::virtual_time), while tokio's clock is paused, and in a process with a
-/// [`FaultPlan`](crate::FaultPlan). Tokens are counted all the same.
+/// [`virtual_time`](super::virtual_time), while tokio's clock is paused, and in a process with a
+/// [`FaultPlan`](super::FaultPlan). Tokens are counted all the same.
 ///
 /// # Examples
 ///

@@ -6,11 +6,12 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
     sentences, signal, sweep_at_once, to_message,
 };
-use crate::store::{
+use reattempt_supervisor::store::{
     AdminCommand, Change, ClaimedTask, Counts, SignalResult, Wake, Write, WriteResult,
 };
-use crate::task::{Direction, Fence, Lease, NewTask, OnFailure, RecordKind, State, TaskId};
-use crate::time::Time;
+use reattempt_supervisor::{
+    Direction, Fence, Lease, NewTask, OnFailure, RecordKind, State, TaskId, Time,
+};
 
 sentences! {
     "a child is stored with the record of its start, which names it" => starts,

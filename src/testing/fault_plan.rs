@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reattempt_core::watch;
 
-use crate::script::{self, Run};
+use super::script::{self, Run};
 
 /// The outcome of each call of a fake service: success, or an error.
 ///

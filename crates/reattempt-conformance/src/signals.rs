@@ -4,9 +4,8 @@ use super::bench::{
     Bench, CheckResult, change, change_to, check_equal, check_that, lease, new, sentences, signal,
     to_message,
 };
-use crate::store::{Change, SignalResult, Wake, Write};
-use crate::task::{Fence, State, TaskId};
-use crate::time::Time;
+use reattempt_supervisor::store::{Change, SignalResult, Wake, Write};
+use reattempt_supervisor::{Fence, State, TaskId, Time};
 
 sentences! {
     "the signals of a task keep their order, and later signals have higher numbers" => in_order,
@@ -152,7 +151,7 @@ async fn refuses_ended(bench: &Bench) -> CheckResult {
         ];
         let results = bench.write(list).await?;
         let wanted = [SignalResult::NotAllowed(state), SignalResult::UnknownTask]
-            .map(crate::store::WriteResult::Signaled);
+            .map(reattempt_supervisor::store::WriteResult::Signaled);
         check_equal("the results", results, wanted.to_vec())?;
         check_equal(
             "its signals",

@@ -6,10 +6,10 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, lease, new, record,
     sentences, sweep_at_once, to_message,
 };
-use crate::store::{
-    AdminCommand, Change, Ending, FeedCursor, FeedPage, Retention, Write, WriteResult,
+use reattempt_supervisor::store::{
+    AdminCommand, Change, Ending, FeedCursor, FeedPage, Write, WriteResult,
 };
-use crate::task::{NewTask, RecordKind, State, Task, TaskId};
+use reattempt_supervisor::{NewTask, RecordKind, Retention, State, Task, TaskId};
 
 sentences! {
     "each end writes a line of the feed, which says what the task was then" => writes_a_line,

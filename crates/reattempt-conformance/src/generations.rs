@@ -4,12 +4,11 @@ use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, claim, lease, new,
     record, running, sentences, signal, to_message,
 };
-use crate::store::{
+use reattempt_supervisor::store::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, NextGeneration, SignalResult, Submitted,
     Wake, Write, WriteResult,
 };
-use crate::task::{FailingStep, Lease, NewTask, RecordKind, Signal, State, TaskId};
-use crate::time::Time;
+use reattempt_supervisor::{FailingStep, Lease, NewTask, RecordKind, Signal, State, TaskId, Time};
 
 sentences! {
     "a task that continues as new has new arguments and can be claimed at once" => begins_anew,
@@ -123,7 +122,7 @@ async fn forgets(bench: &Bench) -> CheckResult {
             failed_ord: 7,
         },
         failing_step: Some(FailingStep {
-            direction: crate::task::Direction::Forward,
+            direction: reattempt_supervisor::Direction::Forward,
             seq: 1,
             failures: 1,
             error: "no".to_owned(),

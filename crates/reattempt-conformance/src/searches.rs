@@ -6,9 +6,8 @@ use super::bench::{
     Bench, CheckResult, SHORT, change, change_to, check_equal, lease, new, sentences,
 };
 use super::reads::list_ids;
-use crate::store::{Change, Filter, Write};
-use crate::task::{NewTask, State};
-use crate::time::Time;
+use reattempt_supervisor::store::{Change, Filter, Write};
+use reattempt_supervisor::{NewTask, State, Time};
 
 sentences! {
     "tasks are found by key, header, error and time" => searches,

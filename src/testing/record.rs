@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use retry_runtime::private::slots::{CallEvent, set_recorder};
 
-use crate::attempts::RecordedCall;
-use crate::diff;
+use super::attempts::RecordedCall;
+use super::diff;
 
 #[derive(Debug)]
 struct Noted {
@@ -156,7 +156,7 @@ impl fmt::Display for Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AttemptEnd, CallEnd};
+    use crate::testing::{AttemptEnd, CallEnd};
     use reattempt_core::{GiveUpReason, Verdict};
     use retry_runtime::private::slots::{AttemptResult, CallStep, Ending};
 

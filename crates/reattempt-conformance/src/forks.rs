@@ -6,11 +6,11 @@ use super::bench::{
     Bench, CheckResult, LONG, change, change_to, check_equal, check_that, claim, lease, new,
     record, sentences, to_message,
 };
-use crate::store::{AdminCommand, ClaimedTask, Fork, Retention, Submitted, Write, WriteResult};
-use crate::task::{
-    Fence, NewTask, OnFailure, OperatorNote, Origin, Record, RecordKind, State, Task, TaskId,
+use reattempt_supervisor::store::{AdminCommand, ClaimedTask, Fork, Submitted, Write, WriteResult};
+use reattempt_supervisor::{
+    Fence, NewTask, OnFailure, OperatorNote, Origin, Record, RecordKind, Retention, State, Task,
+    TaskId, Time,
 };
-use crate::time::Time;
 
 sentences! {
     "a fork is a new task with an origin, and with copies of the outcomes up to a place, without what undoes them" => copies,

@@ -5,9 +5,8 @@ use std::time::Duration;
 use super::bench::{
     Bench, CheckResult, LONG, check_equal, new, sentences, to_message, write_at_last,
 };
-use crate::store::{Submitted, Write, WriteResult};
-use crate::task::{Direction, Fence, NewTask, OnFailure, State, Task};
-use crate::time::Time;
+use reattempt_supervisor::store::{Submitted, Write, WriteResult};
+use reattempt_supervisor::{Direction, Fence, NewTask, OnFailure, State, Task, Time};
 
 sentences! {
     "a task is stored unchanged" => stores_it,

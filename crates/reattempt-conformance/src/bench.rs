@@ -8,49 +8,48 @@ use std::time::Duration;
 
 use reattempt::{Jitter, Policy};
 
-use crate::store::{
+use reattempt_supervisor::store::{
     AdminCommand, Change, Claim, ClaimedTask, Counts, LeaseStatus, Reclaimed, SignalResult, Store,
     StoreError, Submitted, Sweep, Wake, Write, WriteResult,
 };
-use crate::task::{
+use reattempt_supervisor::{
     Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, RunningStep,
-    State, Task, TaskId, WorkerId,
+    State, Task, TaskId, Time, WorkerId,
 };
-use crate::time::Time;
 
 /// Success, or a message with the difference.
-pub(super) type CheckResult<T = ()> = Result<T, String>;
+pub(crate) type CheckResult<T = ()> = Result<T, String>;
 
 /// Checks a sentence.
 type Check = for<'a> fn(&'a Bench) -> Pin<Box<dyn Future<Output = CheckResult> + Send + 'a>>;
 
 /// A sentence of the contract, and the function that checks it.
-pub(super) type Sentence = (&'static str, Check);
+pub(crate) type Sentence = (&'static str, Check);
 
 /// Declares the sentences of a file and the functions that check them.
 macro_rules! sentences {
     ($($sentence:literal => $check:ident,)*) => {
-        pub(super) const SENTENCES: &[$crate::conformance::bench::Sentence] = &[$(($sentence, |bench| Box::pin($check(bench)))),*];
+        pub(crate) const SENTENCES: &[$crate::bench::Sentence] = &[$(($sentence, |bench| Box::pin($check(bench)))),*];
     };
 }
-pub(super) use sentences;
+pub(crate) use sentences;
 
 /// A lease that does not run out during the test.
-pub(super) const LONG: Duration = Duration::from_secs(600);
+pub(crate) const LONG: Duration = Duration::from_secs(600);
 
 /// A short time on the clock of the store.
-pub(super) const SHORT: Duration = Duration::from_millis(3);
+pub(crate) const SHORT: Duration = Duration::from_millis(3);
 
 /// Two connections to one store.
 #[derive(Debug)]
-pub(super) struct Bench {
-    pub(super) one: Arc<dyn Store>,
-    pub(super) other: Arc<dyn Store>,
+pub(crate) struct Bench {
+    pub(crate) one: Arc<dyn Store>,
+    pub(crate) other: Arc<dyn Store>,
     keys: AtomicU32,
 }
 
 impl Bench {
-    pub(super) fn new([one, other]: [Arc<dyn Store>; 2]) -> Self {
+    pub(crate) fn new([one, other]: [Arc<dyn Store>; 2]) -> Self {
         Self {
             one,
             other,
@@ -58,7 +57,7 @@ impl Bench {
         }
     }
 
-    pub(super) async fn write(
+    pub(crate) async fn write(
         &self,
         writes: impl Into<Arc<[Write]>>,
     ) -> CheckResult<Vec<WriteResult>> {
@@ -73,13 +72,13 @@ impl Bench {
     }
 
     /// Carries out one write.
-    pub(super) async fn write_one(&self, write: Write) -> CheckResult<WriteResult> {
+    pub(crate) async fn write_one(&self, write: Write) -> CheckResult<WriteResult> {
         let mut results = self.write([write]).await?;
         results.pop().ok_or_else(|| "there is no result".to_owned())
     }
 
     /// Submits a new task.
-    pub(super) async fn submit(&self, new: NewTask) -> CheckResult<TaskId> {
+    pub(crate) async fn submit(&self, new: NewTask) -> CheckResult<TaskId> {
         match self.write_one(Write::Submit(Box::new(new))).await? {
             WriteResult::Submitted(Submitted {
                 id, is_new: true, ..
@@ -88,11 +87,11 @@ impl Bench {
         }
     }
 
-    pub(super) async fn claim(&self, worker: &str, limit: u32) -> CheckResult<Vec<ClaimedTask>> {
+    pub(crate) async fn claim(&self, worker: &str, limit: u32) -> CheckResult<Vec<ClaimedTask>> {
         self.claim_with(claim(worker, limit)).await
     }
 
-    pub(super) async fn claim_with(&self, claim: Claim) -> CheckResult<Vec<ClaimedTask>> {
+    pub(crate) async fn claim_with(&self, claim: Claim) -> CheckResult<Vec<ClaimedTask>> {
         match self.write_one(Write::Claim(claim)).await? {
             WriteResult::Claimed(claimed, _) => Ok(claimed),
             result => Err(format!("the result of a claim is {result:?}")),
@@ -100,14 +99,14 @@ impl Bench {
     }
 
     /// Claims the only task that is ready.
-    pub(super) async fn claim_one(&self, worker: &str) -> CheckResult<ClaimedTask> {
+    pub(crate) async fn claim_one(&self, worker: &str) -> CheckResult<ClaimedTask> {
         let mut claimed = self.claim(worker, 2).await?;
         check_equal("tasks that are ready", claimed.len(), 1)?;
         claimed.pop().ok_or_else(|| "nothing is ready".to_owned())
     }
 
     /// Claims the only task that is ready, even if it is a suspect.
-    pub(super) async fn claim_any(&self, worker: &str) -> CheckResult<ClaimedTask> {
+    pub(crate) async fn claim_any(&self, worker: &str) -> CheckResult<ClaimedTask> {
         let mut claimed = self.claim(worker, 2).await?;
         let suspects = Claim {
             suspects: Some(Duration::ZERO),
@@ -119,7 +118,7 @@ impl Bench {
     }
 
     /// Claims a new task for a live worker.
-    pub(super) async fn claim_new(&self, worker: &str) -> CheckResult<ClaimedTask> {
+    pub(crate) async fn claim_new(&self, worker: &str) -> CheckResult<ClaimedTask> {
         self.heartbeat(worker, LONG).await?;
         self.submit(new(&self.key())).await?;
         self.claim_one(worker).await
@@ -131,7 +130,7 @@ impl Bench {
     }
 
     /// Returns the time of the store.
-    pub(super) async fn now(&self) -> CheckResult<Time> {
+    pub(crate) async fn now(&self) -> CheckResult<Time> {
         let new = NewTask {
             queue: "clock".to_owned(),
             ..new(&self.key())
@@ -141,7 +140,7 @@ impl Bench {
     }
 
     /// Waits until the clock of the store is past `time`. Only its own clock says so.
-    pub(super) async fn wait_until_past(&self, time: Time) -> CheckResult {
+    pub(crate) async fn wait_until_past(&self, time: Time) -> CheckResult {
         for _ in 0..5_000 {
             if self.now().await? > time {
                 return Ok(());
@@ -151,14 +150,14 @@ impl Bench {
         Err(format!("it is not past {time:?} after 5 s"))
     }
 
-    pub(super) async fn heartbeat(&self, worker: &str, lease: Duration) -> CheckResult {
+    pub(crate) async fn heartbeat(&self, worker: &str, lease: Duration) -> CheckResult {
         let worker = WorkerId(worker.to_owned());
         let held = self.one.heartbeat(worker, lease, None).await;
         held.map(drop).map_err(to_message)
     }
 
     /// Carries out a write of the owner.
-    pub(super) async fn write_held(&self, write: Write) -> CheckResult<LeaseStatus> {
+    pub(crate) async fn write_held(&self, write: Write) -> CheckResult<LeaseStatus> {
         let what = format!("{write:?}");
         match self.write_one(write).await? {
             WriteResult::Written(status) => Ok(status),
@@ -167,7 +166,7 @@ impl Bench {
     }
 
     /// Gives a task that a worker holds this state, in which it sleeps for long.
-    pub(super) async fn give_state(&self, held: &ClaimedTask, state: State) -> CheckResult {
+    pub(crate) async fn give_state(&self, held: &ClaimedTask, state: State) -> CheckResult {
         let change = Change {
             wake: Wake::In(LONG),
             ..change_to(state)
@@ -177,13 +176,13 @@ impl Bench {
     }
 
     /// Carries out a write of a worker that has lost its task.
-    pub(super) async fn write_lost(&self, write: Write) -> CheckResult {
+    pub(crate) async fn write_lost(&self, write: Write) -> CheckResult {
         let what = format!("{write:?}");
         check_equal(&what, self.write_one(write).await?, WriteResult::Lost)
     }
 
     /// Sends a signal or a command, and checks its result.
-    pub(super) async fn send(&self, write: Write, wanted: SignalResult) -> CheckResult {
+    pub(crate) async fn send(&self, write: Write, wanted: SignalResult) -> CheckResult {
         let what = format!("{write:?}");
         check_equal(
             &what,
@@ -192,30 +191,30 @@ impl Bench {
         )
     }
 
-    pub(super) async fn command(&self, task: TaskId, command: AdminCommand) -> CheckResult {
+    pub(crate) async fn command(&self, task: TaskId, command: AdminCommand) -> CheckResult {
         self.send(Write::Admin(task, command), SignalResult::Accepted)
             .await
     }
 
-    pub(super) async fn task(&self, id: TaskId) -> CheckResult<Task> {
+    pub(crate) async fn task(&self, id: TaskId) -> CheckResult<Task> {
         let task = self.other.task(id).await.map_err(to_message)?;
         task.ok_or_else(|| format!("task {id} is not there"))
     }
 
-    pub(super) async fn history(&self, id: TaskId) -> CheckResult<Vec<Record>> {
+    pub(crate) async fn history(&self, id: TaskId) -> CheckResult<Vec<Record>> {
         self.other.history(id).await.map_err(to_message)
     }
 
-    pub(super) async fn failures(&self, id: TaskId) -> CheckResult<Vec<FailingStep>> {
+    pub(crate) async fn failures(&self, id: TaskId) -> CheckResult<Vec<FailingStep>> {
         self.other.failures(id).await.map_err(to_message)
     }
 
-    pub(super) async fn running(&self, id: TaskId) -> CheckResult<Vec<RunningStep>> {
+    pub(crate) async fn running(&self, id: TaskId) -> CheckResult<Vec<RunningStep>> {
         self.other.running(id).await.map_err(to_message)
     }
 
     /// Reports steps that run.
-    pub(super) async fn report(
+    pub(crate) async fn report(
         &self,
         started: impl IntoIterator<Item = RunningStep>,
     ) -> CheckResult {
@@ -223,12 +222,12 @@ impl Bench {
         check_equal("the result of a report", result, WriteResult::Done)
     }
 
-    pub(super) async fn sweep(&self, limit: u32) -> CheckResult<Vec<Reclaimed>> {
+    pub(crate) async fn sweep(&self, limit: u32) -> CheckResult<Vec<Reclaimed>> {
         self.one.sweep(sweep(limit)).await.map_err(to_message)
     }
 
     /// Sweeps until it finds something: a lease runs out on the clock of the store.
-    pub(super) async fn sweep_until_found(&self) -> CheckResult<Vec<Reclaimed>> {
+    pub(crate) async fn sweep_until_found(&self) -> CheckResult<Vec<Reclaimed>> {
         for _ in 0..5_000 {
             let reclaimed = self.sweep(100).await?;
             if !reclaimed.is_empty() {
@@ -240,7 +239,7 @@ impl Bench {
     }
 
     /// Claims until there is a task.
-    pub(super) async fn claim_until_ready(&self, worker: &str) -> CheckResult<ClaimedTask> {
+    pub(crate) async fn claim_until_ready(&self, worker: &str) -> CheckResult<ClaimedTask> {
         for _ in 0..5_000 {
             if let Some(claimed) = self.claim(worker, 1).await?.pop() {
                 return Ok(claimed);
@@ -255,7 +254,7 @@ impl Bench {
 const BUSY: u32 = 100;
 
 /// Carries out writes; repeats them as long as another connection holds the lock of the store.
-pub(super) async fn write_at_last(
+pub(crate) async fn write_at_last(
     store: &dyn Store,
     writes: impl Into<Arc<[Write]>>,
 ) -> CheckResult<Vec<WriteResult>> {
@@ -269,7 +268,7 @@ pub(super) async fn write_at_last(
 }
 
 /// Returns `None` where others have held the lock of the store for longer than it waits.
-pub(super) fn unless_busy<T>(result: Result<T, StoreError>) -> CheckResult<Option<T>> {
+pub(crate) fn unless_busy<T>(result: Result<T, StoreError>) -> CheckResult<Option<T>> {
     match result {
         Err(error) if error.is_passing() => Ok(None),
         result => result.map(Some).map_err(to_message),
@@ -277,7 +276,7 @@ pub(super) fn unless_busy<T>(result: Result<T, StoreError>) -> CheckResult<Optio
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(super) fn to_message(error: StoreError) -> String {
+pub(crate) fn to_message(error: StoreError) -> String {
     error.to_string()
 }
 
@@ -285,14 +284,14 @@ pub(super) fn to_message(error: StoreError) -> String {
     clippy::needless_pass_by_value,
     reason = "callers create the values for the comparison"
 )]
-pub(super) fn check_equal<T: PartialEq + Debug>(what: &str, found: T, wanted: T) -> CheckResult {
+pub(crate) fn check_equal<T: PartialEq + Debug>(what: &str, found: T, wanted: T) -> CheckResult {
     if found == wanted {
         return Ok(());
     }
     Err(format!("{what}: {found:?} instead of {wanted:?}"))
 }
 
-pub(super) fn check_that(what: &str, is_so: bool) -> CheckResult {
+pub(crate) fn check_that(what: &str, is_so: bool) -> CheckResult {
     if is_so {
         Ok(())
     } else {
@@ -301,7 +300,7 @@ pub(super) fn check_that(what: &str, is_so: bool) -> CheckResult {
 }
 
 /// Returns a task of the workflow `w` for the queue `q`.
-pub(super) fn new(key: &str) -> NewTask {
+pub(crate) fn new(key: &str) -> NewTask {
     NewTask {
         workflow: "w".to_owned(),
         version: 1,
@@ -319,7 +318,7 @@ pub(super) fn new(key: &str) -> NewTask {
     }
 }
 
-pub(super) fn claim(worker: &str, limit: u32) -> Claim {
+pub(crate) fn claim(worker: &str, limit: u32) -> Claim {
     Claim {
         worker: WorkerId(worker.to_owned()),
         queues: vec!["q".to_owned()],
@@ -329,14 +328,14 @@ pub(super) fn claim(worker: &str, limit: u32) -> Claim {
     }
 }
 
-pub(super) const fn lease(claimed: &ClaimedTask) -> Lease {
+pub(crate) const fn lease(claimed: &ClaimedTask) -> Lease {
     Lease {
         task: claimed.task.id,
         fence: claimed.task.fence,
     }
 }
 
-pub(super) fn record(lease: Lease, seq: i32, kind: RecordKind) -> Write {
+pub(crate) fn record(lease: Lease, seq: i32, kind: RecordKind) -> Write {
     let record = Record {
         seq,
         kind,
@@ -356,7 +355,7 @@ pub(super) fn record(lease: Lease, seq: i32, kind: RecordKind) -> Write {
 }
 
 /// Returns the counts of a task that has failed so often.
-pub(super) const fn counts(failures: i32) -> Counts {
+pub(crate) const fn counts(failures: i32) -> Counts {
     Counts {
         failures,
         ..Counts::NONE
@@ -364,7 +363,7 @@ pub(super) const fn counts(failures: i32) -> Counts {
 }
 
 /// Returns a change to a state, without a failure.
-pub(super) const fn change_to(state: State) -> Change {
+pub(crate) const fn change_to(state: State) -> Change {
     Change {
         state,
         direction: Direction::Forward,
@@ -378,7 +377,7 @@ pub(super) const fn change_to(state: State) -> Change {
 }
 
 /// Returns a report of a step that runs.
-pub(super) fn running(lease: Lease, seq: i32, due: Option<Time>) -> RunningStep {
+pub(crate) fn running(lease: Lease, seq: i32, due: Option<Time>) -> RunningStep {
     RunningStep {
         task: lease.task,
         seq,
@@ -391,18 +390,18 @@ pub(super) fn running(lease: Lease, seq: i32, due: Option<Time>) -> RunningStep 
 }
 
 /// Returns a report of steps that run.
-pub(super) fn report(started: impl IntoIterator<Item = RunningStep>) -> Write {
+pub(crate) fn report(started: impl IntoIterator<Item = RunningStep>) -> Write {
     Write::Running {
         started: started.into_iter().collect(),
         ended: Vec::new(),
     }
 }
 
-pub(super) fn change(lease: Lease, change: Change) -> Write {
+pub(crate) fn change(lease: Lease, change: Change) -> Write {
     Write::Change(lease, Box::new(change))
 }
 
-pub(super) fn signal(task: TaskId, name: &str) -> Write {
+pub(crate) fn signal(task: TaskId, name: &str) -> Write {
     Write::Signal {
         task,
         name: name.to_owned(),
@@ -412,7 +411,7 @@ pub(super) fn signal(task: TaskId, name: &str) -> Write {
 }
 
 /// Returns a sweep after which a task can be claimed at once.
-pub(super) const fn sweep_at_once(limit: u32) -> Sweep {
+pub(crate) const fn sweep_at_once(limit: u32) -> Sweep {
     let delays = Policy::new()
         .unlimited()
         .base(Duration::ZERO)
@@ -425,7 +424,7 @@ pub(super) const fn sweep_at_once(limit: u32) -> Sweep {
     }
 }
 
-pub(super) const fn sweep(limit: u32) -> Sweep {
+pub(crate) const fn sweep(limit: u32) -> Sweep {
     let delays = Policy::new()
         .base(Duration::from_secs(100))
         .cap(Duration::from_secs(300))

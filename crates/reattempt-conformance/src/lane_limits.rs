@@ -7,10 +7,8 @@ use super::bench::{
     Bench, CheckResult, LONG, check_equal, check_that, claim, sentences, to_message,
 };
 use super::lanes::{check_ready, claim_this, in_lane, run_lanes, set_state, submit};
-use crate::TaskLimit;
-use crate::store::{AdminCommand, Claim, ClaimedTask, Write, WriteResult};
-use crate::task::{NewTask, State, WorkerId};
-use crate::time::Time;
+use reattempt_supervisor::store::{AdminCommand, Claim, ClaimedTask, Write, WriteResult};
+use reattempt_supervisor::{NewTask, State, TaskLimit, Time, WorkerId};
 
 sentences! {
     "as many tasks of a lane run at once as its limit allows, in their order, whatever their workflow and queue" => at_once,

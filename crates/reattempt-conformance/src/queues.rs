@@ -6,8 +6,8 @@ use super::bench::{
     Bench, CheckResult, LONG, SHORT, change, change_to, check_equal, check_that, lease, new,
     sentences, to_message,
 };
-use crate::store::{Change, QueueStatus, Wake};
-use crate::task::{NewTask, State};
+use reattempt_supervisor::store::{Change, QueueStatus, Wake};
+use reattempt_supervisor::{NewTask, State};
 
 sentences! {
     "queues have the tasks that could run, run, and are parked, and how long the oldest has waited" => queues,

@@ -1,11 +1,10 @@
 //! `Write::Schedule`.
 
 use super::bench::{Bench, CheckResult, check_equal, new, sentences, to_message, unless_busy};
-use crate::store::{
+use reattempt_supervisor::store::{
     Missed, ScheduleState, ScheduleWrite, Schedules, Store, StoredSchedule, Write, WriteResult,
 };
-use crate::task::NewTask;
-use crate::time::Time;
+use reattempt_supervisor::{NewTask, Time};
 
 sentences! {
     "a schedule is stored unchanged, and its version grows" => stores_it,
