@@ -39,12 +39,8 @@ async fn main() {
 /// What the process of one measurement does.
 async fn measure(who: &str, place: &str, load: Load) {
     let rate = match who {
-        "ours" | "ours, NORMAL" => {
-            let is_normal = who != "ours";
-            let (rate, median, late) = ours::measure(place, is_normal, load).await;
-            println!("{rate} {} {}", median.as_secs_f64(), late.as_secs_f64());
-            return;
-        }
+        "ours" => return ours::measure(ours::open(place).await, load).await,
+        "ours, NORMAL" => return ours::measure(ours::open_normal(place).await, load).await,
         "dbos" => dbos::measure(place, load).await,
         "apalis" if place.starts_with("sqlite:") => apalis::measure_sqlite(place, load).await,
         "apalis" => apalis::measure_postgres(place, load).await,

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use reattempt_supervisor::store::Store;
-use reattempt_supervisor::{Client, Scheduler, Step, StepError, WorkflowContext, step, workflow};
+use reattempt_supervisor::store::{Store, StoreError};
+use reattempt_supervisor::{
+    Client, Postgres, Scheduler, Sqlite, Step, StepError, WorkflowContext, step, workflow,
+};
 
 use crate::flood::flood;
 use crate::load::{self, Load};
@@ -44,16 +46,9 @@ async fn ten(context: &WorkflowContext, submitted: Option<u64>) -> Result<u32, S
     Ok(steps)
 }
 
-/// Workflows a second, and the median and the 99th percentile of submit to start.
-pub async fn measure(place: &str, is_normal: bool, load: Load) -> (f64, Duration, Duration) {
+/// Prints the workflows a second, and the median and the 99th percentile of submit to start in seconds.
+pub async fn measure(client: Client, load: Load) {
     let starts = Arc::new(StartTimes(Instant::now(), Mutex::default()));
-    let client = match place.strip_prefix("sqlite://").filter(|_| is_normal) {
-        Some(path) => {
-            let store = reattempt_supervisor::Sqlite::open(Path::new(path)).await;
-            over(store.expect("a store").synchronous_normal().await)
-        }
-        None => open(place).await,
-    };
     let scheduler = Scheduler::new(&client)
         .register(ten)
         .with(Arc::clone(&starts))
@@ -73,8 +68,8 @@ pub async fn measure(place: &str, is_normal: bool, load: Load) -> (f64, Duration
     scheduler.stop(Duration::from_secs(1)).await;
     let mut starts = starts.1.lock().expect("nobody panics");
     starts.sort();
-    let at = |part: usize| starts[(starts.len() - 1) * part / 100];
-    (rate, at(50), at(99))
+    let at = |part: usize| starts[(starts.len() - 1) * part / 100].as_secs_f64();
+    println!("{rate} {} {}", at(50), at(99));
 }
 
 /// The tables, without anything in them.
@@ -82,13 +77,20 @@ pub async fn migrate(place: &str) {
     drop(open(place).await);
 }
 
-async fn open(place: &str) -> Client {
+pub async fn open(place: &str) -> Client {
     match place.strip_prefix("sqlite://") {
-        Some(path) => over(reattempt_supervisor::Sqlite::open(Path::new(path)).await),
-        None => over(reattempt_supervisor::Postgres::connect(place).await),
+        Some(path) => over(Sqlite::open(Path::new(path)).await),
+        None => over(Postgres::connect(place).await),
     }
 }
 
-fn over<S: Store>(store: Result<S, reattempt_supervisor::store::StoreError>) -> Client {
+/// What was acknowledged can be lost with the power, as with durare.
+pub async fn open_normal(place: &str) -> Client {
+    let path = place.strip_prefix("sqlite://").expect("a file");
+    let store = Sqlite::open(Path::new(path)).await.expect("a store");
+    over(store.synchronous_normal().await)
+}
+
+fn over<S: Store>(store: Result<S, StoreError>) -> Client {
     Client::new(store.expect("a store"))
 }

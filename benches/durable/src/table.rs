@@ -14,7 +14,8 @@ pub fn print(rows: &[Row]) {
         print_row(row, row.name, row.durability, cells);
         if row.is_ours() {
             let times = (0..LOADS.len()).map(|load| beside(row, rows, load));
-            print_row(row, "beside the best peer of the round", "", times);
+            let name = format!("{}, beside the best peer of the round", row.name);
+            print_row(row, &name, "", times);
         }
     }
     println!("\n| ours, submit to start | each step | in flight | median | 99 % |");
