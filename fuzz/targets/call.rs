@@ -10,9 +10,9 @@ use core::time::Duration;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
+use reattempt::testing;
 use reattempt_fuzz::policy::{Keys, Time};
 use reattempt_fuzz::{HandClock, Jump};
-use reattempt::testing;
 use retry_runtime::strategy::{Decision, from_fn};
 use retry_runtime::{
     Breaker, Budget, Call, CallEnv, FailedAttempt, GiveUpReason, Policy, Retry, RetryError,

@@ -7,9 +7,9 @@ use arbitrary::Arbitrary;
 use http::header::{AGE, DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use libfuzzer_sys::fuzz_target;
+use reattempt::testing;
 use reattempt_core::http::{Statuses, retry_after};
 use reattempt_http::protocol::{Edge, RETRY_CONTEXT, Request};
-use reattempt::testing;
 use retry_runtime::{Verdict, deadline};
 
 #[derive(Debug, Arbitrary)]

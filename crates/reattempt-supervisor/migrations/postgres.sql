@@ -438,8 +438,8 @@ BEGIN
     END LOOP;
 END $$;
 
--- Returns when a task that gets the turn now may begin, NULL if none gets it, and the period of the rate. The lane is
--- locked.
+-- Returns when a task that gets the turn now may begin, NULL if none gets it, and the period of the rate. It is true
+-- for as long as the caller has locked the lane.
 --
 -- A rate of `tasks` in a period is as many tokens. A turn takes the one that is free first. It is free again a period
 -- after its task has begun, so any period has at most `tasks` of them, wherever it begins.
@@ -471,7 +471,7 @@ BEGIN
     begins := greatest(stamp, again);
 END $$;
 
--- Gives the turn to the task that wakes up first, if there is room. Returns its number. The lane is locked.
+-- Gives the turn to the task that wakes up first, if there is room. Returns its number. The caller has locked the lane.
 CREATE FUNCTION retry_open_lane(its_lane TEXT, stamp BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
 DECLARE
     room RECORD;
@@ -557,7 +557,7 @@ BEGIN
         END IF;
         due := stamp;
     END IF;
-    -- Somebody has changed a task that waits.
+    -- A task that waits has changed.
     UPDATE retry_lane_waiting SET wake_at = due WHERE run_id = task;
     IF FOUND THEN
         UPDATE retry_run SET wake_at = 9223372036854775806 WHERE id = task;
@@ -573,8 +573,8 @@ BEGIN
             RETURN;
         END IF;
         EXIT WHEN room.begins IS NOT NULL OR nth = 2;
-        -- A task that sleeps and has not started lets one pass that wakes up earlier, unless somebody is about to
-        -- change it. So does one that stands behind it in the list of their submission.
+        -- A task that sleeps and has not started lets one pass that wakes up earlier, unless another transaction is about
+        -- to change it. So does one that stands behind it in the list of their submission.
         SELECT run.id, run.wake_at INTO holder FROM retry_lane_turn AS turn JOIN retry_run AS run ON run.id = turn.run_id
         WHERE turn.lane = its_lane AND run.state + 0 = 0 AND run.fence = 0
             AND (run.wake_at > greatest(due, stamp, turn.at) OR run.wake_at = due AND run.id > task)

@@ -292,8 +292,8 @@ impl WorkflowContext {
         Some(outcomes)
     }
 
-    /// Returns the stop for a child of the original of this fork that goes on: it tells nobody else that it has
-    /// ended.
+    /// Returns the stop for a child of the original of this fork that goes on: its end is signaled to the original
+    /// alone.
     fn unheard(&self, child: TaskId) -> Option<Stop> {
         let origin = self.inner.task.copies()?;
         let id = child.to_string();

@@ -188,9 +188,9 @@ impl<W> Submission<W> {
         self.with(|new| new.priority = priority)
     }
 
-    /// Puts the task into a lane: its tasks run one at a time, or as many as [`Client::limit_lanes`](crate::Client::limit_lanes)
-    /// allows, in the order of their submission, whatever
-    /// their workflow, queue and process. The next one starts when the one before has ended; one that fails,
+    /// Puts the task into a lane: its tasks run one at a time, or as many as
+    /// [`Client::limit_lanes`](crate::Client::limit_lanes) allows, in the order of their submission,
+    /// whatever their workflow, queue and process. The next one starts when the one before has ended; one that fails,
     /// sleeps, waits for a signal or is parked keeps its turn. A delay comes first, and then the task
     /// takes its place. Many tasks in one lane do not delay those of other lanes.
     ///

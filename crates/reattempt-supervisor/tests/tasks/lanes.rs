@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use crate::kit;
 use crate::servers::Server;
-use reattempt_supervisor::store::{Change, Filter, Store as _, Write, WriteResult};
+use reattempt::Policy;
+use reattempt_supervisor::store::{Change, Filter, Store as _, Sweep, Write, WriteResult};
 use reattempt_supervisor::{
     Client, Lease, NewTask, Postgres, RecordKind, Scheduler, State, Step, StepError, Task,
     TaskLimit, WorkflowContext, step, workflow,
@@ -337,6 +338,33 @@ async fn no_task_waits_for_ever_while_limits_change() {
         scheduler.stop(Duration::from_secs(5)).await;
     }
     assert_eq!(client.repair().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn begins_that_no_longer_count_are_forgotten() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let store = Postgres::connect(&server.url()).await.unwrap();
+    let admin = kit::session(&server.url()).await;
+    let now = "(extract(epoch FROM now()) * 1000000)::bigint";
+    let insert = format!(
+        "INSERT INTO retry_lane_begun VALUES ('old', 0, 1, 1), ('new', {now}, 2, {now} + 1000000)"
+    );
+    admin.batch_execute(&insert).await.unwrap();
+    let sweep = Sweep {
+        limit: 10,
+        every: Duration::from_secs(1),
+        delays: Policy::new(),
+        in_turn: false,
+    };
+    assert_eq!(store.sweep(sweep).await.unwrap(), []);
+    let left = admin
+        .query("SELECT lane FROM retry_lane_begun", &[])
+        .await
+        .unwrap();
+    let left: Vec<&str> = left.iter().map(|row| row.get(0)).collect();
+    assert_eq!(left, ["new"]);
 }
 
 /// Returns the time in microseconds that 99 of 100 tasks wait at most that have a lane each.
