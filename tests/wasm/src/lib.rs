@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::future::pending;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -148,12 +148,17 @@ pub async fn begin_waits(days: u32) -> bool {
         || poll_once(DefaultTimer.sleep(Duration::MAX)).await
 }
 
+/// A wait as libraries box and spawn it: `Send`, although what JavaScript gives out is not.
+fn boxed_sleep(duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(DefaultTimer.sleep(duration))
+}
+
 /// Returns whether a wait, polled again by each of its timers, took as long as it was asked to.
 #[wasm_bindgen]
 pub async fn wait(millis: u32) -> bool {
     let duration = Duration::from_millis(millis.into());
     let start = DefaultTimer.now();
-    DefaultTimer.sleep(duration).await;
+    boxed_sleep(duration).await;
     DefaultTimer.now().since(start) >= duration
 }
 

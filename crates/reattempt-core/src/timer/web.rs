@@ -1,10 +1,9 @@
 //! The waits of async functions in a browser or node: by `setTimeout`.
 
-use std::cell::Cell;
-use std::fmt;
+use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -91,23 +90,53 @@ impl Future for WebSleep {
     }
 }
 
-/// A timer of JavaScript that runs; to drop it ends it.
-struct Timeout {
+/// The number of a timer of JavaScript that was started; to drop it ends that. It is `Send`, as libraries want of what they box
+/// and spawn.
+#[derive(Debug)]
+struct Timeout(u64);
+
+/// What JavaScript gives out for it. That is not `Send`, and stays in the thread.
+struct Started {
+    number: u64,
     /// Whom it wakes; `None` when it has ended.
-    waker: Rc<Cell<Option<Waker>>>,
+    waker: Option<Waker>,
     /// A number in a browser, an object in node.
     id: JsValue,
     /// JavaScript calls it for as long as the timer runs.
     _callback: Closure<dyn FnMut()>,
 }
 
+thread_local! {
+    static TIMEOUTS: RefCell<Vec<Started>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Changes the timers of this thread.
+fn timeouts<R>(change: impl FnOnce(&mut Vec<Started>) -> R) -> Option<R> {
+    let changed =
+        TIMEOUTS.try_with(|all| all.try_borrow_mut().ok().map(|mut all| change(&mut all)));
+    changed.ok().flatten()
+}
+
+/// Puts another waker in the place of that of a timer which runs in this thread, and returns the one before.
+fn replace_waker(number: u64, waker: Option<Waker>) -> Option<Waker> {
+    let replaced = timeouts(|all| {
+        let started = all.iter_mut().find(|it| it.number == number)?;
+        started
+            .waker
+            .is_some()
+            .then(|| std::mem::replace(&mut started.waker, waker))
+    });
+    replaced.flatten().flatten()
+}
+
 impl Timeout {
     /// Starts a timer; `None` where JavaScript has none.
     fn start(left: Duration, waker: &Waker) -> Option<Self> {
-        let waker = Rc::new(Cell::new(Some(waker.clone())));
-        let woken = Rc::clone(&waker);
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let callback = Closure::once(move || {
-            if let Some(waker) = woken.take() {
+            if let Some(waker) = replace_waker(number, None) {
                 waker.wake();
             }
         });
@@ -116,38 +145,36 @@ impl Timeout {
         let id = function("setTimeout")?
             .call2(&JsValue::NULL, callback.as_ref(), &millis.into())
             .ok()?;
-        Some(Self {
-            waker,
+        let started = Started {
+            number,
+            waker: Some(waker.clone()),
             id,
             _callback: callback,
-        })
+        };
+        timeouts(|all| all.push(started))?;
+        Some(Self(number))
     }
 
     /// Has it wake this task. Returns `false` if it has ended.
     fn wakes(&self, waker: &Waker) -> bool {
-        let Some(before) = self.waker.take() else {
-            return false;
-        };
-        let is_same = before.will_wake(waker);
-        self.waker
-            .set(Some(if is_same { before } else { waker.clone() }));
-        true
+        replace_waker(self.0, Some(waker.clone())).is_some()
     }
 }
 
 impl Drop for Timeout {
     fn drop(&mut self) {
-        if self.waker.take().is_some()
-            && let Some(clear) = function("clearTimeout")
-        {
-            let _undefined = clear.call1(&JsValue::NULL, &self.id);
-        }
+        // What wakers drop is dropped outside of the table.
+        let _ended: Option<Vec<_>> =
+            timeouts(|all| all.extract_if(.., |it| it.number == self.0).collect());
     }
 }
 
-impl fmt::Debug for Timeout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Timeout").finish_non_exhaustive()
+impl Drop for Started {
+    fn drop(&mut self) {
+        // One that has ended is not cleared by this, and nothing else is.
+        if let Some(clear) = function("clearTimeout") {
+            let _undefined = clear.call1(&JsValue::NULL, &self.id);
+        }
     }
 }
 
