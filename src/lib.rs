@@ -74,8 +74,8 @@ pub mod runner {
     pub use crate::resume::resume;
     pub use retry_runtime::{
         AsyncAttemptFn, AttemptFn, AttemptFuture, Call, CallEnv, Classifier, IntoVerdict,
-        IntoVerified, NoLimits, Operation, Outcome, ReportLimit, RetryHook, Runner, Setup,
-        SharedRetryHook, WithLimits,
+        IntoVerified, NoLimits, Operation, Outcome, ReportLimit, RetryHook, Runner, SendSetup,
+        Setup, SharedRetryHook, WithLimits,
     };
 }
 

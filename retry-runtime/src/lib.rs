@@ -84,8 +84,8 @@ pub use reattempt_policy::{
 #[doc(hidden)]
 pub use reattempt_policy::{KeyValue, Values};
 pub use run::{
-    AsyncAttemptFn, AttemptFn, AttemptFuture, Classifier, NoLimits, RetryHook, Runner, Setup,
-    SharedRetryHook, WithLimits,
+    AsyncAttemptFn, AttemptFn, AttemptFuture, Classifier, NoLimits, RetryHook, Runner, SendSetup,
+    Setup, SharedRetryHook, WithLimits,
 };
 #[doc(hidden)]
 pub use run::{ByClassify, ByStrategy, Hook, HookOf, On, Parts, Shown};

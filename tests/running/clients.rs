@@ -1,10 +1,16 @@
 //! Settings that live on a client hold for all its calls; a method overrides single keys, and a call brings another policy.
 
 use std::cell::Cell;
+use std::io::{Error, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use reattempt::{Jitter, Policy, RetryError, retry, retry_block, testing};
+use reattempt::runner::{Runner, SendSetup, WithLimits};
+use reattempt::strategy::{Decision, FailedAttempt, from_fn};
+use reattempt::timer::DefaultTimer;
+use reattempt::{Breaker, Jitter, Policy, RetryError, retry, retry_block, testing};
 
 /// A client of a service that fails always.
 struct Client {
@@ -120,4 +126,52 @@ proptest! {
         prop_assert_eq!(ran(&once, |client| drop(client.plain())), expected(own.max(1)));
         prop_assert_eq!(ran(&client, |client| drop(client.plain())), expected(own));
     }
+}
+
+/// A client whose calls are spawned. It says in one place how all of them are retried.
+#[derive(Default)]
+struct Spawned {
+    retries: AtomicU32,
+}
+
+impl Spawned {
+    fn runner<'c>(&'c self, policy: &'c Policy) -> Runner<'c, impl SendSetup<Error>> {
+        let runner = policy.on(|_: &Error| true);
+        runner.on_retry(|_| _ = self.retries.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// With all that a runner can have.
+    fn limited<'c>(
+        policy: &'c Policy,
+        breaker: &'c Breaker,
+    ) -> Runner<'c, impl SendSetup<Error, DefaultTimer, WithLimits>> {
+        let once = |failure: &FailedAttempt<'_, Error>| match failure.retry() {
+            0 => Decision::Retry(Duration::ZERO),
+            _ => Decision::Stop,
+        };
+        policy
+            .on(|_: &Error| true)
+            .strategy(from_fn(once))
+            .breaker(breaker)
+    }
+
+    async fn load(&self) -> [u32; 2] {
+        let policy = Policy::new().max(3);
+        let breaker = Breaker::count_window(20);
+        let fail = async || Err::<(), _>(Error::from(ErrorKind::TimedOut));
+        let plain = self.runner(&policy).try_run_async(fail).await;
+        let limited = Self::limited(&policy, &breaker).try_run_async(fail).await;
+        [plain, limited].map(|ended| ended.unwrap_err().attempts())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_runner_without_a_name_runs_can_be_spawned() {
+    let client = Arc::<Spawned>::default();
+    let spawned = tokio::spawn({
+        let client = Arc::clone(&client);
+        async move { client.load().await }
+    });
+    assert_eq!(spawned.await.unwrap(), [3, 2]);
+    assert_eq!(client.retries.load(Ordering::Relaxed), 2);
 }

@@ -19,7 +19,7 @@ pub struct ByStrategy<S>(pub(super) S);
 /// The policy as the decision reads it.
 #[doc(hidden)]
 pub trait DecidingPolicy {
-    type Policy<'p>: Borrow<Policy>;
+    type Policy<'p>: Borrow<Policy> + Send;
 
     fn policy(policy: &Policy) -> Self::Policy<'_>;
 }

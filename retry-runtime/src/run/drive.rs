@@ -357,10 +357,7 @@ impl<'t, E, T: Clock> Story<'t, E, T> {
 
     /// Returns how a call ended if its last attempt has no error, with the last one before it.
     fn lost(self, earlier: Option<E>, end: GaveUp) -> RetryError<E> {
-        let error = match earlier {
-            Some(error) => RetryError::with_earlier(end, error),
-            None => end.into(),
-        };
-        self.with_history(error)
+        let earlier = earlier.map(|error| RetryError::with_earlier(end, error));
+        self.with_history(earlier.unwrap_or(end.into()))
     }
 }

@@ -13,7 +13,7 @@ pub use decide::ByStrategy;
 use decide::Decide;
 #[doc(hidden)]
 pub use runner::Parts;
-pub use runner::{NoLimits, Runner, Setup, WithLimits};
+pub use runner::{NoLimits, Runner, SendSetup, Setup, WithLimits};
 
 use core::fmt;
 use core::marker::PhantomData;

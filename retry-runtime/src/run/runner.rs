@@ -19,7 +19,8 @@ use crate::timer::{Clock, DefaultTimer};
 
 /// A policy with hooks, limits and a timer; made by [`Policy::on`] and [`Policy::runner`].
 ///
-/// `C` collects what the methods set. Its type has no name: write `impl Setup<E>` for it, where `E` is the error.
+/// `C` collects what the methods set. Its type has no name: write `impl Setup<E>` for it, where `E` is the error. Where a
+/// future that uses the runner has to be `Send`, write `impl SendSetup<E>`.
 ///
 /// With a breaker, a bulkhead or a throttle, a call may be refused before its first attempt, when it has no
 /// error of its own. Such a runner has `try_run` and `try_run_async`, whose error can represent
@@ -31,7 +32,7 @@ use crate::timer::{Clock, DefaultTimer};
 ///
 /// ```
 /// use reattempt::Policy;
-/// use reattempt::runner::{Runner, Setup};
+/// use reattempt::runner::{Runner, SendSetup};
 /// use std::io::{Error, ErrorKind};
 ///
 /// struct Storage {
@@ -39,7 +40,7 @@ use crate::timer::{Clock, DefaultTimer};
 /// }
 ///
 /// impl Storage {
-///     fn runner(&self) -> Runner<'_, impl Setup<Error>> {
+///     fn runner(&self) -> Runner<'_, impl SendSetup<Error>> {
 ///         let is_busy = |error: &Error| error.kind() == ErrorKind::ResourceBusy;
 ///         self.policy.on(is_busy).name("storage")
 ///     }
@@ -47,9 +48,15 @@ use crate::timer::{Clock, DefaultTimer};
 ///     fn load(&self) -> Result<Vec<u8>, Error> {
 ///         self.runner().run(|| std::fs::read("/proc/self/status"))
 ///     }
+///
+///     async fn load_async(&self) -> Result<Vec<u8>, Error> {
+///         self.runner().run_async(async || self.load()).await
+///     }
 /// }
 /// # let storage = Storage { policy: Policy::new() };
 /// # storage.load()?;
+/// # fn sent<T: Send>(_: T) {}
+/// # sent(storage.load_async());
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +71,7 @@ pub struct Runner<'p, C> {
 // `L` has no lifetime: whether a spawned future is `Send` is asked with all of them forgotten.
 pub trait Setup<E, T = DefaultTimer, L = ()>: sealed::Sealed {
     #[doc(hidden)]
-    type Limits: MayGate;
+    type Limits: MayGate + Send;
     #[doc(hidden)]
     type Classifier: Classifier<E>;
     #[doc(hidden)]
@@ -74,6 +81,20 @@ pub trait Setup<E, T = DefaultTimer, L = ()>: sealed::Sealed {
 
     #[doc(hidden)]
     fn parts(self) -> Parts<Self::Classifier, Self::Hook, T, Self::Limits, Self::Strategy>;
+}
+
+/// A [`Setup`] that can be sent to another thread. A function that returns a runner for futures that have to be `Send` says
+/// `impl SendSetup<E>`: of an `impl Setup<E>` the compiler does not know what is inside.
+///
+/// The error type has no lifetime, or the compiler says that `Send` is not general enough.
+pub trait SendSetup<E, T = DefaultTimer, L = ()>:
+    Setup<E, T, L, Classifier: Send, Hook: Send, Strategy: Decide<E, State: Send> + Send> + Send
+{
+}
+
+impl<C, E, T, L> SendSetup<E, T, L> for C where
+    C: Setup<E, T, L, Classifier: Send, Hook: Send, Strategy: Decide<E, State: Send> + Send> + Send
+{
 }
 
 mod sealed {
@@ -97,7 +118,7 @@ impl<E, J, H, T, L, S> Setup<E, T, L::Kind> for Parts<J, H, T, L, S>
 where
     J: Classifier<E>,
     H: RetryHook<E>,
-    L: MayGate,
+    L: MayGate + Send,
     S: Decide<E>,
 {
     type Limits = L;
@@ -362,9 +383,9 @@ pub trait MayGate {
 
     /// `()` or [`WithLimits`].
     type Kind;
-    type Breaker: Gate;
-    type Bulkhead: Gate;
-    type Throttle: Gate;
+    type Breaker: Gate + Send;
+    type Bulkhead: Gate + Send;
+    type Throttle: Gate + Send;
 
     fn gates(&self) -> (Self::Breaker, Self::Bulkhead, Self::Throttle);
 }
