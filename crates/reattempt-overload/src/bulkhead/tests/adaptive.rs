@@ -94,14 +94,16 @@ struct Measured {
 impl Service {
     /// Plays it; the first third is not measured.
     fn play(&self, bulkhead: &Bulkhead, seed: u64) -> Measured {
-        let (clock, mut random) = (Hand::default(), Random(seed));
+        let clock = Hand::default();
+        // The nth piece of work takes as long under each limit, so that chance favours none.
+        let (mut arrivals, mut work) = (Random(seed), Random(!seed));
         let gap = MEAN / (self.load * self.capacity as f64);
         let (mut next, mut ends, mut queue) = (0.0, BinaryHeap::new(), VecDeque::new());
         let mut running: Vec<Option<(f64, Permit<'_>)>> = Vec::new();
         let (mut times, mut busy, mut slots) = (Vec::new(), 0, 0.0);
         let measured_from = gap * self.calls as f64 / 3.0;
         for number in 0..self.calls {
-            next += random.exponential(gap);
+            next += arrivals.exponential(gap);
             if number >= self.calls / 4 * 3 {
                 slots += f64::from(bulkhead.limit());
             }
@@ -124,7 +126,7 @@ impl Service {
                 }
                 match queue.pop_front() {
                     Some(waiting) => {
-                        let time = self.work.draw(&mut random) * slowdown;
+                        let time = self.work.draw(&mut work) * slowdown;
                         ends.push(Reverse((end + time as u64, waiting)));
                     }
                     None => busy -= 1,
@@ -136,7 +138,7 @@ impl Service {
                 running.push(Some((next, permit)));
                 if busy < self.capacity {
                     busy += 1;
-                    let time = self.work.draw(&mut random) * slowdown;
+                    let time = self.work.draw(&mut work) * slowdown;
                     ends.push(Reverse((next as u64 + time as u64, call)));
                 } else {
                     queue.push_back(call);
@@ -156,7 +158,7 @@ impl Service {
             capacity,
             work,
             load,
-            calls: 120_000.max(capacity * 1_000),
+            calls: 180_000.max(capacity * 1_500),
             slowdown: 1.0,
         }
     }
@@ -170,12 +172,11 @@ fn seed() -> u64 {
 }
 
 /// At three times the load that a service can bear: answers take at most twice as long as without load, and there are
-/// nearly as many as with the best size. One service of a thousand has a little fewer by chance, so the mean of five counts.
+/// nearly as many as with the best size.
 #[test]
 fn it_finds_the_size_of_five_services() {
     let seed = seed();
     for work in [Work::Constant, Work::Exponential, Work::LogNormal] {
-        let mut all = 0.0;
         for capacity in [4, 8, 20, 64, 200] {
             let calm = Service::of(capacity, work, 0.2).play(&Bulkhead::new(u32::MAX), seed);
             let busy = Service::of(capacity, work, 3.0);
@@ -191,12 +192,10 @@ fn it_finds_the_size_of_five_services() {
             );
             assert!(times <= 2.0, "{capacity} {work:?}: {times}, seed {seed}");
             assert!(
-                goodput >= 0.92,
+                goodput >= 0.95,
                 "{capacity} {work:?}: {goodput}, seed {seed}"
             );
-            all += goodput;
         }
-        assert!(all >= 0.95 * 5.0, "{work:?}: {all} of 5, seed {seed}");
     }
 }
 
