@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use reattempt::Policy;
 use reattempt_supervisor::{
-    Client, Event, Memory, RecordKind, Scheduler, State, Step, StepError, SubmitError, TaskHandle,
-    WorkflowContext, step, workflow,
+    Client, Direction, Event, Filter, Memory, RecordKind, Scheduler, State, Step, StepError,
+    SubmitError, Supervisor, TaskHandle, WorkflowContext, step, workflow,
 };
 
 /// The log of the steps, in order.
@@ -477,4 +477,22 @@ async fn after_one_attempt_the_task_goes_on_later_if_the_error_may_pass() {
     let task = world.client.submit(no_policy()).await.unwrap();
     task.wait().await.unwrap_err();
     running.stop(Duration::from_secs(1)).await;
+}
+
+/// A supervisor has no workflows, and runs none: it ends the time of a task that nobody takes, and looks as often as it is told.
+#[tokio::test(start_paused = true)]
+async fn a_supervisor_without_workflows_looks_as_often_as_it_is_told() {
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    let client = Client::new(Memory::new());
+    let submission = patient().complete_by(Duration::from_secs(1));
+    client.submit(submission).await.unwrap();
+    let direction = async || client.list(Filter::default()).await.unwrap()[0].direction;
+    let supervisor = Supervisor::new(&client).every(10 * MINUTE).start();
+    // A pause is half as long to one and a half as long.
+    tokio::time::sleep(4 * MINUTE).await;
+    assert_eq!(direction().await, Direction::Forward);
+    tokio::time::sleep(12 * MINUTE).await;
+    assert_eq!(direction().await, Direction::Undoing);
+    supervisor.stop().await;
 }
