@@ -6,15 +6,19 @@
     reason = "a test that fails says where"
 )]
 
+use std::fs;
 use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reattempt::config::Config;
 use reattempt::observe::{self, CallInfo, Event, RetryCause};
 use reattempt::testing::virtual_time;
+use reattempt::timer::{Clock as _, ThreadTimer, Timestamp};
 use reattempt::{
     Backoff, Breaker, Classify, GaveUp, GiveUpReason, Jitter, Policy, RetryError, Verdict, retry,
+    tables,
 };
 
 const fn seconds(seconds: u64) -> Duration {
@@ -36,6 +40,107 @@ fn observed<T: Send + 'static, R>(
     let answer = observe::scope_blocking(Arc::new(observer), call);
     let seen = std::mem::take(&mut *seen.lock().unwrap());
     (answer, seen)
+}
+
+/// Its rows name tests that exist, at least one for each number.
+#[test]
+fn every_requirement_has_a_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut rows = include_str!("requirements.md")
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| id |"));
+    for (letter, last) in [('A', 25), ('B', 12), ('C', 11), ('D', 12)] {
+        for number in 1..=last {
+            let (row, id) = (rows.next().unwrap(), format!("| {letter}{number} |"));
+            assert!(row.starts_with(&id), "{id} {row}");
+            let tests = row.rsplit(" | ").next().unwrap();
+            let tests: Vec<_> = tests.split('`').skip(1).step_by(2).collect();
+            assert!(!tests.is_empty(), "{row}");
+            for test in tests {
+                let (file, name) = test.split_once("::").unwrap();
+                let text = fs::read_to_string(root.join(file)).unwrap();
+                assert!(text.contains(&format!("fn {name}(")), "{test}");
+            }
+        }
+    }
+    assert_eq!(rows.next(), None);
+}
+
+/// Few quick retries within a time, or more over minutes; attempts and delays have a limit in total.
+#[test]
+fn a7_the_ready_made_policies_fit_their_settings() {
+    let (quick, long) = (Policy::interactive(), Policy::background());
+    let total = |policy: Policy| policy.worst_case().total_delay().unwrap();
+    assert_eq!(quick.worst_case().total_time(), Some(seconds(2)));
+    assert!(quick.attempts() <= Some(3) && total(quick) < seconds(1));
+    assert!(long.attempts() >= Some(10));
+    for policy in [long, Policy::transaction_step()] {
+        assert!((seconds(60)..seconds(3600)).contains(&total(policy)));
+    }
+}
+
+/// What the database has rolled back runs again as a whole; after a COMMIT without an answer nothing does.
+#[test]
+fn a13_a_transaction_is_retried_from_its_beginning() {
+    #[retry(max = 3, idempotent = false, on = |state: &&str| tables::sqlstate(state))]
+    fn transfer(
+        done: &mut Vec<&'static str>,
+        failures: &mut Vec<(&'static str, &'static str)>,
+    ) -> Result<(), &'static str> {
+        for statement in ["begin", "take", "give", "commit"] {
+            done.push(statement);
+            if let Some((_, state)) = failures.pop_if(|(at, _)| *at == statement) {
+                return Err(state);
+            }
+        }
+        Ok(())
+    }
+
+    let _time = virtual_time();
+    for (at, state, expected) in [
+        ("give", "40001", "begin take give begin take give commit"),
+        (
+            "commit",
+            "40P01",
+            "begin take give commit begin take give commit",
+        ),
+        ("commit", "40003", "begin take give commit"),
+    ] {
+        let mut done = Vec::new();
+        let _ended = transfer(&mut done, &mut vec![(at, state)]);
+        assert_eq!(done.join(" "), expected, "{state}");
+    }
+}
+
+/// Two looks at the monotonic clock have that of a call between them, and no call has a thread of its own.
+#[test]
+fn c4_time_is_that_of_the_monotonic_clock() {
+    #[retry(max = 2, base = "1s", timeout = "1s", deadline = "1m", on(_))]
+    async fn fails() -> Result<(), RetryError<u8>> {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        Err(1)
+    }
+
+    let before = Timestamp::from(Instant::now());
+    let now = ThreadTimer.now();
+    let after = Timestamp::from(Instant::now());
+    assert!(
+        before <= now && now <= after,
+        "{before:?} {now:?} {after:?}"
+    );
+
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    let calls = futures::future::join_all((0..100).map(|_| fails()));
+    assert!(runtime.block_on(calls).iter().all(Result::is_err));
+    // As Linux shows them. One thread looks after all waits of runtimes with one thread.
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten();
+    let names = threads.map(|thread| fs::read_to_string(thread.unwrap().path().join("comm")));
+    let ours = names.filter(|name| {
+        name.as_ref()
+            .is_ok_and(|name| name.starts_with("reattempt"))
+    });
+    assert!(ours.count() <= 2);
 }
 
 /// Without any key, and outside of a request.

@@ -95,6 +95,8 @@ impl Policy {
 
     /// Returns the preset for background work: more attempts, long delays.
     ///
+    /// It has no deadline, because only the work knows how long it may take; `timeout` ends attempts that hang.
+    ///
     /// # Examples
     ///
     /// ```
