@@ -2,6 +2,7 @@
 #![cfg(feature = "postgres")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::kit;
@@ -12,28 +13,41 @@ use reattempt_supervisor::store::{AdminCommand, FeedPage, Store as _, Write};
 use reattempt_supervisor::{Client, Postgres, TaskId};
 
 /// Ends a task in a transaction of another program.
-fn ending(task: TaskId) -> String {
+pub(crate) fn ending(task: TaskId) -> String {
     let id = task.0;
     format!("UPDATE retry_run SET state = 3, updated_at = updated_at + 1 WHERE id = {id}")
 }
 
-struct World {
-    server: Server,
-    store: Postgres,
+pub(crate) struct World {
+    pub(crate) server: Server,
+    pub(crate) store: Postgres,
+    kills: AtomicUsize,
 }
 
 impl World {
     async fn new() -> Option<Self> {
-        let server = Server::postgres()?;
-        let store = Postgres::connect(&server.url()).await.unwrap();
-        Some(Self { server, store })
+        Some(Self::of(Server::postgres()?).await)
     }
 
-    async fn session(&self) -> tokio_postgres::Client {
+    pub(crate) async fn of(server: Server) -> Self {
+        let store = Postgres::connect(&server.url()).await.unwrap();
+        Self {
+            server,
+            store,
+            kills: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many writers of the random tests have been killed.
+    pub(crate) fn kills(&self) -> usize {
+        self.kills.load(Ordering::SeqCst)
+    }
+
+    pub(crate) async fn session(&self) -> tokio_postgres::Client {
         kit::session(&self.server.url()).await
     }
 
-    async fn tasks<const N: usize>(&self) -> [TaskId; N] {
+    pub(crate) async fn tasks<const N: usize>(&self) -> [TaskId; N] {
         let mut tasks = [TaskId(0); N];
         for task in &mut tasks {
             let key = format!("{:x}", rand::random::<u64>());
@@ -194,8 +208,12 @@ async fn a_reader_in_another_process_is_notified() {
     }
 }
 
-/// A writer of the random test.
-async fn write(world: &World, mut random: StdRng, tasks: Vec<TaskId>) -> BTreeMap<TaskId, i64> {
+/// A writer of the random tests. Returns how often it has ended each task.
+pub(crate) async fn write(
+    world: &World,
+    mut random: StdRng,
+    tasks: Vec<TaskId>,
+) -> BTreeMap<TaskId, i64> {
     let mut ends = BTreeMap::new();
     let mut session = world.session().await;
     for _ in 0..60 {
@@ -223,6 +241,7 @@ async fn write(world: &World, mut random: StdRng, tasks: Vec<TaskId>) -> BTreeMa
                 let pid: i32 = pid.unwrap().get(0);
                 let kill = format!("SELECT pg_terminate_backend({pid})");
                 world.session().await.batch_execute(&kill).await.unwrap();
+                world.kills.fetch_add(1, Ordering::SeqCst);
                 session = world.session().await;
                 false
             }
@@ -248,12 +267,12 @@ async fn read(
     world: &World,
     name: &str,
     mut random: StdRng,
-    is_over: &std::sync::atomic::AtomicBool,
+    is_over: &AtomicBool,
 ) -> BTreeMap<TaskId, Vec<i64>> {
     let mut got: BTreeMap<TaskId, Vec<i64>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     loop {
-        let is_last = is_over.load(std::sync::atomic::Ordering::SeqCst);
+        let is_last = is_over.load(Ordering::SeqCst);
         let limit = random.random_range(1..20);
         let page = world
             .store
@@ -292,7 +311,7 @@ async fn readers_get_every_end_whatever_dies() {
         let known = world.store.read_feed(reader.to_owned(), 1, true);
         known.await.unwrap();
     }
-    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let is_over = AtomicBool::new(false);
     let writing = async {
         let written = tokio::join!(
             write(&world, random(1), tasks.clone()),
@@ -300,7 +319,7 @@ async fn readers_get_every_end_whatever_dies() {
             write(&world, random(3), tasks.clone()),
             write(&world, random(4), tasks.clone()),
         );
-        is_over.store(true, std::sync::atomic::Ordering::SeqCst);
+        is_over.store(true, Ordering::SeqCst);
         let mut ends: BTreeMap<TaskId, i64> = BTreeMap::new();
         for one in [written.0, written.1, written.2, written.3] {
             for (task, count) in one {
