@@ -57,4 +57,5 @@ def main(url, queue):
             answer(connection, url, call) if call else time.sleep(0.5)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

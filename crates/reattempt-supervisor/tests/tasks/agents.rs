@@ -3,7 +3,6 @@
 #![cfg(feature = "postgres")]
 
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -35,14 +34,6 @@ async fn charge(step: &Step, amount: u32) -> Result<u32, AgentError>;
 #[workflow]
 async fn order(context: &WorkflowContext, amount: u32) -> Result<u32, StepError> {
     charge(context, amount).await
-}
-
-#[step(queue = "gpu", name = "render")]
-async fn paint(step: &Step, scene: String) -> Result<Value, AgentError>;
-
-#[workflow]
-async fn picture(context: &WorkflowContext, scene: String) -> Result<Value, StepError> {
-    paint(context, scene).await
 }
 
 /// Its agent needs the arguments, which the record has not.
@@ -78,7 +69,6 @@ impl Worker {
         let scheduler = Scheduler::new(&client)
             .register(film)
             .register(order)
-            .register(picture)
             .register(counting)
             .register(impatient)
             .delays(delays);
@@ -660,57 +650,4 @@ async fn agents_and_workers_die_and_nothing_is_lost_or_twice() {
     let [effects, keys, processed] = [0, 1, 2].map(|column| row.get::<_, i64>(column));
     assert_eq!((effects, keys), (processed, processed), "SEED={seed}");
     worker.unwrap().stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_agent_in_python_answers() {
-    let python = std::env::var("REATTEMPT_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let has_psycopg = Command::new(&python)
-        .args(["-c", "import psycopg"])
-        .stderr(Stdio::null())
-        .status();
-    if !has_psycopg.is_ok_and(|status| status.success()) {
-        eprintln!(
-            "left out: {python} has no psycopg; `pip install \"psycopg[binary]\"`, or set REATTEMPT_PYTHON"
-        );
-        return;
-    }
-    let Some(server) = Server::postgres() else {
-        return;
-    };
-    let (worker, client) = Worker::start(&server.url()).await;
-    let program = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/agents/agent.py"
-    );
-    let start = || {
-        Command::new(&python)
-            .args([program, &server.url(), "gpu"])
-            .spawn()
-            .unwrap()
-    };
-    let mut agent = start();
-    for nth in 0..20 {
-        let task = client
-            .submit(picture(format!("scene {nth}")))
-            .await
-            .unwrap();
-        if nth % 5 == 4 {
-            agent.kill().unwrap();
-            agent.wait().unwrap();
-            agent = start();
-        }
-        let waited = tokio::time::timeout(Duration::from_secs(90), task.wait())
-            .await
-            .unwrap();
-        assert!(
-            waited.unwrap()["picture"]
-                .as_str()
-                .unwrap()
-                .starts_with(&format!("scene {nth} "))
-        );
-    }
-    agent.kill().unwrap();
-    agent.wait().unwrap();
-    worker.stop().await;
 }

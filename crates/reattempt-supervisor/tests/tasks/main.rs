@@ -19,6 +19,7 @@ mod kit;
 mod servers;
 
 mod agents;
+mod agents_python;
 mod arguments;
 mod children;
 mod clock;
@@ -30,6 +31,7 @@ mod events;
 mod failures;
 mod families;
 mod feed;
+mod feed_deaths;
 mod feed_gaps;
 mod forks;
 mod generations;
