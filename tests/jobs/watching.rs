@@ -163,7 +163,7 @@ fn metrics() {
         r#"retry_calls_total{operation="jobs.price",result="recovered"} 1"#,
         r#"retry_give_ups_total{operation="jobs.price",reason="attempts"} 1"#,
         r#"retry_attempts_total{operation="jobs.price"} 6"#,
-        r#"retry_retries_total{operation="jobs.price",cause="transient"} 4"#,
+        r#"retry_failures_total{operation="jobs.price",cause="timeout"} 5"#,
     ] {
         assert!(page.contains(line), "{line} in {page}");
     }

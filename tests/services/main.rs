@@ -24,3 +24,4 @@ mod script;
 mod servers;
 mod sqlite;
 mod support;
+mod unanswered;

@@ -1,5 +1,6 @@
 //! Metrics as Prometheus sees them: scraped over HTTP and read by another crate.
 
+use std::io::{self, ErrorKind};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -110,8 +111,47 @@ fn calls_attempts_give_ups_and_delays() {
             "retry_delay_seconds = 0.1:3 1:5 inf:5",
             "retry_delay_seconds_count = 5",
             "retry_delay_seconds_sum = 0.7",
+            "retry_failures_total cause=transient = 7",
             "retry_give_ups_total reason=attempts = 2",
-            "retry_retries_total cause=transient = 5",
+        ]
+    );
+}
+
+/// An error that is no answer says so by its code, under the attribute as under a policy alone.
+#[test]
+fn causes_of_no_answer() {
+    #[retry(name = "metrics.lost", max = 2)]
+    fn ask(kind: ErrorKind) -> io::Result<()> {
+        Err(kind.into())
+    }
+
+    endpoint();
+    let _time = virtual_time();
+    let policy = Policy::new().max(2);
+    for kind in [
+        ErrorKind::ConnectionReset,
+        ErrorKind::TimedOut,
+        ErrorKind::Interrupted,
+        ErrorKind::ConnectionRefused,
+    ] {
+        assert!(ask(kind).is_err());
+        assert!(
+            policy
+                .runner()
+                .name("metrics.lost")
+                .run(|| Err::<(), _>(io::Error::from(kind)))
+                .is_err()
+        );
+    }
+    let samples = samples(&scrape(), "operation", "metrics.lost");
+    let failures = samples.iter().filter(|it| it.contains("failures"));
+    assert_eq!(
+        failures.collect::<Vec<_>>(),
+        [
+            "retry_failures_total cause=connection = 4",
+            "retry_failures_total cause=refused = 4",
+            "retry_failures_total cause=timeout = 4",
+            "retry_failures_total cause=transient = 4",
         ]
     );
 }

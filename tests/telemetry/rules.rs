@@ -11,7 +11,8 @@ const METRICS: &str = include_str!("../../docs/watching.md");
 fn names(text: &str) -> BTreeSet<&str> {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let names = words.filter(|word| word.starts_with("retry_"));
-    names.map(|name| name.trim_end_matches("_sum")).collect()
+    let names = names.map(|name| name.trim_end_matches("_sum"));
+    names.map(|name| name.trim_end_matches("_count")).collect()
 }
 
 /// Returns the row of the reference about a metric.
@@ -41,8 +42,29 @@ fn the_dashboard_shows_every_metric() {
     let known: BTreeSet<_> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
     assert_eq!(names(DASHBOARD), known);
     let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).unwrap();
-    for panel in dashboard["panels"].as_array().unwrap() {
-        assert_labels(panel["targets"][0]["expr"].as_str().unwrap());
+    let list = |value: &serde_json::Value| value.as_array().unwrap().clone();
+    let panels = list(&dashboard["panels"]).into_iter();
+    let queries = panels.flat_map(|panel| list(&panel["targets"]));
+    let queries = queries.chain(list(&dashboard["annotations"]["list"]));
+    for query in queries {
+        assert_labels(query["expr"].as_str().unwrap());
+    }
+}
+
+#[test]
+fn the_dashboard_names_every_cause_of_the_guide() {
+    let (_, table) = GUIDE.split_once("| most failures are |").unwrap();
+    let rows = table.lines().skip(2).take_while(|line| !line.is_empty());
+    let cells = rows.map(|row| row.split('|').nth(1).unwrap());
+    let causes: Vec<_> = cells
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    assert_eq!(causes.len(), 6, "{causes:?}");
+    for cause in causes {
+        assert!(
+            DASHBOARD.contains(&format!(r#"cause=\"{cause}\""#)),
+            "{cause}"
+        );
     }
 }
 

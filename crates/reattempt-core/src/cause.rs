@@ -8,15 +8,17 @@ use crate::Verdict;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RetryCause {
+    /// No answer: the connection broke, or the network did not reach the service.
+    Connection,
     /// The value is not final yet: `until` asks again.
     NotFinal,
     /// The service refused before it executed anything: no connection, or a node that leaves.
     Refused,
     /// The service is busy: it throttled the call, or asked for a delay. If this cause is frequent, the service is too small.
     Throttled,
-    /// The attempt took longer than `timeout`.
+    /// No answer in time, by the key `timeout` or by a time-out of the client's own.
     Timeout,
-    /// Any other error that may pass: a lost connection, a status 500 or 503 without a delay.
+    /// Any other error that may pass, such as a status 500, or 503 without a delay.
     Transient,
 }
 
@@ -32,10 +34,18 @@ impl RetryCause {
         }
     }
 
-    /// Returns the name of this cause in events, metrics and statistics: `not_final`, `refused`, `throttled`,
-    /// `timeout`, `transient`.
+    /// Returns the cause of an error that is no answer, as its codes tell.
+    #[doc(hidden)]
+    pub fn by_code(has_code: impl Fn(&str) -> bool) -> Option<Self> {
+        let mut causes = [Self::Timeout, Self::Connection].into_iter();
+        causes.find(|cause| has_code(cause.as_str()))
+    }
+
+    /// Returns the name of this cause in events, metrics and statistics: `connection`, `not_final`, `refused`,
+    /// `throttled`, `timeout`, `transient`.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Connection => "connection",
             Self::NotFinal => "not_final",
             Self::Refused => "refused",
             Self::Throttled => "throttled",

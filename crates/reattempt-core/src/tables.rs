@@ -126,6 +126,23 @@ pub const fn io(kind: ErrorKind) -> Verdict {
     }
 }
 
+/// Returns whether an error of this kind says that a connection broke or did not come about.
+#[cfg(feature = "std")]
+pub(crate) const fn is_lost(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConnectionRefused
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::NotConnected
+            | ErrorKind::BrokenPipe
+            | ErrorKind::NetworkDown
+            | ErrorKind::UnexpectedEof
+    )
+}
+
 #[cfg(all(test, feature = "std"))]
 mod tests {
     use std::io;

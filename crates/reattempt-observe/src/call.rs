@@ -82,6 +82,10 @@ pub struct FailedAttempt {
 impl FailedAttempt {
     /// Returns an attempt that has just failed.
     pub fn new(error: ErrorText, cause: Option<RetryCause>, times: Times) -> Self {
+        let cause = match cause {
+            Some(RetryCause::Transient) => error.cause.or(cause),
+            _ => cause,
+        };
         Self {
             error,
             cause,

@@ -146,6 +146,9 @@ pub struct ErrorText {
     pub kind: &'static str,
     #[doc(hidden)]
     pub message: Option<String>,
+    /// Why it is no answer, where its code says so.
+    #[doc(hidden)]
+    pub cause: Option<RetryCause>,
     /// What was called: the key `detail`.
     #[doc(hidden)]
     pub detail: Option<String>,
@@ -157,6 +160,7 @@ impl ErrorText {
         Self {
             kind: kind_of::<E>(),
             message,
+            cause: None,
             detail: None,
         }
     }
@@ -179,7 +183,18 @@ impl ErrorText {
         Self {
             kind,
             message: message(),
+            cause: None,
             detail: None,
+        }
+    }
+
+    /// Returns the same, of a call of what `detail` names, with an error of these codes.
+    #[must_use]
+    pub fn about(self, detail: Option<String>, has_code: impl Fn(&str) -> bool) -> Self {
+        Self {
+            cause: RetryCause::by_code(has_code),
+            detail,
+            ..self
         }
     }
 
@@ -202,6 +217,7 @@ impl ErrorText {
         Self {
             kind,
             message: Some(message.to_owned()),
+            cause: None,
             detail: None,
         }
     }

@@ -31,6 +31,7 @@ pub(super) fn error_text(message: &str) -> ErrorText {
     ErrorText {
         kind: "shop::Unavailable",
         message: Some(message.to_owned()),
+        cause: None,
         detail: None,
     }
 }

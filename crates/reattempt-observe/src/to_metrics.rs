@@ -29,9 +29,9 @@ pub fn describe_metrics() {
         "Calls that ended without success, by the reason"
     );
     describe_counter!(
-        "retry_retries_total",
+        "retry_failures_total",
         Unit::Count,
-        "Retries that were decided on, by the cause: what the failed attempt says about the service"
+        "Failed attempts that are worth another one, by the cause: what they say about the service"
     );
     describe_counter!(
         "retry_copies_total",
@@ -74,9 +74,11 @@ pub(super) fn report(event: &Event<'_>) {
     DESCRIBED.call_once_force(|_| describe_metrics());
 
     match *event {
-        Event::AttemptFailed(facts) => count_attempt(facts),
+        Event::AttemptFailed(facts) => {
+            count_attempt(facts);
+            count_failure(facts);
+        }
         Event::Retry(facts, delay) => {
-            count_retry(facts);
             histogram!("retry_delay_seconds", "operation" => facts.operation).record(delay);
             show_budget(facts);
         }
@@ -125,10 +127,10 @@ fn count_attempt(facts: &CallInfo<'_>) {
     counter!("retry_attempts_total", "operation" => facts.operation).increment(1);
 }
 
-fn count_retry(facts: &CallInfo<'_>) {
-    // Known wherever a retry follows.
+fn count_failure(facts: &CallInfo<'_>) {
+    // A budget or a breaker may leave no retry to count it by.
     if let Some(cause) = facts.cause {
-        counter!("retry_retries_total", "operation" => facts.operation, "cause" => cause.as_str())
+        counter!("retry_failures_total", "operation" => facts.operation, "cause" => cause.as_str())
             .increment(1);
     }
 }

@@ -247,10 +247,7 @@ impl<E: ?Sized, D: Describe<E>> Described<'_, E, D> {
             Cause::TimedOut => ErrorText::timed_out(),
         };
         #[cfg(feature = "observe")]
-        return ErrorText {
-            detail: self.detail.take(),
-            ..text
-        };
+        return text.about(self.detail.take(), |code| self.has_code(code));
         #[cfg(not(feature = "observe"))]
         text
     }

@@ -43,6 +43,14 @@ impl Classify for hyper1::Error {
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        match code {
+            "connection" => !self.is_timeout() && self.classify().is_retryable(),
+            "timeout" => self.is_timeout(),
+            _ => false,
+        }
+    }
 }
 
 /// What hyper says of itself there; the type is private.
@@ -63,6 +71,10 @@ impl Classify for legacy::Error {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
+    }
+
+    fn has_code(&self, code: &str) -> bool {
+        code == "connection" && self.classify().is_retryable()
     }
 }
 

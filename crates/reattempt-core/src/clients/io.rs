@@ -28,7 +28,11 @@ impl Classify for io::Error {
 
     /// The name of its kind, such as `ConnectionReset`.
     fn has_code(&self, code: &str) -> bool {
-        is_shown(format_args!("{:?}", self.kind()), code)
+        match code {
+            "connection" => tables::is_lost(self.kind()),
+            "timeout" => self.kind() == io::ErrorKind::TimedOut,
+            _ => is_shown(format_args!("{:?}", self.kind()), code),
+        }
     }
 }
 

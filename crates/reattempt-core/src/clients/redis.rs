@@ -45,7 +45,11 @@ impl Classify for redis1::RedisError {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        self.code() == Some(code)
+        match code {
+            "connection" => self.is_io_error(),
+            "timeout" => self.is_timeout(),
+            _ => self.code() == Some(code),
+        }
     }
 }
 

@@ -38,7 +38,14 @@ macro_rules! reqwest {
             }
 
             fn has_code(&self, code: &str) -> bool {
-                has_status(self, code)
+                match code {
+                    "timeout" => self.is_timeout(),
+                    "connection" => {
+                        let is_answer = self.status().is_some() || self.is_timeout();
+                        !is_answer && self.classify().is_retryable()
+                    }
+                    _ => has_status(self, code),
+                }
             }
         }
 

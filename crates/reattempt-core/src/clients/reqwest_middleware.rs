@@ -32,7 +32,10 @@ macro_rules! reqwest_middleware {
             }
 
             fn has_code(&self, code: &str) -> bool {
-                has_status(self, code)
+                match self {
+                    Self::Reqwest(error) => error.has_code(code),
+                    Self::Middleware(_) => has_status(self, code),
+                }
             }
         }
 

@@ -35,10 +35,11 @@ macro_rules! of_version {
             }
 
             fn has_code(&self, code: &str) -> bool {
-                let Self::Database(error) = self else {
-                    return false;
-                };
-                error.code().as_deref() == Some(code)
+                match self {
+                    Self::Database(error) => error.code().as_deref() == Some(code),
+                    Self::Io(error) => error.has_code(code),
+                    _ => false,
+                }
             }
         }
     };

@@ -14,4 +14,8 @@ impl Classify for tokio::time::error::Elapsed {
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        code == "timeout"
+    }
 }

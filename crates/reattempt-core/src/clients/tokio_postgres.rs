@@ -32,7 +32,10 @@ impl Classify for tokio_postgres07::Error {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        self.code().is_some_and(|state| state.code() == code)
+        match (self.code(), code) {
+            (None, "connection") => self.classify().is_retryable(),
+            (state, _) => state.is_some_and(|state| state.code() == code),
+        }
     }
 }
 

@@ -28,7 +28,12 @@ impl Classify for ureq3::Error {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        matches!(self, Self::StatusCode(status) if is_number(*status, code))
+        match self {
+            Self::StatusCode(status) => is_number(*status, code),
+            Self::Io(error) => error.has_code(code),
+            Self::Timeout(_) => code == "timeout",
+            _ => false,
+        }
     }
 }
 

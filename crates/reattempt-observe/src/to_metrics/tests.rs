@@ -51,7 +51,7 @@ fn a_call_that_recovers() {
         counted([
             ("retry_attempts_total{operation=pay}", 3),
             ("retry_calls_total{operation=pay,result=recovered}", 1),
-            ("retry_retries_total{operation=pay,cause=throttled}", 2),
+            ("retry_failures_total{operation=pay,cause=throttled}", 2),
         ])
     );
 }
@@ -72,6 +72,7 @@ fn a_call_that_gives_up() {
             ("retry_attempts_total{operation=pay}", 1),
             ("retry_calls_total{operation=pay,result=dropped}", 1),
             ("retry_calls_total{operation=pay,result=gave_up}", 2),
+            ("retry_failures_total{operation=pay,cause=throttled}", 1),
             ("retry_give_ups_total{operation=pay,reason=breaker_open}", 1),
             ("retry_give_ups_total{operation=pay,reason=permanent}", 1),
         ])
@@ -126,6 +127,7 @@ fn every_metric_has_a_unit() {
     let snapshotter = recorder.snapshotter();
     with_local_recorder(&recorder, || {
         describe_metrics();
+        report::deliver(&Event::AttemptFailed(&facts));
         report::deliver(&Event::Retry(&facts, Duration::from_secs(1)));
         report::deliver(&Event::Recovered(&facts));
     });
