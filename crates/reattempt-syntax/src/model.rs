@@ -80,6 +80,8 @@ pub struct Model {
     pub shared: Vec<Ident>,
     /// Parameters that an async attempt borrows for itself alone.
     pub borrowed: Vec<Ident>,
+    /// The same of parameters that are mutable references, which no answer borrows.
+    pub reborrowed: Vec<Ident>,
     /// The keys, as written.
     pub keys: Vec<TokenTree>,
     /// The name of the operation.

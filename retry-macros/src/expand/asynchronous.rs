@@ -238,23 +238,28 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
     }
     // Spares a success 10 instructions. The call makes the future inside of the attempt, so what
     // the callee does before its first poll sees the deadline and the retry.
-    let (krate, span) = (&parts.krate, at(body.span_open()));
-    let call = match (parts.form(), parts.answer) {
-        (Some(form), _) => {
-            quote_spanned!(span=> #krate::__private::one_call(&(#form).never(), || #called))
-        }
-        (None, Answer::Inferred) => return None,
-        (None, answer) => {
-            let ty = answer.spoken();
-            quote_spanned!(span=> #krate::__private::one_call!(#ty, || #called))
-        }
-    };
+    let call = typed_call(parts, &ours!(|| #called), at(body.span_open()))?;
     let asked = parts.asked_apart(&found.with_unlikely(), &called.to_token_stream());
     let call = match asked {
         Some(asked) => ours!({ #asked #call }),
         None => call,
     };
     Some((call, awaited))
+}
+
+/// A closure that makes the future of an attempt, which answers with the type of the function.
+pub(super) fn typed_call(parts: &Parts<'_>, call: &TokenStream, span: Span) -> Option<TokenStream> {
+    let krate = &parts.krate;
+    match (parts.form(), parts.answer) {
+        (Some(form), _) => {
+            Some(quote_spanned!(span=> #krate::__private::one_call(&(#form).never(), #call)))
+        }
+        (None, Answer::Inferred) => None,
+        (None, answer) => {
+            let ty = answer.spoken();
+            Some(quote_spanned!(span=> #krate::__private::one_call!(#ty, #call)))
+        }
+    }
 }
 
 /// Whether a body has hardly more than a few statements.

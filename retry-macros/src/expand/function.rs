@@ -17,7 +17,7 @@ use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{Answer, Flow, Function};
 use reattempt_syntax::model::Model;
 use reattempt_syntax::moves::SetBy;
-use reattempt_syntax::{args, async_trait, check, item};
+use reattempt_syntax::{args, async_trait, check, escape, item};
 
 /// `set` is what fixes the signature of a method, as far as its `impl` block shows.
 pub(super) fn expand(
@@ -54,17 +54,29 @@ pub(super) fn expand(
         let is_shared = |name: &Ident| {
             is_cloned(name) || item::names(&keys, name) || !item::names(&statements, name)
         };
+        let unborrowed = |ty| escape::unborrowed(&signature, ty);
+        let mut references = answer.ty().map_or_else(Vec::new, unborrowed);
+        references.retain(|name| !is_shared(name));
         match flow {
             // `mut` in the signature, for the mutable borrow in `Parts::borrowed`.
-            Flow::Async => model.borrowed = item::made_mut(&mut signature, is_shared),
+            Flow::Async => {
+                model.borrowed = item::made_mut(&mut signature, is_shared);
+                model.reborrowed = references;
+            }
             Flow::Future { .. } => {
                 let owned = item::made_mut(&mut signature.clone(), is_shared);
-                // What the keys call `self` has another name in the future.
-                let is_owned = |moved: &Ident| {
-                    (owned.iter()).any(|name| moved == name || moved == "__self" && name == "self")
-                };
                 let moved = async_trait::moved(&braces(&body, statements.clone()));
-                model.borrowed = moved.into_iter().filter(is_owned).collect();
+                // What the keys call `self` has another name in the future.
+                let moved_of = |names: &[Ident]| {
+                    let is_one = |moved: &&Ident| {
+                        let declared =
+                            |name| *moved == name || *moved == "__self" && name == "self";
+                        names.iter().any(declared)
+                    };
+                    moved.iter().filter(is_one).cloned().collect()
+                };
+                model.borrowed = moved_of(&owned);
+                model.reborrowed = moved_of(&references);
             }
             Flow::Sync => {}
         }

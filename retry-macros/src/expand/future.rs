@@ -51,8 +51,11 @@ pub(super) fn expand(
         let found = parts.moves(body).with_unlikely();
         let moved = parts.moved(&found);
         let asked = parts.asked_apart(&found, &ours!((|| #output { #statements })()));
-        let closure =
-            quote_spanned!(at(body.span_open())=> || #output { #moved #asked #statements });
+        let span = at(body.span_open());
+        let closure = quote_spanned!(span=> || #output { #moved #asked #statements });
+        // No type of the closure says what an `impl Future` answers with.
+        let typed = (!boxed).then(|| asynchronous::typed_call(parts, &closure, span));
+        let closure = typed.flatten().unwrap_or(closure);
         let (until, context) = (parts.until(), parts.attempt_context());
         let attempt =
             ours!(#krate::__private::LiveCall::attempt(&mut call, #until, #context, #closure));

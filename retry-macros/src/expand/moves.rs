@@ -17,8 +17,8 @@
 //! names all parameters that may be moved, and passes if the first has reported something. Where it is one parameter, a
 //! twin of the trait has the message for a type without copies.
 
-use proc_macro2::{Group, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::{Group, Span, TokenStream};
+use quote::{format_ident, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::parts::Parts;
@@ -50,19 +50,22 @@ impl Parts<'_> {
         } else {
             &moves.possible
         };
-        let mut before = Vec::new();
-        let values = typed(moves).enumerate().filter_map(|(index, moved)| {
-            let kept = self.is_kept_or_lacked(moved)?;
-            // One error for all: those about the others follow when this one is fixed.
-            let subject = before
-                .iter()
-                .rev()
-                .fold(kept.clone(), |all, kept| ours!(#kept.or_report(#all)));
-            before.push(kept);
+        let known = typed(moves).filter_map(|it| Some((it, self.is_kept_or_lacked(it)?)));
+        let (known, kept): (Vec<_>, Vec<_>) = known.unzip();
+        let states: Vec<_> = (0..known.len())
+            .map(|index| format_ident!("state{index}", span = Span::mixed_site()))
+            .collect();
+        let values = known.iter().zip(&states).enumerate();
+        let values = values.map(|(index, (moved, state))| {
+            // One error for all: of the first that has no copies, or else of the first.
+            let before = states.iter().take(index);
+            let behind = states.iter().skip(index.saturating_add(1));
+            let subject = before.fold(ours!(#state), |all, other| ours!(#other.before(#all)));
+            let subject = behind.fold(subject, |all, other| ours!(#other.behind(#all)));
             let later = moves.certain.iter().skip(index.saturating_add(1));
             let later = later.filter(|it| it.is_unique && it.name != moved.name);
-            let names: Vec<_> = [moved].into_iter().chain(later).collect();
-            Some(self.copied(moved, &names, &subject))
+            let names: Vec<_> = [*moved].into_iter().chain(later).collect();
+            self.copied(moved, &names, &subject)
         });
         let values: Vec<_> = values.collect();
         // Each by itself: none of them may be there.
@@ -78,6 +81,7 @@ impl Parts<'_> {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
                     use #krate::__private::{MovedUnique as _, MovedValue as _, ReborrowedValue as _};
+                    #(let #states = #kept;)*
                     #({ #checks })*
                 }
             }
@@ -94,38 +98,34 @@ impl Parts<'_> {
 
     /// Refuses a `subject` that is lacked.
     fn copied(&self, moved: &Move, names: &[&Move], subject: &TokenStream) -> TokenStream {
-        let (krate, message) = (&self.krate, self.message(names, false));
-        let check = quote_spanned!(at(moved.span())=> CopiedForEachAttempt::check(&kept););
-        // Without copies there is another fix.
-        let unique = self.has_copies_or_not(moved).then(|| {
-            let message = unimplemented_by(&moves::message_of_unique(moved, self.model.set_by));
-            let check = quote_spanned!(at(moved.span())=> CopiedOrUnique::check(&kept););
-            ours! {
+        let krate = &self.krate;
+        // The trait is written anew each time because its message has the name of the parameter;
+        // `do_not_recommend` keeps the compiler from listing the impl below it.
+        let refused = |message: TokenStream, state: TokenStream| {
+            let check =
+                quote_spanned!(at(moved.span())=> CopiedForEachAttempt::check(&next_attempt););
+            ours! {{
                 #message
-                trait CopiedOrUnique {
+                trait CopiedForEachAttempt {
                     fn check(&self) {}
                 }
                 #[diagnostic::do_not_recommend]
-                impl CopiedOrUnique for #krate::__private::Kept {}
-                #[diagnostic::do_not_recommend]
-                impl CopiedOrUnique for #krate::__private::Lacked {}
-                #[diagnostic::do_not_recommend]
-                impl CopiedForEachAttempt for #krate::__private::Unique {}
+                impl<F: ::core::ops::Fn()> CopiedForEachAttempt for F {}
+                let state = #state;
+                let next_attempt = move || #krate::__private::ignore(state);
                 #check
-            }
+            }}
+        };
+        let with_copies = refused(self.message(names, false), ours!(kept));
+        // Without copies there is another fix.
+        let unique = self.has_copies_or_not(moved).then(|| {
+            let message = moves::message_of_unique(&[moved], self.model.set_by);
+            refused(unimplemented_by(&message), ours!(kept.without_copies(())))
         });
-        // The trait is written anew each time because its message has the name of the parameter;
-        // `do_not_recommend` keeps the compiler from listing these impls below it.
         ours! {
-            #message
-            trait CopiedForEachAttempt {
-                fn check(&self) {}
-            }
-            #[diagnostic::do_not_recommend]
-            impl CopiedForEachAttempt for #krate::__private::Kept {}
             let kept = { #subject };
-            #check
             #unique
+            #with_copies
         }
     }
 
@@ -165,9 +165,12 @@ impl Parts<'_> {
 
     /// Whether the type of a parameter tells whether it can be cloned.
     fn has_copies_or_not(&self, moved: &Move) -> bool {
-        matches!(moved.way, Way::Clone | Way::Receiver)
-            && matches!(moved.by, By::Value | By::Patterns(..))
-            && self.may_be_named(moved)
+        let is_asked = match &moved.by {
+            By::Value => moved.way == Way::InFront || moved.way.is_copy_of_type(),
+            By::Patterns(..) => moved.way.is_copy_of_type(),
+            By::Call | By::Other => false,
+        };
+        is_asked && self.may_be_named(moved)
     }
 
     /// Whether code that never runs may name all of the parameter: the block of the user's would capture it.
@@ -176,15 +179,16 @@ impl Parts<'_> {
             && (!self.model.is_block || moved.name == moved.place.to_string())
     }
 
-    /// Whether the only one of these parameters has copies, where its type tells.
+    /// Whether one of these parameters has copies, where their types tell.
     fn copies(&self, moved: &[&Move]) -> Option<TokenStream> {
         let krate = &self.krate;
-        let [moved] = moved else {
-            return None;
-        };
-        let name = &moved.name;
-        (matches!(moved.way, Way::Clone | Way::Receiver) && self.may_be_named(moved))
-            .then(|| ours!(#krate::__private::Moved(&#name).or_its_copies().by_copies()))
+        let is_known = |it: &&Move| it.way.is_copy_of_type() && self.may_be_named(it);
+        let of_each = moved.iter().map(|it| {
+            let name = &it.name;
+            ours!(#krate::__private::Moved(&#name).or_its_copies().by_copies(()))
+        });
+        let any = of_each.reduce(|any, copies| ours!(#any.or(#copies)));
+        any.filter(|_| moved.iter().all(is_known))
     }
 
     /// Whether the compiler can be asked of the closure of an attempt: it counts what moves in dead code too.
@@ -261,7 +265,7 @@ impl Parts<'_> {
         let body = quote_spanned!(at(span)=> RunsAgain::body(body, types));
         let unique = copies
             .and(names.first())
-            .map(|moved| self.runs_again_or_unique(moved));
+            .map(|_| self.runs_again_or_unique(&names));
         ours! {{
             let types = {
                 use #krate::__private::{MovedUnique as _, MovedValue as _, ReborrowedValue as _};
@@ -291,11 +295,12 @@ impl Parts<'_> {
         }}
     }
 
-    /// The same for a parameter that has no copies, with the message for it.
-    fn runs_again_or_unique(&self, moved: &Move) -> TokenStream {
+    /// The same for parameters that have no copies, with the message for them.
+    fn runs_again_or_unique(&self, moved: &[&Move]) -> TokenStream {
         let krate = &self.krate;
         let message = unimplemented_by(&moves::message_of_unique(moved, self.model.set_by));
-        let body = quote_spanned!(at(moved.span())=> RunsAgainOrUnique::body(body, types));
+        let span = moved.first().map_or_else(Span::mixed_site, |it| it.span());
+        let body = quote_spanned!(at(span)=> RunsAgainOrUnique::body(body, types));
         ours! {
             #[diagnostic::do_not_recommend]
             impl<R, F: ::core::ops::FnMut() -> R> RunsAgain<#krate::__private::Unique, R> for F {

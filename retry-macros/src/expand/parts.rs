@@ -207,12 +207,14 @@ impl<'m> Parts<'m> {
 
     /// Never runs: a parameter that an attempt borrows alone need not be `Sync` for the future to be `Send`.
     pub(super) fn borrowed(&self) -> Option<TokenStream> {
-        let (krate, names) = (&self.krate, &self.model.borrowed);
+        let krate = &self.krate;
+        let (values, references) = (&self.model.borrowed, &self.model.reborrowed);
         // A mutable borrow asks for `Send` where a shared one asks for `Sync`.
-        (!names.is_empty()).then(|| {
+        (!(values.is_empty() && references.is_empty())).then(|| {
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
-                    #(let _ = &mut #names;)*
+                    #(let _ = &mut #values;)*
+                    #(let _ = &mut *#references;)*
                 }
             }
         })

@@ -69,15 +69,16 @@ pub fn ignore<T>(_: T) {}
 pub struct Moved<'a, T>(pub &'a T);
 
 /// What the next attempt has too: the body copies or reborrows it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub struct Kept;
 
-/// What the next attempt lacks.
-#[derive(Debug, Clone, Copy)]
+/// What the next attempt lacks: a closure that uses this up is `FnOnce`, which the compiler tells as late as what other
+/// closures are, so that none of its errors hides another one.
+#[derive(Debug)]
 pub struct Lacked;
 
 /// What it lacks, and what has no copies.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub struct Unique;
 
 impl<T: Copy> Moved<'_, T> {
@@ -162,57 +163,47 @@ macro_rules! rest_outlives {
 
 rest_outlives!([] core::str::Chars<'_>, [] core::str::CharIndices<'_>, [T] core::slice::Iter<'_, T>);
 
-impl Kept {
-    /// Returns this: it needs no copies.
-    #[must_use]
-    pub fn or<C>(self, _: C) -> Self {
-        self
-    }
-
-    /// Returns what is known of the next parameter.
-    pub fn and<N>(self, next: N) -> N {
-        next
-    }
-
-    /// Returns what is known of the next parameter, as an error about it.
-    pub fn or_report<N>(self, next: N) -> N {
-        next
-    }
+/// What is reported where another parameter is lacked: one without copies, because no other fix helps then.
+pub trait BesideLacked {
+    type Reported: Default;
 }
 
-impl Lacked {
-    /// Returns `Kept`: copies are what the next attempt can have.
-    pub fn by_copies(self) -> Kept {
-        Kept
-    }
+/// What follows from what is known of a value: `or` and `and` for one that is kept, `by_copies` where copies are what the
+/// next attempt can have, `before` and `behind` for what is reported of another parameter, `without_copies` where only those
+/// are lacked that have none.
+macro_rules! states {
+    ($($ty:ident: $reported:ident {
+        $([$($method:ident)*] $bound:ident -> $out:ty = $value:expr;)*
+    })*) => { $(
+        impl BesideLacked for $ty { type Reported = $reported; }
 
-    /// Returns what is known of copies.
-    pub fn or<C>(self, copies: C) -> C {
-        copies
-    }
-
-    /// Returns this.
-    #[must_use]
-    pub fn and<N>(self, _: N) -> Self {
-        self
-    }
-
-    /// Returns `Kept`: an error about this parameter has been reported.
-    pub fn or_report<N>(self, _: N) -> Kept {
-        Kept
-    }
+        impl $ty { $( $(
+            /// Returns what follows.
+            #[must_use]
+            pub fn $method<N: $bound>(&self, other: N) -> $out {
+                $value(other)
+            }
+        )* )* }
+    )* };
 }
 
-impl Unique {
-    /// Returns this.
-    #[must_use]
-    pub fn by_copies(self) -> Self {
-        self
+states! {
+    Kept: Kept {
+        [or without_copies] Sized -> Kept = |_| Kept;
+        [and before behind] Sized -> N = |other| other;
     }
-
-    /// Returns `Kept`: an error about this parameter has been reported.
-    pub fn or_report<N>(self, _: N) -> Kept {
-        Kept
+    Lacked: Kept {
+        [by_copies without_copies] Sized -> Kept = |_| Kept;
+        [or behind] Sized -> N = |other| other;
+        [and] Sized -> Lacked = |_| Lacked;
+        [before] BesideLacked -> N::Reported = |_| N::Reported::default();
+    }
+    Unique: Unique {
+        [by_copies] Sized -> Unique = |_| Unique;
+        [or] Sized -> N = |other| other;
+        [before] Sized -> Kept = |_| Kept;
+        [behind] BesideLacked -> N::Reported = |_| N::Reported::default();
+        [without_copies] Sized -> Lacked = |_| Lacked;
     }
 }
 

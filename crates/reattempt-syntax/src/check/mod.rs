@@ -308,6 +308,7 @@ fn policy(
         escape: None,
         shared: Vec::new(),
         borrowed: Vec::new(),
+        reborrowed: Vec::new(),
         name: args
             .name
             .and_then(|name| operation_name(name, parameters, faults))

@@ -117,7 +117,7 @@ impl StandIn {
 }
 
 /// The name of a parameter that is a `&mut`.
-fn unique(input: &FnArg) -> Option<Ident> {
+pub(super) fn unique(input: &FnArg) -> Option<Ident> {
     match input {
         FnArg::Receiver(receiver) => match &receiver.kind {
             ReceiverKind::Reference(_, _, Some(_)) => {

@@ -18,7 +18,7 @@ pub use self::apart::{Apart, StandIn};
 use self::chains::How;
 use self::variables::Bound;
 use self::walk::{Found, Walk};
-use crate::item::{generics, has_word, names};
+use crate::item::{generics, has_word, is_there_sometimes, names};
 use crate::moves::{any_name, bounds_of, declared};
 use crate::rename::self_to;
 use crate::tokens::is_error;
@@ -98,6 +98,16 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         follows_failure: statements.iter().take_while(is_before).any(may_fail),
         ..escape
     })
+}
+
+/// Returns the parameters that are mutable references and that no answer of this type borrows.
+pub fn unborrowed(signature: &Signature, answer: &Type) -> Vec<Ident> {
+    let borrowed = borrowed_parameters(signature, &Held::by(answer, signature));
+    let is_sometimes = |it: &&FnArg| matches!(it, FnArg::Typed(it) if is_there_sometimes(it));
+    let inputs = signature.inputs.iter().filter(|it| !is_sometimes(it));
+    let unique = inputs.filter_map(apart::unique);
+    let is_borrowed = |name: &Ident| borrowed.iter().any(|it| it.name == *name);
+    unique.filter(|name| !is_borrowed(name)).collect()
 }
 
 /// The type of an answer in which the compiler chooses the lifetimes.

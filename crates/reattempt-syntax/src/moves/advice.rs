@@ -15,14 +15,8 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
             });
         }
     }
-    let quoted = match &*parameters {
-        [one] => format!("`{}`", one.name),
-        all => {
-            let all = all.iter().map(|it| format!("`{}`", it.name)).collect();
-            let some = if some { "some of " } else { "" };
-            format!("{some}{}", listed(all, "and"))
-        }
-    };
+    let names: Vec<_> = parameters.iter().map(|it| it.name.clone()).collect();
+    let quoted = quoted(&names, some);
     let them = pronoun(parameters.len());
     // Before a move at once there is nothing to retry.
     let block = moved.iter().all(|it| it.follows_failure).then_some(BLOCK);
@@ -38,21 +32,43 @@ struct Parameter<'m> {
     is_captured: bool,
 }
 
-/// What is said of a parameter that is moved, and whose type is not `Clone`: its parts may not be either.
-pub fn message_of_unique(moved: &Move, set_by: SetBy) -> String {
-    let name = declared(&moved.name);
+/// What is said of parameters that are moved, and whose types are not `Clone`: their parts may not be either.
+pub fn message_of_unique(moved: &[&Move], set_by: SetBy) -> String {
+    let names: Vec<_> = moved.iter().map(|it| declared(&it.name)).collect();
+    let (quoted, list) = (quoted(&names, true), names.join(", "));
+    let (are, its, types) = match names.len() {
+        1 => ("is", "its", "type"),
+        _ => ("are", "their", "types"),
+    };
+    let block = moved.iter().all(|it| it.follows_failure);
+    let is_in_front = moved.iter().any(|it| it.way == Way::InFront);
     let ways = [
-        moved.follows_failure.then(|| BLOCK.to_owned()),
-        Some(without(set_by, 1)),
-        Some(format!(
-            "make its type `Clone` and write `clone({name})` in the attribute"
-        )),
+        // That of a method borrows `self`, and the future may not.
+        (is_in_front && set_by == SetBy::Function)
+            .then(|| format!("move the `let` of {quoted} into the async block")),
+        block.then(|| BLOCK.to_owned()),
+        Some(without(set_by, names.len())),
+        (!is_in_front).then(|| {
+            format!("make {its} {types} `Clone` and write `clone({list})` in the attribute")
+        }),
     ];
     let ways: Vec<_> = ways.into_iter().flatten().collect();
     format!(
-        "the body moves `{name}`, which is not `Clone`, and the next attempt needs it; {}",
+        "the body moves {quoted}, which {are} not `Clone`, and the next attempt needs {}; {}",
+        pronoun(names.len()),
         alternatives(&ways)
     )
+}
+
+/// The names of parameters; `some` of them if it is not known which.
+fn quoted(names: &[String], some: bool) -> String {
+    let all = names.iter().map(|name| format!("`{name}`")).collect();
+    let some = if some && names.len() > 1 {
+        "some of "
+    } else {
+        ""
+    };
+    format!("{some}{}", listed(all, "and"))
 }
 
 const BLOCK: &str = "retry only what stands before the move with `retry_block!`";
@@ -94,15 +110,18 @@ fn advice(
             None => format!("{way}; where a trait sets the signature, {without}"),
         };
     }
-    let in_front = parameters
-        .iter()
-        .filter(|it| *it.way == Way::InFront && !it.is_captured);
-    let copies = in_front.map(|it| format!("write `{}.clone()` in it", it.name));
     let mut ways = vec![way];
-    ways.extend(copies.chain(block));
+    ways.extend(block);
     // Callers may lack the bound, and a type copies.
     if changes || parameters.iter().any(|it| it.way.may_fail()) {
         ways.push(without);
+    }
+    // Few types with a parameter have copies.
+    if parameters
+        .iter()
+        .any(|it| matches!(it.way, Way::BoundInside(_)))
+    {
+        ways.rotate_left(1);
     }
     alternatives(&ways)
 }
@@ -129,7 +148,9 @@ impl Parameter<'_> {
                 steps.push(declare());
                 match self.way {
                     Way::CalledAgain(..) if !self.is_captured => {}
-                    Way::MadeAgain(..) => steps.push(self.written(&format!("{name}()"))),
+                    Way::MadeAgain(..) => {
+                        steps.push(format!("{} each time", self.written(&format!("{name}()"))));
+                    }
                     _ => steps.push(self.written(&format!("&mut {name}"))),
                 }
                 steps
@@ -151,11 +172,11 @@ impl Parameter<'_> {
             Way::Inside => vec![declare(), self.written(&format!("{name}.as_deref_mut()"))],
             Way::Pinned => vec![declare(), self.written(&format!("{name}.as_mut()"))],
             Way::Borrowed => vec![format!("take `{name}` by `&mut`")],
-            Way::Bound(types) => {
+            Way::Bound(types) | Way::BoundInside(types) => {
                 let bounds = types.iter().map(|ty| format!("`{ty}: Clone`"));
                 vec![format!("add {}", listed(bounds.collect(), "and"))]
             }
-            Way::InFront => vec![format!("move the `let` of `{name}` into the async block")],
+            Way::InFront => vec![self.written(&format!("{name}.clone()"))],
             Way::ImplTrait => vec![format!("add `+ Clone` to the type of `{name}`")],
             Way::Clone | Way::Receiver | Way::Caller => Vec::new(),
         }

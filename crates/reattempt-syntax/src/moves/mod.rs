@@ -472,6 +472,14 @@ impl Owned {
         has_word(&quote::quote!(#ty #bounds), "FnOnce")
     }
 
+    /// Whether it may be called again, by its type.
+    fn is_called_again(&self) -> bool {
+        let (ty, bounds) = (&self.ty, &self.bounds);
+        let all = quote::quote!(#ty #bounds);
+        let kinds = ["Fn", "FnMut", "AsyncFn", "AsyncFnMut"];
+        kinds.iter().any(|kind| has_word(&all, kind)) && !has_word(&all, "FnOnce")
+    }
+
     /// Whether what names it in a `move` closure takes it away.
     pub(crate) fn is_moved_by_name(&self) -> bool {
         let is_unique_self =

@@ -78,8 +78,8 @@ impl<'o> Walk<'o> {
         known.retain(|it| {
             let is_first = !names.contains(&it.name);
             names.push(it.name.clone());
-            // Of those that are compiled only sometimes, any may be the one.
-            is_first || !it.conditions.is_empty()
+            // Of those that are compiled only sometimes, any may be the one; types tell it of each pattern.
+            is_first || !it.conditions.is_empty() || matches!(it.by, By::Patterns(_))
         });
         others.retain(|it| !names.contains(&it.name));
         for moves in [&mut known, &mut others] {
@@ -168,7 +168,10 @@ impl<'o> Walk<'o> {
     /// An expression of which the value is kept as it is: a reference has another type.
     fn kept(&mut self, expr: &Expr) {
         match self.root(expr) {
-            Some((owned, false)) if owned.way == Way::InPlace && owned.bounds.is_none() => {
+            Some((owned, false))
+                if owned.way == Way::InPlace && owned.bounds.is_none()
+                    || owned.way == Way::Borrowed =>
+            {
                 self.moved_in_way(owned, expr, Way::Caller);
             }
             _ => self.value(expr),
@@ -348,6 +351,9 @@ impl<'o> Walk<'o> {
                     Some((owned, false)) if owned.is_called_once() => {
                         self.moved_in_way(owned, &call.func, owned.way.clone());
                     }
+                    // A block that is `move` takes what it calls.
+                    Some(_) if self.moved_into > 0 => self.value(&call.func),
+                    Some((owned, false)) if owned.is_called_again() => {}
                     Some((owned, _)) => {
                         let func = &call.func;
                         self.perhaps_moved(owned, quote::quote!(#func), By::Other);

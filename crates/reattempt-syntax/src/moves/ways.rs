@@ -57,6 +57,8 @@ pub enum Way {
     Clone,
     /// `clone(x)`, once these types have the bound `Clone`.
     Bound(Vec<String>),
+    /// The same, if the type that holds these has copies then.
+    BoundInside(Vec<String>),
     /// `clone(x)`, once an `impl Trait` has the bound `Clone`.
     ImplTrait,
     /// Another type in place of this one.
@@ -83,7 +85,7 @@ pub enum Way {
     Receiver,
     /// Nothing here: a caller makes it anew.
     Caller,
-    /// A variable in front of the block that is retried: the statement that makes it goes into the block.
+    /// A variable in front of the block that is retried: a copy of it in the block.
     InFront,
 }
 
@@ -106,9 +108,7 @@ impl Way {
                 format!("{name}: {what}")
             }
         };
-        // Not what it takes: `FnMut(&'static str)`.
-        let mut own = bounds(signature, ty).to_token_stream().into_iter();
-        let is_static = own.any(|it| matches!(it, TokenTree::Ident(word) if word == "static"));
+        let is_static = is_static(bounds(signature, ty).to_token_stream());
         if found.iter().any(|it| has_one(USED_ONCE, it)) {
             return Self::Caller;
         }
@@ -130,7 +130,7 @@ impl Way {
         }
         // An answer that has the type itself takes no reference to it.
         let is_kept = is_static || is_in_answer(signature, ty);
-        if has("FnMut") && !is_kept {
+        if (has("FnMut") || has("AsyncFnMut")) && !is_kept {
             return Self::Reference("&mut ");
         }
         if has("Fn") && !is_kept || is_passed_on(signature, ty, &found) {
@@ -224,10 +224,10 @@ impl Way {
             let mut names = names_in(&object.bounds);
             return if is_once {
                 Self::CalledAgain(of("FnOnce"), of("FnMut"))
-            } else if names.any(|name| name == "Error" || name == "Any") {
-                Self::Caller
-            } else {
+            } else if names.any(|name| has_one(IN_PLACE, name)) {
                 Self::Borrowed
+            } else {
+                Self::Caller
             };
         }
         // `V::Value`, which is what the generic parameter `V` makes of it.
@@ -254,7 +254,12 @@ impl Way {
         if lacking.is_empty() || lacking.iter().any(is_hidden) || SHARED.contains(&&*name) {
             return Self::Clone;
         }
-        Self::Bound(lacking.into_iter().map(written).collect())
+        let lacking = lacking.into_iter().map(written).collect();
+        if HELD.contains(&&*name) {
+            Self::Bound(lacking)
+        } else {
+            Self::BoundInside(lacking)
+        }
     }
 
     /// Whether only another signature makes it possible.
@@ -262,6 +267,7 @@ impl Way {
         matches!(
             self,
             Self::Bound(_)
+                | Self::BoundInside(_)
                 | Self::ImplTrait
                 | Self::CalledAgain(..)
                 | Self::PassedAgain(..)
@@ -278,10 +284,15 @@ impl Way {
         )
     }
 
+    /// Whether each attempt gets a copy, if its type has copies.
+    pub fn is_copy_of_type(&self) -> bool {
+        matches!(self, Self::Clone | Self::Receiver)
+    }
+
     pub(super) fn is_copy(&self) -> bool {
         matches!(
             self,
-            Self::Clone | Self::Bound(_) | Self::ImplTrait | Self::Receiver
+            Self::Clone | Self::Bound(_) | Self::BoundInside(_) | Self::ImplTrait | Self::Receiver
         )
     }
 }
@@ -354,16 +365,28 @@ fn is_passed_on(signature: &Signature, ty: &Type, found: &[Ident]) -> bool {
         && !is_in_answer(signature, ty)
 }
 
-/// Whether an answer has a trait object that is no error.
+/// Whether `'static` is one of the bounds: neither of what a closure takes, nor of what it answers with.
+fn is_static(bounds: TokenStream) -> bool {
+    let (mut before, mut last) = (' ', ' ');
+    bounds.into_iter().any(|token| {
+        let is_word = matches!(&token, TokenTree::Ident(word) if word == "static");
+        let found = is_word && last == '\'' && !matches!(before, '&' | '<' | ',');
+        before = last;
+        last = match token {
+            TokenTree::Punct(sign) => sign.as_char(),
+            _ => ' ',
+        };
+        found
+    })
+}
+
+/// Whether an answer has a trait object that may hold a borrow: any other one holds no value of such a type.
 fn hides_values(output: &ReturnType) -> bool {
     struct Objects(bool);
     impl<'ast> Visit<'ast> for Objects {
         fn visit_type_trait_object(&mut self, object: &'ast syn::TypeTraitObject) {
-            let mut traits = object.bounds.iter().filter_map(|bound| match bound {
-                TypeParamBound::Trait(bound) => bound.path.segments.last(),
-                _ => None,
-            });
-            self.0 |= traits.next().is_none_or(|name| name.ident != "Error");
+            self.0 |= (object.bounds.iter())
+                .any(|bound| matches!(bound, TypeParamBound::Lifetime(it) if it.ident != "static"));
         }
     }
     let mut objects = Objects(false);
@@ -424,6 +447,12 @@ fn has_path_from(tokens: &TokenStream, is_first: &impl Fn(&Ident) -> bool) -> bo
 
 /// Types of the standard library and of tokio that read or write, and have no copies.
 const IN_PLACE_TYPES: &[&str] = &["BufReader", "BufWriter", "File", "TcpStream", "UnixStream"];
+
+/// Types that have copies if what they hold has.
+const HELD: &[&str] = &[
+    "BTreeMap", "BTreeSet", "Box", "Cell", "HashMap", "HashSet", "Option", "Poll", "RefCell",
+    "Result", "Vec", "VecDeque", "Wrapping",
+];
 
 /// Types whose copies need none of what they hold.
 const SHARED: &[&str] = &[

@@ -89,7 +89,7 @@ pub(super) fn takes(method: &str) -> bool {
         "upgrade",
         "zip",
     ];
-    method.starts_with("into_") || NAMES.contains(&method)
+    method.starts_with("into_") || method.starts_with("visit_") || NAMES.contains(&method)
 }
 
 /// Whether a method only looks at a value, by the customs of names.

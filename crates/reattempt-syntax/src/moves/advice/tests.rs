@@ -21,7 +21,7 @@ fn what_makes_a_future_is_called_again() {
     for (ty, advice) in [
         (
             "BoxFuture<'_, u8>",
-            "replace `BoxFuture<..>` by `impl AsyncFnMut() -> ..`, declare `mut x` and write `x()` in the body",
+            "replace `BoxFuture<..>` by `impl AsyncFnMut() -> ..`, declare `mut x` and write `x()` in the body each time",
         ),
         (
             "Box<dyn FnOnce() -> BoxFuture<u8>>",
@@ -157,9 +157,12 @@ fn all_bounds_that_lack_are_named() {
         "fn f<A: Send, B: Send, C: Clone>(x: Options<A, B, C>)",
     );
     assert!(
-        said.starts_with("add `A: Clone` and `B: Clone` and write `clone(x)`"),
+        said.ends_with("or add `A: Clone` and `B: Clone` and write `clone(x)` in the attribute"),
         "{said}"
     );
+    let of_what_it_holds = said_in("send(x)", "fn f<A: Send>(x: Vec<A>)");
+    let bound = "add `A: Clone` and write `clone(x)`";
+    assert!(of_what_it_holds.starts_with(bound), "{of_what_it_holds}");
 }
 
 #[test]
@@ -171,6 +174,24 @@ fn what_a_bound_or_an_answer_hides_is_no_reference() {
         (
             "fn f(x: impl FnMut(&'static str))",
             format!("declare `mut x` and write `&mut x` in the body, or {block}"),
+        ),
+        (
+            "fn f(x: impl FnMut() -> &'static str)",
+            format!("declare `mut x` and write `&mut x` in the body, or {block}"),
+        ),
+        (
+            "fn f(x: impl AsyncFnMut())",
+            format!("declare `mut x` and write `&mut x` in the body, or {block}"),
+        ),
+        (
+            "fn f(x: impl Read) -> Result<Box<dyn Page>, Error>",
+            format!(
+                "declare `mut x` and write `&mut x` in the body, which goes on where the failed attempt stopped, {block}, or {caller}"
+            ),
+        ),
+        (
+            "fn f(x: impl Read) -> Result<Box<dyn Page + '_>, Error>",
+            format!("add `+ Clone` to the type of `x` and {copy}, {block}, or {caller}"),
         ),
         (
             "fn f(x: impl FnMut() + 'static)",
@@ -260,10 +281,7 @@ fn the_signature_decides_the_fix() {
             "fn f(x: impl Display + 'static)",
             format!("add `+ Clone` to the type of `x` and {copy}, {block}, or {caller}"),
         ),
-        (
-            "fn f(x: Box<dyn Send>)",
-            format!("take `x` by `&mut`, {block}, or {caller}"),
-        ),
+        ("fn f(x: Box<dyn Send>)", format!("{block}, or {caller}")),
         ("fn f(x: Arc<dyn Send>)", format!("{copy}, or borrow `x`")),
         (
             "fn f(self)",
