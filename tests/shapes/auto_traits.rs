@@ -219,6 +219,44 @@ impl Consumed for Connection {
     }
 }
 
+impl Connection {
+    // Nothing of `self` changes, and yet nobody else has it.
+    #[retry(max = 3, on(_))]
+    async fn only_read(&mut self, cell: &mut Cell<u32>) -> Result<u32, crate::Fault> {
+        self.counter.count();
+        cell.set(cell.get() + 1);
+        self.script.step_async().await
+    }
+
+    // A key reads a part of it meanwhile.
+    #[retry(max = 3, on(_), before_retry = |_| self.counter.count())]
+    async fn named_by_a_key(&mut self) -> Result<u32, crate::Fault> {
+        self.counter.count();
+        self.script.step_async().await
+    }
+
+    // Two answers may borrow it at the same time.
+    #[retry(max = 3, on(_))]
+    async fn borrowed(&mut self) -> Result<&Script, crate::Fault> {
+        self.script.step_async().await?;
+        Ok(&self.script)
+    }
+}
+
+#[async_trait::async_trait]
+trait Read {
+    async fn boxed_read(&mut self) -> Result<u32, crate::Fault>;
+}
+
+#[async_trait::async_trait]
+impl Read for Connection {
+    #[retry(max = 3, on(_))]
+    async fn boxed_read(&mut self) -> Result<u32, crate::Fault> {
+        self.counter.count();
+        self.script.step_async().await
+    }
+}
+
 /// What a key reads meanwhile is shared as before, and so is what copies of an attempt use.
 #[retry(max = 3, on(_), breaker = &breaker, on_retry = |_| seen.store(1, SeqCst))]
 async fn shared_with_keys(
@@ -263,6 +301,12 @@ async fn a_parameter_that_cannot_be_shared() {
     assert_eq!(sendable(Box::new(connection()).boxed()).await.ok(), Some(3));
     assert_eq!(sendable(connection().instrumented(cell())).await, Ok(3));
     assert_eq!(sendable(connection().taken(cell())).await, Ok(3));
+    let mut cell = cell();
+    assert_eq!(sendable(connection().only_read(&mut cell)).await, Ok(3));
+    assert_eq!(sendable(connection().boxed_read()).await, Ok(3));
+    let mut connection = connection();
+    assert_eq!(connection.borrowed().await.map(Script::attempts), Ok(3));
+    assert_eq!(connection.named_by_a_key().await, Ok(4));
     let shared = shared_with_keys(script(), Arc::new(Breaker::count_window(9)), Arc::default());
     assert_eq!(sendable(shared).await.ok(), Some(3));
     assert_eq!(sendable(hedged(script(), Vec::new())).await, Ok(3));

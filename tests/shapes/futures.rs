@@ -241,6 +241,17 @@ mod hidden {
     }
 }
 
+// Only the signature has the type of the error.
+#[retry(max = 3, on = |_| false)]
+fn only_a_success(script: &Script) -> impl Future<Output = Answer> {
+    std::future::ready(Ok(script.attempts()))
+}
+
+#[tokio::test]
+async fn the_type_of_an_error_that_nothing_makes() {
+    assert_eq!(only_a_success(&Script::failing(0)).await, Ok(0));
+}
+
 async_shapes! {
     ready, combinators, in_braces, returned, early, local,
     block => async |script| sendable(block(script)).await,
