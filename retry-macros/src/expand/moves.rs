@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! if never() {                              // what certainly moves: is it `Copy`?
-//!     CopiedForEachAttempt::check(&Moved(&PLACE).kept_for_next_attempt());
+//!     let state = Moved(&PLACE).kept_for_next_attempt();      // used up by a closure, which is `Fn` if it is `Copy`
+//!     CopiedForEachAttempt::check(&move || ignore(state));
 //! }
 //! RunsAgain::body(|| BODY, TYPES)           // what may move: is the closure `FnMut`?
 //! if never() {                              // the same of a block, which no trait describes
@@ -14,8 +15,8 @@
 //! ```
 //!
 //! The compiler finds every move of a closure, but tells a message only that there is one. So the second form
-//! names all parameters that may be moved, and passes if the first has reported something. Where it is one parameter, a
-//! twin of the trait has the message for a type without copies.
+//! names all parameters that may be moved, and passes if the first has reported something. A twin of the
+//! trait has the message for types without copies.
 
 use proc_macro2::{Group, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -344,13 +345,7 @@ impl Parts<'_> {
         let escape = self.model.escape.as_ref()?;
         let check = match &escape.proof {
             Proof::Certain => return None,
-            Proof::Held(places) => {
-                let kept = ours! {{
-                    use #krate::__private::MayLeave as _;
-                    #krate::__private::Kept #(.and(#krate::__private::Moved(&#places).may_leave_attempt()))*
-                }};
-                self.borrow_check(escape, &kept)
-            }
+            Proof::Held => self.borrow_check(escape, &ours!(#krate::__private::Kept)),
             Proof::Body(apart) => {
                 let never = self.never_answered()?;
                 let body = &apart.body;
@@ -417,18 +412,19 @@ impl Parts<'_> {
         let of_closure = ours!(
             impl<R, F: ::core::ops::Fn() -> R> LendsNothing<R> for F {}
         );
+        let is_typed = !(escape.fields.is_empty() && escape.held.is_empty());
+        let imported = is_typed.then(|| ours!(use #krate::__private::MayLeave as _;));
         let implemented = match &escape.proof {
-            Proof::Held(_) => of_kept,
-            _ if escape.fields.is_empty() => of_closure,
+            Proof::Held => of_kept,
+            _ if !is_typed => of_closure,
             _ => ours!(#of_kept #[diagnostic::do_not_recommend] #of_closure),
         };
-        let subject = escape
-            .fields
-            .iter()
-            .fold(subject.clone(), |subject, field| {
-                let kept = ours!(#krate::__private::Moved(&#field).outlives_attempt());
-                ours!({ use #krate::__private::MayLeave as _; #kept.or(#subject) })
-            });
+        let outlives = escape.fields.iter();
+        let outlives = outlives.map(|it| ours!(#krate::__private::Moved(&#it).outlives_attempt()));
+        let subject = outlives.fold(subject.clone(), |subject, kept| ours!(#kept.or(#subject)));
+        let held = escape.held.iter();
+        let held = held.map(|it| ours!(#krate::__private::Moved(&#it).may_leave_attempt()));
+        let subject = held.fold(subject, |subject, kept| ours!(#kept.and(#subject)));
         ours! {
             #[diagnostic::on_unimplemented(message = #message, label = "borrowed here", note = #note)]
             trait LendsNothing<R> {
@@ -436,7 +432,10 @@ impl Parts<'_> {
             }
             #[diagnostic::do_not_recommend]
             #implemented
-            let borrow = #subject;
+            let borrow = {
+                #imported
+                #subject
+            };
             #check
         }
     }

@@ -5,6 +5,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{FnArg, Pat, ReceiverKind, Signature, Type};
 
+use super::chains::passes_on;
 use crate::item::{has_word, is_there_sometimes, names, parameters};
 use crate::moves::any_name;
 use crate::rename::self_to;
@@ -135,7 +136,7 @@ pub(super) fn unique(input: &FnArg) -> Option<Ident> {
 }
 
 /// Whether a variable of this name stands among the tokens.
-fn is_used(name: &Ident, tokens: &TokenStream) -> bool {
+pub(super) fn is_used(name: &Ident, tokens: &TokenStream) -> bool {
     let is_it = |found: &str, is_start: bool| is_start && name == found;
     any_name(tokens, &is_it)
 }
@@ -190,7 +191,7 @@ impl Renaming<'_> {
     }
 
     fn name(&self, name: &Ident, after: &[TokenTree], is_place: bool) -> Ident {
-        let is_source = is_place && overlaps(&fields(after), self.subject.part);
+        let is_source = is_place && overlaps(&fields(after).0, self.subject.part);
         let mut own = if is_source { self.source } else { self.rest }.clone();
         own.set_span(own.span().located_at(name.span()));
         own
@@ -250,20 +251,92 @@ fn overlaps(one: &[String], other: &[String]) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
 
+/// What a body does with a parameter somewhere.
+pub(super) struct Use {
+    /// The fields of it; none where it is used as a whole.
+    fields: Vec<String>,
+    /// Whether `&mut` stands in front of it.
+    pub(super) is_unique: bool,
+    /// Whether `&` does.
+    pub(super) is_shared: bool,
+    /// Whether the value, or its success, is used as it is: as an argument or as a part of another one.
+    pub(super) is_value: bool,
+}
+
+impl Use {
+    /// Returns those among the tokens.
+    pub(super) fn all(name: &Ident, tokens: &TokenStream) -> Vec<Self> {
+        let tokens: Vec<_> = tokens.clone().into_iter().collect();
+        let mut uses = Vec::new();
+        for (index, token) in tokens.iter().enumerate() {
+            let (before, _) = tokens.split_at_checked(index).unwrap_or_default();
+            match token {
+                TokenTree::Group(group) => uses.extend(Self::all(name, &group.stream())),
+                TokenTree::Ident(found) if found == name && !is_behind_dot(before) => {
+                    let after = tokens.get(index.saturating_add(1)..).unwrap_or_default();
+                    let (fields, rest) = fields(after);
+                    let before = match before {
+                        [before @ .., star] if is_sign(Some(star), '*') => before,
+                        before => before,
+                    };
+                    let is_unique =
+                        matches!(before.last(), Some(TokenTree::Ident(word)) if word == "mut");
+                    let is_shared = is_sign(before.last(), '&');
+                    uses.push(Self {
+                        fields,
+                        is_unique,
+                        is_shared,
+                        is_value: !is_unique && !is_shared && is_handed_on(rest),
+                    });
+                }
+                _ => {}
+            }
+        }
+        uses
+    }
+
+    /// Whether the value of a field is used as it is.
+    pub(super) fn is_field(&self) -> bool {
+        self.is_value && !self.fields.is_empty()
+    }
+
+    /// Whether the parameter is passed on: what gets it may borrow it as long.
+    pub(super) fn is_lent(&self) -> bool {
+        self.is_unique || self.is_value && self.fields.is_empty()
+    }
+
+    /// Returns the place.
+    pub(super) fn place(&self, name: &Ident) -> TokenStream {
+        let places = places(name, name.span(), &self.fields);
+        places
+            .into_iter()
+            .next_back()
+            .unwrap_or_else(|| name.to_token_stream())
+    }
+}
+
+/// Whether a value in front of the tokens is used as it is, or its success is.
+fn is_handed_on(after: &[TokenTree]) -> bool {
+    match after {
+        [TokenTree::Punct(_), TokenTree::Ident(name), rest @ ..] if is_sign(after.first(), '.') => {
+            name == "await" && is_handed_on(rest) || passes_on(&name.to_string(), true)
+        }
+        _ => is_end(after.first()) || is_sign(after.first(), ';') || is_sign(after.first(), '?'),
+    }
+}
+
 /// The part of a parameter that all its uses are uses of, unless two parts are used on their own.
-pub(super) fn only_part(name: &Ident, body: &TokenStream) -> Option<Vec<String>> {
-    let mut uses = Vec::new();
-    parts_of(name, body, &mut uses);
-    let largest = uses.iter().min_by_key(|it| it.len())?;
-    let is_one = uses.iter().all(|it| it.starts_with(largest));
+pub(super) fn only_part(uses: &[&Use]) -> Option<Vec<String>> {
+    let mut parts = uses.iter().map(|it| &it.fields);
+    let largest = parts.clone().min_by_key(|it| it.len())?;
+    let is_one = parts.all(|it| it.starts_with(largest));
     is_one.then(|| largest.clone())
 }
 
 /// The fields of the first use.
 pub(super) fn part_of(name: &Ident, tokens: &TokenStream) -> Option<Vec<String>> {
-    let mut uses = Vec::new();
-    parts_of(name, tokens, &mut uses);
-    uses.into_iter().next()
+    let first = Use::all(name, tokens).into_iter().next();
+    first.map(|it| it.fields)
 }
 
 /// The fields on the way to a part of a parameter: `self.a` and `self.a.b`.
@@ -278,23 +351,8 @@ pub(super) fn places(name: &Ident, span: Span, part: &[String]) -> Vec<TokenStre
     places.collect()
 }
 
-/// The fields of each use of a parameter; none where it is used as a whole.
-fn parts_of(name: &Ident, tokens: &TokenStream, uses: &mut Vec<Vec<String>>) {
-    let tokens: Vec<_> = tokens.clone().into_iter().collect();
-    for (index, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Group(group) => parts_of(name, &group.stream(), uses),
-            TokenTree::Ident(found) if found == name => {
-                let after = tokens.get(index.saturating_add(1)..).unwrap_or_default();
-                uses.push(fields(after));
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The fields that are named in front of a call.
-fn fields(mut tokens: &[TokenTree]) -> Vec<String> {
+/// The fields that are named in front of a call, and what follows them.
+fn fields(mut tokens: &[TokenTree]) -> (Vec<String>, &[TokenTree]) {
     let mut fields = Vec::new();
     while let [TokenTree::Punct(dot), field, rest @ ..] = tokens {
         let is_field = match field {
@@ -308,7 +366,7 @@ fn fields(mut tokens: &[TokenTree]) -> Vec<String> {
         fields.push(field.to_string());
         tokens = rest;
     }
-    fields
+    (fields, tokens)
 }
 
 /// Whether a name in front of the tokens is that of a method.

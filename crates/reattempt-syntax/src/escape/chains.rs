@@ -8,8 +8,6 @@ use syn::{Expr, ExprMethodCall, Stmt};
 pub(super) enum How {
     /// By `&mut`.
     Uniquely,
-    /// As an argument that is the parameter itself.
-    AsArgument,
     /// As `self`, which is a reference by its type or none.
     ByType,
     /// As a field, which is a mutable reference by its type or none.
@@ -45,18 +43,6 @@ pub(super) const fn is_value(expr: &Expr) -> bool {
     matches!(expr, Expr::Lit(_) | Expr::Binary(_) | Expr::Cast(_))
 }
 
-/// Whether one of the methods of a chain makes a `&mut`, by its name.
-pub(super) fn is_made_by_mut(chain: &Expr) -> bool {
-    match chain {
-        Expr::MethodCall(call) => {
-            call.method.to_string().ends_with("_mut") || is_made_by_mut(&call.receiver)
-        }
-        Expr::Await(awaited) => is_made_by_mut(&awaited.base),
-        Expr::Try(tried) => is_made_by_mut(&tried.expr),
-        _ => false,
-    }
-}
-
 /// How a method borrows what it is called on, by its name.
 pub(super) fn how_of(call: &ExprMethodCall) -> How {
     const NAMES: &[&str] = &[
@@ -83,19 +69,16 @@ pub(super) fn how_of(call: &ExprMethodCall) -> How {
         "trim_start",
         "values",
     ];
-    let is_on_place = !matches!(&*call.receiver, Expr::MethodCall(_) | Expr::Call(_));
-    if is_on_place && NAMES.contains(&&*call.method.to_string()) {
+    let is_shared = match passed_on(&call.receiver) {
+        Expr::MethodCall(first) => how_of(first) == How::Shared,
+        Expr::Call(_) => false,
+        _ => true,
+    };
+    let method = call.method.to_string();
+    if is_shared && (NAMES.contains(&&*method) || passes_on(&method, true)) {
         How::Shared
     } else {
         How::Perhaps
-    }
-}
-
-/// How the first method of a chain borrows what it is called on.
-pub(super) fn how_of_first(chain: &ExprMethodCall) -> How {
-    match &*chain.receiver {
-        Expr::MethodCall(call) => how_of_first(call),
-        _ => how_of(chain),
     }
 }
 

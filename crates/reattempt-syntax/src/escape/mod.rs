@@ -13,9 +13,10 @@ use syn::{
     Block, CapturedParam, FnArg, Lifetime, Pat, ReceiverKind, Signature, Stmt, Type, TypeParamBound,
 };
 
-use self::apart::Subject;
 pub use self::apart::{Apart, StandIn};
+use self::apart::{Subject, Use};
 use self::chains::How;
+use self::made::Made;
 use self::variables::Bound;
 use self::walk::{Found, Walk};
 use crate::item::{generics, has_word, is_there_sometimes, names};
@@ -25,7 +26,7 @@ use crate::tokens::is_error;
 
 mod apart;
 mod chains;
-mod flow;
+mod made;
 mod variables;
 mod walk;
 
@@ -42,8 +43,12 @@ pub struct Escape {
     pub is_shared: bool,
     /// The fields on the way to what is borrowed: of a reference it is borrowed for longer.
     pub fields: Vec<TokenStream>,
+    /// `self`, or fields, that become parts of the answer: none of them is a mutable reference.
+    pub held: Vec<TokenStream>,
     /// Whether an attempt may fail in a statement before it.
     pub follows_failure: bool,
+    /// Whether the type of the answer has a lifetime that it may not need.
+    pub may_be_static: bool,
 }
 
 /// What says that a borrow is a unique one.
@@ -53,8 +58,8 @@ pub enum Proof {
     Certain,
     /// The compiler, asked whether the body borrows the part uniquely.
     Body(Apart),
-    /// The compiler, asked whether one of these is a mutable reference: `self`, or fields that become parts of the answer.
-    Held(Vec<TokenStream>),
+    /// The compiler, asked whether what is `held` is one.
+    Held,
 }
 
 /// Returns the first borrow that an answer of this type takes out of an attempt.
@@ -82,20 +87,21 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         signature,
         answer,
         borrowed: &borrowed,
+        hidden: &hidden,
         bound: &bound,
         body,
     };
     let escape = asked.of_all(found, &held, &successes).or_else(|| {
         let mut sources = borrowed.iter().chain(&hidden);
-        sources.find_map(|source| {
-            let place = flow::place(signature, answer, source, &statements, &successes)?;
-            Some(Found::in_answer(source, place).proven_by(Proof::Certain))
-        })
+        sources.find_map(|it| asked.of_made(it, &statements, &successes, &held))
     })?;
     let place = escape.place.to_string();
     let is_before = |it: &&Stmt| !it.to_token_stream().to_string().contains(&place);
     Some(Escape {
         follows_failure: statements.iter().take_while(is_before).any(may_fail),
+        may_be_static: matches!(escape.proof, Proof::Body(_))
+            && !place.starts_with('&')
+            && has_lifetime_argument(answer),
         ..escape
     })
 }
@@ -144,6 +150,8 @@ struct Asked<'a> {
     signature: &'a Signature,
     answer: &'a Type,
     borrowed: &'a [Borrowed],
+    /// Those that a variable of the body hides.
+    hidden: &'a [Borrowed],
     bound: &'a Bound,
     body: &'a TokenStream,
 }
@@ -167,7 +175,8 @@ impl Asked<'_> {
                 .all(|it| it.name != source.name || it.how == How::Field)
             && !may_be_free
         {
-            let part = apart::only_part(&source.name, self.body);
+            let part =
+                apart::only_part(&Use::all(&source.name, self.body).iter().collect::<Vec<_>>());
             if let Some(part) = part.or_else(|| held.is_unique().then(Vec::new)) {
                 found.push(Found {
                     part,
@@ -178,7 +187,65 @@ impl Asked<'_> {
         let (fields, found): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|it| it.how == How::Field);
         let escape = found.iter().find_map(|it| self.of(it, &found, held));
-        escape.or_else(|| self.of_fields(&fields))
+        let fields = self.of_fields(&fields);
+        match (escape, fields) {
+            (Some(escape), Some(fields)) => Some(Escape {
+                held: fields.held,
+                ..escape
+            }),
+            (escape, fields) => escape.or(fields),
+        }
+    }
+
+    /// What the answer is made of, where no expression shows what it borrows.
+    fn of_made(
+        &self,
+        source: &Borrowed,
+        statements: &[Stmt],
+        successes: &[TokenStream],
+        held: &Held,
+    ) -> Option<Escape> {
+        let is_hidden = self.bound.has(&source.name);
+        let made = Made::of(&source.name, statements, successes, is_hidden)?;
+        let found = Found::in_answer(source, made.code.first()?.clone());
+        // A `Cow` may own what it is made of.
+        let may_be_owned = has_word(&self.answer.to_token_stream(), "Cow");
+        if source.is_receiver_by_value || may_be_owned || !self.is_in_answer(&found, held) {
+            return None;
+        }
+        // An argument behind a `&` is not what is borrowed by `&mut`.
+        let unique: Vec<_> = made.uses.iter().filter(|it| it.is_unique).take(1).collect();
+        let is_called = |it: &&Use| !it.is_shared && !it.is_field();
+        let called: Vec<_> = made.uses.iter().filter(is_called).collect();
+        let part = apart::only_part(&unique).or_else(|| apart::only_part(&called));
+        if let Some(part) = part {
+            return self.of_part(&found, &part, made.code, false);
+        }
+        let fields = made.uses.iter().filter(|it| it.is_field());
+        let places: Vec<_> = fields.map(|it| it.place(&source.name)).collect();
+        (!places.is_empty()).then(|| found.holding(places))
+    }
+
+    /// Whether the only code that may borrow a part, or all of the body, needs it by `&mut`.
+    fn of_part(
+        &self,
+        found: &Found,
+        part: &[String],
+        users: Vec<TokenStream>,
+        is_shared: bool,
+    ) -> Option<Escape> {
+        let users = users.into_iter().map(|it| it.into_iter().collect());
+        let subject = Subject {
+            name: &found.name,
+            part,
+            users: users.collect(),
+        };
+        let apart = Apart::of(self.signature, self.body, &subject)?;
+        Some(Escape {
+            is_shared,
+            fields: apart::places(&found.name, found.place.span(), part),
+            ..found.proven_by(Proof::Body(apart))
+        })
     }
 
     /// Fields that become parts of the answer.
@@ -187,14 +254,16 @@ impl Asked<'_> {
             .iter()
             .filter(|it| self.bound.leaves_alone(&it.place));
         let places: Vec<_> = there.clone().map(|it| it.place.clone()).collect();
-        Some(there.clone().next()?.proven_by(Proof::Held(places)))
+        Some(there.clone().next()?.holding(places))
     }
 
     /// What is asked of a borrow, and of all others of the same part.
     fn of(&self, found: &Found, all: &[Found], held: &Held) -> Option<Escape> {
         if found.how == How::ByType {
-            let name = found.name.to_token_stream();
-            return Some(found.proven_by(Proof::Held(vec![name])));
+            let of_it = all.iter().filter(|it| it.name == found.name);
+            let ways = of_it.flat_map(|it| apart::places(&it.name, it.place.span(), &it.part));
+            let held = [found.name.to_token_stream()].into_iter().chain(ways);
+            return Some(found.holding(held.collect()));
         }
         if !self.is_in_answer(found, held) {
             return None;
@@ -205,24 +274,11 @@ impl Asked<'_> {
         let all: Vec<_> = all.iter().filter(is_same).collect();
         let is_whole = all.iter().any(|it| it.user.is_none());
         let users = all.iter().filter_map(|it| it.user.clone());
-        let users = users.filter(|_| !is_whole);
-        let subject = Subject {
-            name: &found.name,
-            part: &found.part,
-            users: users.map(|it| it.into_iter().collect()).collect(),
-        };
+        let users = users.filter(|_| !is_whole).collect();
         // Which of several it is the compiler does not say: the value stands behind what it is made of.
         let mut later = all.iter().rev().filter(|it| it.user.is_some());
-        let found = *later.next().or(all.first())?;
-        let Some(apart) = Apart::of(self.signature, self.body, &subject) else {
-            // A function that takes `&'a mut` scratch space and passes all of it on borrows it uniquely.
-            return found.is_scratch().then(|| found.proven_by(Proof::Certain));
-        };
-        Some(Escape {
-            is_shared: is_whole,
-            fields: apart::places(&found.name, found.place.span(), &found.part),
-            ..found.proven_by(Proof::Body(apart))
-        })
+        let last = *later.next().or(all.first())?;
+        self.of_part(last, &found.part, users, is_whole)
     }
 
     /// Whether the answer has such a borrow, and not that of another parameter with the same lifetime.
@@ -230,7 +286,6 @@ impl Asked<'_> {
         let lifetime = found.lifetime.as_ref();
         found.is_part
             || held.is_unique()
-            || flow::wraps(self.signature, self.answer, &found.name)
             || !lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime))
     }
 
@@ -268,7 +323,7 @@ impl Asked<'_> {
 
     /// Whether the answer may as well borrow a parameter that has the same lifetime, and is not borrowed uniquely.
     fn may_borrow_another(&self, lifetime: &Ident) -> bool {
-        let borrowed = self.borrowed.iter();
+        let borrowed = self.borrowed.iter().chain(self.hidden);
         let unique = borrowed.filter(|it| it.lifetime.as_ref() == Some(lifetime));
         let has_it = |input: &&FnArg| names(&input.to_token_stream(), lifetime);
         self.signature.inputs.iter().filter(has_it).count() > unique.count()
@@ -420,6 +475,20 @@ fn is_opaque(answer: &Type) -> bool {
     opaque.0
 }
 
+/// Whether a type of an answer has a lifetime that is elided, such as `Page<'_>`.
+fn has_lifetime_argument(answer: &Type) -> bool {
+    struct Elided(bool);
+    impl<'ast> Visit<'ast> for Elided {
+        fn visit_generic_argument(&mut self, argument: &'ast syn::GenericArgument) {
+            self.0 |= matches!(argument, syn::GenericArgument::Lifetime(it) if it.ident == "_");
+            visit::visit_generic_argument(self, argument);
+        }
+    }
+    let mut elided = Elided(false);
+    elided.visit_type(answer);
+    elided.0
+}
+
 /// Whether an answer holds one borrow, a `&` to what is hardly a constant.
 fn is_reference(answer: &Type) -> bool {
     #[derive(Default)]
@@ -552,11 +621,12 @@ impl Escape {
     pub(crate) fn call_self(&mut self, name: &Ident) {
         let renamed = |tokens: &mut TokenStream| *tokens = self_to(std::mem::take(tokens), name);
         renamed(&mut self.place);
-        self.fields.iter_mut().for_each(renamed);
-        match &mut self.proof {
-            Proof::Body(apart) => apart.call_self(name),
-            Proof::Held(places) => places.iter_mut().for_each(renamed),
-            Proof::Certain => {}
+        self.fields
+            .iter_mut()
+            .chain(&mut self.held)
+            .for_each(renamed);
+        if let Proof::Body(apart) = &mut self.proof {
+            apart.call_self(name);
         }
         if self.name == "self" {
             self.name = name.clone();
@@ -566,9 +636,9 @@ impl Escape {
     /// Returns what is said of it.
     pub fn message(&self) -> String {
         let name = declared(&self.name);
-        if matches!(&self.proof, Proof::Held(held) if held.iter().any(|it| self.name == it.to_string()))
-        {
-            return "the answer holds `self`, which is a `&mut`, and the next attempt needs it; leave the method without retries by `#[retry(never)]`, or retry a part of the body with `retry_block!`".to_owned();
+        let is_held = |it: &TokenStream| self.name == it.to_string();
+        if matches!(self.proof, Proof::Held) && self.held.first().is_some_and(is_held) {
+            return "the answer holds a `&mut` of `self`, and the next attempt needs it; leave the method without retries by `#[retry(never)]`, or retry a part of the body with `retry_block!`".to_owned();
         }
         let block = if self.follows_failure {
             "retry only what stands before the borrow with `retry_block!`, "
@@ -580,8 +650,13 @@ impl Escape {
         } else {
             " by `&mut`, and the next attempt needs the same borrow"
         };
+        let unbound = if self.may_be_static {
+            "write `'static` for its lifetime if it borrows nothing, "
+        } else {
+            ""
+        };
         format!(
-            "the answer borrows `{name}`{by}; {block}return an owned value, or retry in a caller that does, with `#[retry(never)]` here"
+            "the answer borrows `{name}`{by}; {block}return an owned value, {unbound}or retry in a caller that does, with `#[retry(never)]` here"
         )
     }
 }

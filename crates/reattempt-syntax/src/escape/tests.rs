@@ -11,7 +11,9 @@ fn proof(method: &str) -> String {
     };
     let statements = method.block.stmts.iter();
     let body = statements.map(ToTokens::to_token_stream).collect();
-    match find(&method.sig, answer, &body).map(|it| it.proof) {
+    let found = find(&method.sig, answer, &body);
+    let held = found.as_ref().map(|it| it.held.clone());
+    match found.map(|it| it.proof) {
         None => "none".to_owned(),
         Some(Proof::Body(apart)) => {
             let others = apart
@@ -24,8 +26,8 @@ fn proof(method: &str) -> String {
                 apart.body.to_string().replace(' ', "")
             )
         }
-        Some(Proof::Held(places)) => {
-            let places: Vec<_> = places.iter().map(ToString::to_string).collect();
+        Some(Proof::Held) => {
+            let places: Vec<_> = held.iter().flatten().map(ToString::to_string).collect();
             places.join(", ").replace(" . ", ".")
         }
         Some(proof) => format!("{proof:?}"),
@@ -74,7 +76,7 @@ fn what_the_compiler_is_asked_for() {
         ),
         (
             "fn f(&mut self) -> Result<Node<'_>, E> { self.n += 1; Node::new(self.tree, self.name) }",
-            "none",
+            "self.tree, self.name",
         ),
         // A part of what a chain of methods gives is borrowed as the chain borrows it.
         (
@@ -107,11 +109,35 @@ fn what_the_compiler_is_asked_for() {
         // What has a type that one parameter alone brings is made of that.
         (
             "fn f<'a, RS>(xl: &'a mut Book<RS>, n: u8) -> Result<Iter<'a, RS>, E> { read(&mut xl.zip, n, &xl.all).map_or_else(none, some) }",
-            "Certain",
+            "xl as xl, n as n, read(&mutsource.zip,n,&xl.all).map_or_else(none,some)",
         ),
         (
             "fn f<'a, RS>(xl: &'a mut Book<RS>, from: &RS) -> Result<Iter<'a, RS>, E> { read(&mut xl.zip, from, &xl.all).map_or_else(none, some) }",
+            "xl as xl, from as from, read(&mutsource.zip,from,&xl.all).map_or_else(none,some)",
+        ),
+        // A variable may have the name of the parameter.
+        (
+            "fn f<'a>(data: &'a mut [u8]) -> Result<&'a [u8], E> { let (data, tail) = data.split_at_mut(4); Ok(tail) }",
+            "data as data, let(data,tail)=source.split_at_mut(4);Ok(tail)",
+        ),
+        // A variable, or a call, that the answer takes has what it borrows; one of which a method is called may not.
+        (
+            "fn f(&mut self) -> Result<Page<'_>, E> { let all = read(&mut self.all)?; Ok(Page::new(all, 1)) }",
+            "letall=read(&mutsource.all)?;Ok(Page::new(all,1))",
+        ),
+        (
+            "fn f(&mut self) -> Result<Page<'_>, E> { let all = read(&mut self.all)?; all.page() }",
             "none",
+        ),
+        // What a method that may fail makes is mostly a value.
+        (
+            "fn f(&mut self) -> Result<Page<'_>, E> { let n = self.count()?; Ok(Page::new(n, 1)) }",
+            "none",
+        ),
+        // An argument behind a `&` is not what is borrowed.
+        (
+            "fn f(&mut self) -> Result<Page<'_>, E> { self.all.page(&self.key) }",
+            "self as rest, source.all.page(&rest.key)",
         ),
         // Which of two parts that is no signature says.
         (

@@ -5,6 +5,7 @@ use quote::ToTokens as _;
 use syn::visit::{self, Visit};
 use syn::{Expr, Item, Local, Pat, Stmt};
 
+use crate::item::has_word;
 use crate::moves::any_name;
 
 /// The names that a body binds: they may hide a parameter.
@@ -66,53 +67,93 @@ impl<'ast> Visit<'ast> for Bound {
     }
 }
 
-/// The variables that patterns bind, and what is matched.
-pub(super) struct Matched<'a>(Vec<(Ident, &'a Expr)>);
+/// A pattern, and what it takes apart.
+pub(super) struct Binding<'a> {
+    pattern: &'a Pat,
+    pub(super) value: &'a Expr,
+    /// That of the statement around it.
+    pub(super) index: usize,
+}
 
-impl<'a> Matched<'a> {
-    /// Those that stand for one thing wherever they stand.
-    pub(super) fn in_all(statements: &'a [Stmt], bound: &Bound) -> Vec<(Ident, &'a Expr)> {
-        let mut matched = Self(Vec::new());
-        for statement in statements {
-            matched.visit_stmt(statement);
+impl<'a> Binding<'a> {
+    /// Returns those of a body.
+    pub(super) fn in_all(statements: &'a [Stmt]) -> Vec<Self> {
+        struct Bindings<'a>(Vec<Binding<'a>>, usize);
+        impl<'a> Visit<'a> for Bindings<'a> {
+            fn visit_local(&mut self, local: &'a Local) {
+                if let Some(init) = &local.init {
+                    self.add(&local.pat, &init.expr);
+                }
+                visit::visit_local(self, local);
+            }
+            fn visit_expr_match(&mut self, chosen: &'a syn::ExprMatch) {
+                for arm in &chosen.arms {
+                    self.add(&arm.pat, &chosen.expr);
+                }
+                visit::visit_expr_match(self, chosen);
+            }
+            fn visit_expr_let(&mut self, matched: &'a syn::ExprLet) {
+                self.add(&matched.pat, &matched.expr);
+                visit::visit_expr_let(self, matched);
+            }
         }
-        let Self(all) = matched;
-        let is_one = |(name, value): &(Ident, &Expr)| {
-            let same = all.iter().filter(|it| it.0 == *name && it.1 == *value);
-            same.count() == bound.0.iter().filter(|it| *it == name).count()
-        };
-        all.iter().filter(|it| is_one(it)).cloned().collect()
+        impl<'a> Bindings<'a> {
+            fn add(&mut self, pattern: &'a Pat, value: &'a Expr) {
+                let Self(all, index) = self;
+                all.push(Binding {
+                    pattern,
+                    value,
+                    index: *index,
+                });
+            }
+        }
+        let mut bindings = Bindings(Vec::new(), 0);
+        for (index, statement) in statements.iter().enumerate() {
+            bindings.1 = index;
+            bindings.visit_stmt(statement);
+        }
+        bindings.0
     }
 
-    fn add(&mut self, pattern: &Pat, value: &'a Expr) {
-        let names = Bound::in_pattern(pattern);
-        self.0.extend(names.into_iter().map(|name| (name, value)));
+    /// Returns the variables.
+    pub(super) fn names(&self) -> Vec<Ident> {
+        Bound::in_pattern(self.pattern)
+    }
+
+    /// Whether it is one variable, which is all of the value.
+    pub(super) fn is_variable(&self) -> bool {
+        variable(self.pattern).is_some()
     }
 }
 
-impl<'a> Visit<'a> for Matched<'a> {
-    fn visit_expr_match(&mut self, chosen: &'a syn::ExprMatch) {
-        for arm in &chosen.arms {
-            self.add(&arm.pat, &chosen.expr);
-        }
-        visit::visit_expr_match(self, chosen);
-    }
-
-    fn visit_expr_let(&mut self, matched: &'a syn::ExprLet) {
-        self.add(&matched.pat, &matched.expr);
-        visit::visit_expr_let(self, matched);
-    }
+/// The variables of patterns that stand for one thing wherever they stand, and what is matched.
+pub(super) fn matched<'a>(statements: &'a [Stmt], bound: &Bound) -> Vec<(Ident, &'a Expr)> {
+    let mut bindings = Binding::in_all(statements);
+    // What a pattern borrows is no value of what is matched.
+    bindings.retain(|it| !it.is_variable() && !has_word(&it.pattern.to_token_stream(), "ref"));
+    let named = |it: &Binding<'a>| {
+        let value = it.value;
+        it.names().into_iter().map(move |name| (name, value))
+    };
+    let all: Vec<_> = bindings.iter().flat_map(named).collect();
+    let is_one = |(name, value): &(Ident, &Expr)| {
+        let same = all.iter().filter(|it| it.0 == *name && it.1 == *value);
+        same.count() == bound.0.iter().filter(|it| *it == name).count()
+    };
+    all.iter().filter(|it| is_one(it)).cloned().collect()
 }
 
 /// The variable of a statement such as `let x = ..;`, and its value.
 pub(super) fn plain(local: &Local) -> Option<(&Ident, &Expr)> {
-    let pattern = match &local.pat {
-        Pat::Type(typed) => &*typed.pat,
-        pattern => pattern,
-    };
     let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+    Some((variable(&local.pat)?, &*init.expr))
+}
+
+/// The only variable of a pattern, which takes the value.
+fn variable(pattern: &Pat) -> Option<&Ident> {
     match pattern {
-        Pat::Ident(name) if name.by_ref.is_none() => Some((&name.ident, &*init.expr)),
+        Pat::Type(typed) => variable(&typed.pat),
+        Pat::Ident(name) if name.by_ref.is_none() => Some(&name.ident),
         _ => None,
     }
 }

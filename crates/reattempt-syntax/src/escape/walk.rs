@@ -7,10 +7,10 @@ use syn::visit::Visit;
 use syn::{Expr, ExprMethodCall, ExprReturn, Item, Stmt, Token};
 
 use super::chains::{
-    How, base, chain_in, ends, how_of, how_of_first, is_constructor, is_made_by_mut, is_value,
-    passed_on, passes_on, start_of_chain,
+    How, base, chain_in, ends, how_of, is_constructor, is_value, passed_on, passes_on,
+    start_of_chain,
 };
-use super::variables::{Bound, Matched, plain};
+use super::variables::{Bound, matched, plain};
 use super::{Borrowed, Escape, Held, Proof, apart};
 use crate::tokens::{is_error, is_of};
 
@@ -43,9 +43,12 @@ impl Found {
         }
     }
 
-    /// Whether it is scratch space of the caller.
-    pub(super) fn is_scratch(&self) -> bool {
-        self.lifetime.is_some() && self.how == How::AsArgument && self.name != "self"
+    /// The same, if one of these is a mutable reference.
+    pub(super) fn holding(&self, held: Vec<TokenStream>) -> Escape {
+        Escape {
+            held,
+            ..self.proven_by(Proof::Held)
+        }
     }
 
     pub(super) fn proven_by(&self, proof: Proof) -> Escape {
@@ -55,7 +58,9 @@ impl Found {
             proof,
             is_shared: false,
             fields: Vec::new(),
+            held: Vec::new(),
             follows_failure: false,
+            may_be_static: false,
         }
     }
 }
@@ -108,7 +113,7 @@ impl<'a> Walk<'a> {
         Self {
             borrowed,
             locals: locals.collect(),
-            matched: Matched::in_all(statements, bound),
+            matched: matched(statements, bound),
             held,
             is_opaque: false,
             is_reference: false,
@@ -134,7 +139,7 @@ impl<'a> Walk<'a> {
             Expr::Macro(_) => {}
             _ if is_error(expr) => {}
             _ => {
-                self.successes.push(expr.to_token_stream());
+                self.successes.push(passed_on(expr).to_token_stream());
                 match expr {
                     Expr::Call(call) => match call.args.first() {
                         Some(value) if is_of(&call.func, &["Ok", "Some"]) => self.value(value),
@@ -172,22 +177,18 @@ impl<'a> Walk<'a> {
                 self.found(&call.receiver, expr, How::Uniquely);
             }
             Expr::MethodCall(call) => {
-                self.arguments(expr, &call.args);
                 let start = if self.may_be_owned {
                     &call.receiver
                 } else {
                     start_of_chain(&call.receiver)
                 };
-                // Whether it takes `&self` or `&mut self`, the reference is one of the receiver.
-                let how = if self.is_reference && matches!(*call.receiver, Expr::Path(_)) {
-                    How::Shared
-                } else {
-                    how_of(call)
-                };
-                self.found(start, expr, how);
+                // One behind a `&` is the likeliest to be no more than an argument.
+                self.arguments(expr, &call.args, false);
+                self.found(start, expr, self.how(call));
+                self.arguments(expr, &call.args, true);
             }
             Expr::Call(call) if is_constructor(&call.func) => self.part(expr),
-            Expr::Call(call) => self.arguments(expr, &call.args),
+            Expr::Call(call) => self.all_arguments(expr, &call.args),
             Expr::Path(_) if self.root(expr).is_some() => {
                 // Where a shared reference is expected this is one.
                 let how = if self.held.is_unique() {
@@ -215,7 +216,7 @@ impl<'a> Walk<'a> {
             Expr::Reference(borrow) if self.chain_of(borrow).is_some() => {
                 if let Some(chain) = self.chain_of(borrow) {
                     let start = start_of_chain(&chain.receiver);
-                    self.found(start, expr, how_of_first(chain));
+                    self.found(start, expr, self.how(chain));
                 }
             }
             Expr::Reference(borrow) if borrow.mutability.is_some() => {
@@ -227,7 +228,7 @@ impl<'a> Walk<'a> {
                 Some(only) if call.args.len() == 1 => self.value(only),
                 _ => call.args.iter().for_each(|it| self.part(it)),
             },
-            Expr::Call(call) => self.arguments(expr, &call.args),
+            Expr::Call(call) => self.all_arguments(expr, &call.args),
             Expr::Path(_) => match self.local(expr) {
                 Some(value) => self.part(value),
                 None => self.found(expr, expr, How::Perhaps),
@@ -239,6 +240,16 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// How a chain of methods borrows what it starts with.
+    fn how(&self, chain: &ExprMethodCall) -> How {
+        // Whether it takes `&self` or `&mut self`, the reference is one of the receiver.
+        if self.is_reference && matches!(*chain.receiver, Expr::Path(_)) {
+            How::Shared
+        } else {
+            how_of(chain)
+        }
+    }
+
     /// The chain of methods that gave what is borrowed, or by `&` the variable of which it is a part.
     fn chain_of<'e>(&self, borrow: &'e syn::ExprReference) -> Option<&'e ExprMethodCall>
     where
@@ -247,7 +258,7 @@ impl<'a> Walk<'a> {
         chain_in(&borrow.expr).or_else(|| {
             let name = base(&borrow.expr)?;
             let (_, value) = *self.locals.iter().find(|(local, _)| *local == name)?;
-            let chain = chain_in(value).filter(|it| how_of_first(it) == How::Shared);
+            let chain = chain_in(value).filter(|it| how_of(it) == How::Shared);
             chain.filter(|_| borrow.mutability.is_none())
         })
     }
@@ -264,15 +275,18 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a call gets, and may return a part of.
-    fn arguments(&mut self, call: &Expr, arguments: &Punctuated<Expr, Token![,]>) {
-        for argument in arguments {
+    fn all_arguments(&mut self, call: &Expr, arguments: &Punctuated<Expr, Token![,]>) {
+        self.arguments(call, arguments, false);
+        self.arguments(call, arguments, true);
+    }
+
+    /// What a call gets, and may return a part of: those behind a `&`, or the others.
+    fn arguments(&mut self, call: &Expr, arguments: &Punctuated<Expr, Token![,]>, shared: bool) {
+        let is_shared =
+            |it: &Expr| matches!(it, Expr::Reference(borrow) if borrow.mutability.is_none());
+        for argument in arguments.iter().filter(|it| is_shared(it) == shared) {
             match argument {
-                Expr::Path(_) if self.is_borrow(argument) => {
-                    self.found(argument, call, How::Perhaps);
-                }
-                Expr::Path(_) if self.root(argument).is_none() => self.scratch_in(argument),
-                Expr::Path(_) => self.found(argument, call, How::AsArgument),
+                Expr::Path(_) => self.found(argument, call, How::Perhaps),
                 Expr::Reference(borrow) if borrow.mutability.is_some() => {
                     // What is known of an `impl Trait` is what it borrows.
                     let how = if self.is_opaque {
@@ -282,7 +296,7 @@ impl<'a> Walk<'a> {
                     };
                     self.found(&borrow.expr, call, how);
                 }
-                Expr::Reference(borrow) => self.found(&borrow.expr, argument, How::Shared),
+                Expr::Reference(_) => self.part(argument),
                 Expr::MethodCall(_) => {
                     if let Expr::MethodCall(call) = passed_on(argument)
                         && how_of(call) == How::Shared
@@ -300,39 +314,16 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether it is a variable that is a `&mut` of something.
-    fn is_borrow(&self, variable: &Expr) -> bool {
-        let Expr::Path(path) = variable else {
-            return false;
-        };
-        self.locals.iter().any(|(local, value)| {
-            let is_unique = matches!(value, Expr::Reference(it) if it.mutability.is_some());
-            is_unique && path.path.is_ident(*local)
-        })
-    }
-
-    /// The scratch space that a variable is made of: what gets the variable has nothing else to borrow.
-    fn scratch_in(&mut self, variable: &Expr) {
-        let known = std::mem::take(&mut self.found);
-        if let Some(value) = self.local(variable) {
-            self.value(value);
-        }
-        let found = std::mem::replace(&mut self.found, known);
-        self.found
-            .extend(found.into_iter().filter(Found::is_scratch));
-    }
-
     /// Notes a borrow of a place, if it is a part of a parameter.
     fn found(&mut self, place: &Expr, borrow: &Expr, how: How) {
         let matched = self.matched_by(place);
         let Some(parameter) = self.root(matched.unwrap_or(place)) else {
             return;
         };
-        let how = match (parameter.is_receiver_by_value, place) {
-            (false, _) => how,
-            (true, Expr::Path(_)) => How::ByType,
-            (true, Expr::Field(_)) if how == How::Field => how,
-            (true, _) => return,
+        let how = if parameter.is_receiver_by_value && how != How::Field {
+            How::ByType
+        } else {
+            how
         };
         let user = matched.unwrap_or(borrow).to_token_stream();
         let is_part = matches!(borrow, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_));
@@ -422,7 +413,7 @@ impl<'a> Walk<'a> {
                 let (_, value) = *self.locals.iter().find(|(local, _)| *local == name)?;
                 match value {
                     Expr::Reference(borrow) => Some(&borrow.expr),
-                    value => Some(start_of_chain(value)).filter(|_| is_made_by_mut(value)),
+                    _ => None,
                 }
             }
             Expr::Field(field) => self.matched_by(&field.base),

@@ -17,7 +17,6 @@ use syn::{Block, Expr, FnArg, Pat, Receiver, ReceiverKind, Signature, Stmt, Type
 
 pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
-pub(crate) use self::ways::reads_in_place;
 pub use self::ways::{SetBy, Way};
 use crate::item::{has_word, names};
 

@@ -333,7 +333,7 @@ const IN_PLACE: &[&str] = &[
 ];
 
 /// Whether a generic parameter reads or writes, by its bounds.
-pub(crate) fn reads_in_place(signature: &Signature, ty: &Type) -> bool {
+fn reads_in_place(signature: &Signature, ty: &Type) -> bool {
     let found = names_of_bounds(signature, ty).unwrap_or_default();
     found.iter().any(|it| has_one(IN_PLACE, it))
 }
