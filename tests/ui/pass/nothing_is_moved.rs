@@ -144,6 +144,17 @@ fn by_a_name_of_the_body(color: tiff::Color) -> Result<u8, String> {
     }
 }
 
+// Each attempt starts at the first place, or has what the last one left.
+#[expect(unused_mut, reason = "the body has one of its own")]
+#[retry(max = 2, on(_))]
+fn advanced(mut buf: &mut [u8], mut rest: &mut [u8]) -> Result<usize, String> {
+    let mut buf = &mut *buf;
+    buf = &mut buf[1..];
+    let (_, last) = std::mem::take(&mut rest).split_at_mut(1);
+    rest = last;
+    Ok(buf.len() + rest.len())
+}
+
 // An attribute on the value of the body.
 #[retry(max = 2, on(_))]
 fn under_an_attribute(bytes: &mut [u8]) -> Result<&[u8], String> {
@@ -154,6 +165,7 @@ fn under_an_attribute(bytes: &mut [u8]) -> Result<&[u8], String> {
 fn main() {
     assert_eq!(by_a_name_of_the_body(tiff::Color::Gray(8)), Ok(8));
     assert!(by_a_name_of_the_body(tiff::Color::Other).is_err());
+    assert_eq!(advanced(&mut [1, 2], &mut [1, 2]), Ok(2));
     assert_eq!(under_an_attribute(&mut [1, 2]), Ok(&[2][..]));
     let row = || Row(HashMap::new());
     let mut map = HashMap::new();
