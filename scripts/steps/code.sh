@@ -3,7 +3,7 @@
 step_format() {
     cargo fmt --all --check
     local crate
-    for crate in fuzz/ tests/api/ tests/clients/ tests/wasm/ tests/hostile/*/; do
+    for crate in fuzz/ tests/api/ tests/clients/ tests/embedded/ tests/wasm/ tests/hostile/*/; do
         # One style, whatever the edition: they share files.
         cargo fmt --manifest-path "$crate/Cargo.toml" --check -- --style-edition 2024
     done

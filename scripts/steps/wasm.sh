@@ -1,18 +1,37 @@
-# WebAssembly, by Debian's compiler: rustup's has its standard library neither compiled nor, without a download, as sources.
+# WebAssembly and a microcontroller, by Debian's compiler: rustup's has their libraries neither compiled nor, without a
+# download, as sources.
 
-# Retried requests in node and in Chromium, what does not compile there, the build for wasi, and the size of a module.
-step_wasm() {
+# has_compiler PACKAGES TOOL...: Debian's compiler, its sources and the tools are there.
+has_compiler() {
     local tool
-    for tool in /usr/bin/cargo /usr/bin/rustc wasm-ld node; do
+    for tool in /usr/bin/cargo /usr/bin/rustc "${@:2}"; do
         if ! command -v "$tool" > /dev/null; then
-            left_out "$tool is not installed; the packages are rustc-web, cargo-web, rust-web-src, lld and nodejs"
-            return
+            left_out "$tool is not installed; the packages are rustc-web, cargo-web, rust-web-src, lld and $1"
+            return 1
         fi
     done
     if [[ ! -d $(/usr/bin/rustc --print sysroot)/lib/rustlib/src/rust/library ]]; then
         left_out "the sources of the standard library, rust-web-src, are not installed"
-        return
+        return 1
     fi
+}
+
+# Retried calls on a Cortex-M4, in an emulator: without `std`, without an allocator, by the board's own timer.
+step_embedded() {
+    has_compiler qemu-system-arm ld.lld qemu-system-arm || return 0
+    cp Cargo.lock tests/embedded/
+    local on=thumbv7em-none-eabi
+    RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_THUMBV7EM_NONE_EABI_LINKER=ld.lld \
+        CARGO_TARGET_THUMBV7EM_NONE_EABI_RUSTFLAGS="-Clink-arg=-T$PWD/tests/embedded/memory.ld" \
+        /usr/bin/cargo build --quiet --release -Zbuild-std=core --target $on --target-dir "$target/embedded" \
+        --manifest-path tests/embedded/Cargo.toml
+    timeout --verbose 60 qemu-system-arm -machine mps2-an386 -nographic -monitor none -serial none \
+        -semihosting-config enable=on,target=native -kernel "$target/embedded/$on/release/reattempt-embedded-tests"
+}
+
+# Retried requests in node and in Chromium, what does not compile there, the build for wasi, and the size of a module.
+step_wasm() {
+    has_compiler nodejs wasm-ld node || return 0
     # The versions of the workspace, so that nothing new is fetched, and the tool fits the library.
     cp Cargo.lock tests/wasm/
     local bindgen=$target/tools/bin/wasm-bindgen version
