@@ -19,6 +19,7 @@ chapters! {
     running: "running.md",
     deadlines: "deadlines.md",
     mapping_errors: "mapping-errors.md",
+    layers: "layers.md",
     libraries: "libraries.md",
     idempotency: "idempotency.md",
     nesting: "nesting.md",
