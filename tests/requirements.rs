@@ -59,7 +59,12 @@ fn every_requirement_has_a_test() {
             for test in tests {
                 let (file, name) = test.split_once("::").unwrap();
                 let text = fs::read_to_string(root.join(file)).unwrap();
-                assert!(text.contains(&format!("fn {name}(")), "{test}");
+                let (before, _) = text
+                    .split_once(&format!("fn {name}("))
+                    .unwrap_or_else(|| panic!("{test}"));
+                let attributes = before.rsplit("\n\n").next().unwrap();
+                assert!(attributes.contains("test"), "{test} is no test");
+                assert!(!attributes.contains("#[ignore"), "{test} does not run");
             }
         }
     }

@@ -25,7 +25,7 @@ step_embedded() {
         CARGO_TARGET_THUMBV7EM_NONE_EABI_RUSTFLAGS="-Clink-arg=-T$PWD/tests/embedded/memory.ld" \
         /usr/bin/cargo build --quiet --release -Zbuild-std=core --target $on --target-dir "$target/embedded" \
         --manifest-path tests/embedded/Cargo.toml
-    timeout --verbose 60 qemu-system-arm -machine mps2-an386 -nographic -monitor none -serial none \
+    timeout --verbose 60 qemu-system-arm -machine mps2-an386 -icount shift=0,sleep=off -nographic -monitor none -serial none \
         -semihosting-config enable=on,target=native -kernel "$target/embedded/$on/release/reattempt-embedded-tests"
 }
 

@@ -1,10 +1,10 @@
-//! Why retries are made, in one word each: a label of metrics, so there are few.
+//! Why attempts fail, in one word each: a label of metrics, so there are few.
 
 use core::fmt;
 
 use crate::Verdict;
 
-/// Why a retry is made: what the failed attempt says about the service.
+/// What a failed attempt says about the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RetryCause {
@@ -18,7 +18,8 @@ pub enum RetryCause {
     Throttled,
     /// No answer in time, by the key `timeout` or by a time-out of the client's own.
     Timeout,
-    /// Any other error that may pass, such as a status 500, or 503 without a delay.
+    /// Any other error that may pass, such as a status 500, or 503 without a delay. Errors of clients that do not tell a
+    /// lost connection apart are here, too.
     Transient,
 }
 
@@ -34,7 +35,7 @@ impl RetryCause {
         }
     }
 
-    /// Returns the cause of an error that is no answer, as its codes tell.
+    /// Returns the cause of an error that is not an answer of the service, by its codes.
     #[doc(hidden)]
     pub fn by_code(has_code: impl Fn(&str) -> bool) -> Option<Self> {
         let mut causes = [Self::Timeout, Self::Connection].into_iter();

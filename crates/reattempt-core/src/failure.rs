@@ -234,6 +234,10 @@ impl Classify for GaveUp {
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
     }
+
+    fn has_code(&self, code: &str) -> bool {
+        code == "timeout" && self.last_timed_out()
+    }
 }
 
 struct Attempts(u32);

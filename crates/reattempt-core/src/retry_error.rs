@@ -288,7 +288,7 @@ impl<E: Classify> Classify for RetryError<E> {
     fn has_code(&self, code: &str) -> bool {
         match &self.last {
             Some(error) if !self.end.is_error_earlier() => error.has_code(code),
-            _ => false,
+            _ => self.end.has_code(code),
         }
     }
 }

@@ -126,21 +126,10 @@ pub const fn io(kind: ErrorKind) -> Verdict {
     }
 }
 
-/// Returns whether an error of this kind says that a connection broke or did not come about.
+/// Returns whether an answer did not come in time. A socket with a time-out says `WouldBlock` on Unix.
 #[cfg(feature = "std")]
-pub(crate) const fn is_lost(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::ConnectionRefused
-            | ErrorKind::HostUnreachable
-            | ErrorKind::NetworkUnreachable
-            | ErrorKind::ConnectionReset
-            | ErrorKind::ConnectionAborted
-            | ErrorKind::NotConnected
-            | ErrorKind::BrokenPipe
-            | ErrorKind::NetworkDown
-            | ErrorKind::UnexpectedEof
-    )
+pub(crate) const fn is_late(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::TimedOut | ErrorKind::WouldBlock)
 }
 
 #[cfg(all(test, feature = "std"))]

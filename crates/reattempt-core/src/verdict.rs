@@ -183,7 +183,7 @@ pub trait Classify {
     }
 
     /// Returns whether this value has the status or code: `404`, `UNAVAILABLE`, `40001`. A policy with the key `codes` asks.
-    /// `connection` and `timeout` are codes of an error that is no answer; observers are told them as the cause.
+    /// An error that is not an answer of the service has the code `connection` or `timeout`, which events report as the cause.
     ///
     /// # Default
     ///

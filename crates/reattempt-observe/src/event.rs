@@ -146,7 +146,7 @@ pub struct ErrorText {
     pub kind: &'static str,
     #[doc(hidden)]
     pub message: Option<String>,
-    /// Why it is no answer, where its code says so.
+    /// The cause, where a code of the error names it.
     #[doc(hidden)]
     pub cause: Option<RetryCause>,
     /// What was called: the key `detail`.

@@ -145,14 +145,23 @@ fn by_a_name_of_the_body(color: tiff::Color) -> Result<u8, String> {
 }
 
 // Each attempt starts at the first place, or has what the last one left.
-#[expect(unused_mut, reason = "the body has one of its own")]
 #[retry(max = 2, on(_))]
-fn advanced(mut buf: &mut [u8], mut rest: &mut [u8]) -> Result<usize, String> {
+fn advanced(buf: &mut [u8], mut rest: &mut [u8]) -> Result<usize, String> {
     let mut buf = &mut *buf;
     buf = &mut buf[1..];
     let (_, last) = std::mem::take(&mut rest).split_at_mut(1);
     rest = last;
     Ok(buf.len() + rest.len())
+}
+
+// What stands in front of the async block runs once.
+#[retry(max = 2, on(_))]
+fn advanced_in_front<'b>(mut buf: &'b mut [u8]) -> impl Future<Output = Result<usize, String>> + 'b {
+    buf = &mut buf[1..];
+    async move {
+        buf[0] = 1;
+        Ok(buf.len())
+    }
 }
 
 // An attribute on the value of the body.

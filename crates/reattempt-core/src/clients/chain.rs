@@ -6,6 +6,7 @@ use std::io;
 use crate::chained::below;
 use crate::failure::GaveUp;
 use crate::said::said;
+use crate::tables;
 use crate::verdict::{Classify, Verdict};
 
 /// The verdict of the first error, from `error` down, that says something about a connection. Unless one of
@@ -44,6 +45,23 @@ fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
         return Some(error.classify());
     }
     None
+}
+
+/// Returns whether an error, or one that it was made of, says that an answer did not come in time.
+pub(super) fn is_late(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        #[cfg(all(feature = "hyper1", not(target_os = "unknown")))]
+        let is_of_hyper = error.downcast_ref().is_some_and(hyper1::Error::is_timeout);
+        #[cfg(not(all(feature = "hyper1", not(target_os = "unknown"))))]
+        let is_of_hyper = false;
+        if is_of_hyper || kind.is_some_and(tables::is_late) {
+            return true;
+        }
+        next = below(error);
+    }
+    false
 }
 
 /// A refusal is also what the network says of a connection that stood, when it lets no more through.

@@ -6,7 +6,7 @@ use std::error::Error;
 
 use hyper_util::client::legacy;
 
-use super::chain::{in_chain, of_connecting};
+use super::chain::{in_chain, is_late, of_connecting};
 use crate::http::RequestError;
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
@@ -74,7 +74,11 @@ impl Classify for legacy::Error {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        code == "connection" && self.classify().is_retryable()
+        match code {
+            "timeout" => is_late(self),
+            "connection" => self.classify().is_retryable() && !is_late(self),
+            _ => false,
+        }
     }
 }
 

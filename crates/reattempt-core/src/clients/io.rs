@@ -28,10 +28,18 @@ impl Classify for io::Error {
 
     /// The name of its kind, such as `ConnectionReset`.
     fn has_code(&self, code: &str) -> bool {
-        match code {
-            "connection" => tables::is_lost(self.kind()),
-            "timeout" => self.kind() == io::ErrorKind::TimedOut,
-            _ => is_shown(format_args!("{:?}", self.kind()), code),
+        let (kind, end) = (self.kind(), super::gave_up::gave_up(self));
+        match (code, end) {
+            ("connection" | "timeout", Some(end)) => end.has_code(code),
+            ("timeout", None) => tables::is_late(kind),
+            ("connection", None) => {
+                let is_local = matches!(
+                    kind,
+                    io::ErrorKind::Interrupted | io::ErrorKind::ResourceBusy
+                );
+                self.classify().is_retryable() && !is_local && !tables::is_late(kind)
+            }
+            _ => is_shown(format_args!("{kind:?}"), code),
         }
     }
 }

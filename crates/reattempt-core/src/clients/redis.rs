@@ -46,7 +46,9 @@ impl Classify for redis1::RedisError {
 
     fn has_code(&self, code: &str) -> bool {
         match code {
-            "connection" => self.is_io_error(),
+            "connection" => {
+                self.is_io_error() && !self.is_timeout() && self.classify().is_retryable()
+            }
             "timeout" => self.is_timeout(),
             _ => self.code() == Some(code),
         }

@@ -5,7 +5,7 @@ use core::fmt;
 
 use std::error::Error;
 
-use super::chain::{before_sending, in_chain};
+use super::chain::{before_sending, in_chain, is_late};
 use crate::said::said;
 use crate::tables::sqlstate;
 use crate::verdict::{Classify, Verdict};
@@ -33,7 +33,8 @@ impl Classify for tokio_postgres07::Error {
 
     fn has_code(&self, code: &str) -> bool {
         match (self.code(), code) {
-            (None, "connection") => self.classify().is_retryable(),
+            (None, "timeout") => is_late(self) || said(self).starts_with(TIMEOUT),
+            (None, "connection") => self.classify().is_retryable() && !self.has_code("timeout"),
             (state, _) => state.is_some_and(|state| state.code() == code),
         }
     }

@@ -1,6 +1,7 @@
 //! The waits of async functions in a browser or node: by `setTimeout`.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,15 +91,14 @@ impl Future for WebSleep {
     }
 }
 
-/// The number of a timer of JavaScript that was started; to drop it ends that. It is `Send`, as libraries want of what they box
-/// and spawn.
+/// The number of a timer of JavaScript that was started; to drop it ends that, but in another thread, where it runs out. It
+/// is `Send`, as libraries want of what they box and spawn.
 #[derive(Debug)]
 struct Timeout(u64);
 
 /// What JavaScript gives out for it. That is not `Send`, and stays in the thread.
 struct Started {
-    number: u64,
-    /// Whom it wakes; `None` when it has ended.
+    /// What it wakes; `None` when it has ended.
     waker: Option<Waker>,
     /// A number in a browser, an object in node.
     id: JsValue,
@@ -107,11 +107,11 @@ struct Started {
 }
 
 thread_local! {
-    static TIMEOUTS: RefCell<Vec<Started>> = const { RefCell::new(Vec::new()) };
+    static TIMEOUTS: RefCell<BTreeMap<u64, Started>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Changes the timers of this thread.
-fn timeouts<R>(change: impl FnOnce(&mut Vec<Started>) -> R) -> Option<R> {
+fn timeouts<R>(change: impl FnOnce(&mut BTreeMap<u64, Started>) -> R) -> Option<R> {
     let changed =
         TIMEOUTS.try_with(|all| all.try_borrow_mut().ok().map(|mut all| change(&mut all)));
     changed.ok().flatten()
@@ -120,7 +120,7 @@ fn timeouts<R>(change: impl FnOnce(&mut Vec<Started>) -> R) -> Option<R> {
 /// Puts another waker in the place of that of a timer which runs in this thread, and returns the one before.
 fn replace_waker(number: u64, waker: Option<Waker>) -> Option<Waker> {
     let replaced = timeouts(|all| {
-        let started = all.iter_mut().find(|it| it.number == number)?;
+        let started = all.get_mut(&number)?;
         started
             .waker
             .is_some()
@@ -146,12 +146,11 @@ impl Timeout {
             .call2(&JsValue::NULL, callback.as_ref(), &millis.into())
             .ok()?;
         let started = Started {
-            number,
             waker: Some(waker.clone()),
             id,
             _callback: callback,
         };
-        timeouts(|all| all.push(started))?;
+        timeouts(|all| all.insert(number, started))?;
         Some(Self(number))
     }
 
@@ -164,8 +163,7 @@ impl Timeout {
 impl Drop for Timeout {
     fn drop(&mut self) {
         // What wakers drop is dropped outside of the table.
-        let _ended: Option<Vec<_>> =
-            timeouts(|all| all.extract_if(.., |it| it.number == self.0).collect());
+        let _ended = timeouts(|all| all.remove(&self.0));
     }
 }
 

@@ -159,8 +159,9 @@ async fn suspend(processes: &[&Process]) {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
+        // A panic here would leave the others running.
+        drop(self.0.kill());
+        drop(self.0.wait());
     }
 }
 

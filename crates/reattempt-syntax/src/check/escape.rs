@@ -35,8 +35,8 @@ pub(super) fn borrowed(
     Some(found)
 }
 
-/// Refuses a body that lets a mutable reference point to another place: only its own attempt has that one.
-pub(super) fn advanced(function: &Function, faults: &mut Diagnostics) {
+/// Refuses an attempt that lets a mutable reference point to another place: only its own attempt has that one.
+pub(super) fn advanced(function: &Function, flow: &Flow, faults: &mut Diagnostics) {
     let Some(body) = function.body.as_ref().map(Group::stream) else {
         return;
     };
@@ -52,6 +52,8 @@ pub(super) fn advanced(function: &Function, faults: &mut Diagnostics) {
             name,
             place: None,
             is_bound: false,
+            // What stands in front of an async block runs once.
+            is_retried: !matches!(flow, Flow::Future { .. }),
         };
         for statement in &statements {
             found.visit_stmt(statement);
@@ -60,7 +62,7 @@ pub(super) fn advanced(function: &Function, faults: &mut Diagnostics) {
             faults.push(
                 place,
                 RuleId::S6,
-                format!("the body lets `{name}` point to another place, and the next attempt needs the first one; write `let mut {name} = &mut *{name};` at the start of the body"),
+                format!("the body lets `{name}` point to another place, and the next attempt needs the first one; declare it without `mut`, and write `let mut {name} = &mut *{name};` at the start of the body"),
             );
         }
     }
@@ -84,14 +86,22 @@ struct Assigned<'n> {
     name: &'n Ident,
     place: Option<Span>,
     is_bound: bool,
+    is_retried: bool,
 }
 
 impl<'ast> Visit<'ast> for Assigned<'_> {
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
-        if matches!(&*assign.left, Expr::Path(path) if path.path.is_ident(self.name)) {
+        let is_it = matches!(&*assign.left, Expr::Path(path) if path.path.is_ident(self.name));
+        if is_it && self.is_retried {
             self.place.get_or_insert(assign.left.span());
         }
         visit::visit_expr_assign(self, assign);
+    }
+
+    fn visit_expr_async(&mut self, block: &'ast syn::ExprAsync) {
+        let is_outside = !std::mem::replace(&mut self.is_retried, true);
+        visit::visit_expr_async(self, block);
+        self.is_retried = !is_outside;
     }
 
     fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {

@@ -72,7 +72,7 @@ pub fn function(
     let is_cloned = |owned: &Owned| model.clone.iter().any(|(name, _)| *name == owned.name);
     model.owned.retain(|owned| !is_cloned(owned));
     model.escape = escape::borrowed(item, answer, flow, faults);
-    escape::advanced(item, faults);
+    escape::advanced(item, flow, faults);
     named::shared(&model, faults);
     if let Some(body) = &item.body {
         progress::find(&mut model, body.stream(), faults);
