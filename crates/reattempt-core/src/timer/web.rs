@@ -1,7 +1,6 @@
 //! The waits of async functions in a browser or node: by `setTimeout`.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -98,6 +97,7 @@ struct Timeout(u64);
 
 /// What JavaScript gives out for it. That is not `Send`, and stays in the thread.
 struct Started {
+    number: u64,
     /// What it wakes; `None` when it has ended.
     waker: Option<Waker>,
     /// A number in a browser, an object in node.
@@ -107,11 +107,12 @@ struct Started {
 }
 
 thread_local! {
-    static TIMEOUTS: RefCell<BTreeMap<u64, Started>> = const { RefCell::new(BTreeMap::new()) };
+    // In the order of their numbers. A map would add 8 kB to a module.
+    static TIMEOUTS: RefCell<Vec<Started>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Changes the timers of this thread.
-fn timeouts<R>(change: impl FnOnce(&mut BTreeMap<u64, Started>) -> R) -> Option<R> {
+fn timeouts<R>(change: impl FnOnce(&mut Vec<Started>) -> R) -> Option<R> {
     let changed =
         TIMEOUTS.try_with(|all| all.try_borrow_mut().ok().map(|mut all| change(&mut all)));
     changed.ok().flatten()
@@ -120,7 +121,8 @@ fn timeouts<R>(change: impl FnOnce(&mut BTreeMap<u64, Started>) -> R) -> Option<
 /// Puts another waker in the place of that of a timer which runs in this thread, and returns the one before.
 fn replace_waker(number: u64, waker: Option<Waker>) -> Option<Waker> {
     let replaced = timeouts(|all| {
-        let started = all.get_mut(&number)?;
+        let at = all.binary_search_by_key(&number, |it| it.number).ok()?;
+        let started = all.get_mut(at)?;
         started
             .waker
             .is_some()
@@ -146,11 +148,12 @@ impl Timeout {
             .call2(&JsValue::NULL, callback.as_ref(), &millis.into())
             .ok()?;
         let started = Started {
+            number,
             waker: Some(waker.clone()),
             id,
             _callback: callback,
         };
-        timeouts(|all| all.insert(number, started))?;
+        timeouts(|all| all.push(started))?;
         Some(Self(number))
     }
 
@@ -163,7 +166,10 @@ impl Timeout {
 impl Drop for Timeout {
     fn drop(&mut self) {
         // What wakers drop is dropped outside of the table.
-        let _ended = timeouts(|all| all.remove(&self.0));
+        let _ended = timeouts(|all| {
+            let at = all.partition_point(|it| it.number < self.0);
+            all.extract_if(at.., |it| it.number == self.0).next()
+        });
     }
 }
 
