@@ -336,7 +336,8 @@ impl Policy {
     /// Sets what errors of a status or a code mean, whatever their type says, and how long the delays after them are at least.
     ///
     /// An error answers which codes it has: [`Classify::has_code`](crate::Classify::has_code). Those of the client libraries
-    /// and of `http` do. An error that is not an answer of the service has `connection` or `timeout`. A `RetryLayer` asks it about what it calls a failure; `RetryLayer::statuses` says what is one.
+    /// and of `http` do. An error that is not an answer of the service has `connection` or `timeout`. A `RetryLayer` asks it
+    /// about what it calls a failure; `RetryLayer::statuses` says what is one.
     ///
     /// # Default
     ///

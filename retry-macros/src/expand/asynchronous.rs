@@ -247,7 +247,7 @@ fn one_call(parts: &Parts<'_>, body: &Group) -> Option<(TokenStream, Span)> {
     Some((call, awaited))
 }
 
-/// A closure that makes the future of an attempt, which answers with the type of the function.
+/// A closure that makes the future of an attempt, which returns the type of the function.
 pub(super) fn typed_call(parts: &Parts<'_>, call: &TokenStream, span: Span) -> Option<TokenStream> {
     let krate = &parts.krate;
     match (parts.form(), parts.answer) {

@@ -53,7 +53,7 @@ pub(super) fn expand(
         let asked = parts.asked_apart(&found, &ours!((|| #output { #statements })()));
         let span = at(body.span_open());
         let closure = quote_spanned!(span=> || #output { #moved #asked #statements });
-        // No type of the closure says what an `impl Future` answers with.
+        // No type of the closure says what an `impl Future` returns.
         let typed = (!boxed).then(|| asynchronous::typed_call(parts, &closure, span));
         let closure = typed.flatten().unwrap_or(closure);
         let (until, context) = (parts.until(), parts.attempt_context());

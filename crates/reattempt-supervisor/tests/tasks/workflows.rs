@@ -479,7 +479,7 @@ async fn after_one_attempt_the_task_goes_on_later_if_the_error_may_pass() {
     running.stop(Duration::from_secs(1)).await;
 }
 
-/// A supervisor has no workflows, and runs none: it ends the time of a task that nobody takes, and looks as often as it is told.
+/// A supervisor runs no workflows: it ends a task that no worker takes in time, and looks as often as `every` says.
 #[tokio::test(start_paused = true)]
 async fn a_supervisor_without_workflows_looks_as_often_as_it_is_told() {
     const MINUTE: Duration = Duration::from_secs(60);

@@ -365,7 +365,7 @@ fn is_passed_on(signature: &Signature, ty: &Type, found: &[Ident]) -> bool {
         && !is_in_answer(signature, ty)
 }
 
-/// Whether `'static` is one of the bounds: neither of what a closure takes, nor of what it answers with.
+/// Whether `'static` is one of the bounds: neither of what a closure takes, nor of what it returns.
 fn is_static(bounds: TokenStream) -> bool {
     let (mut before, mut last) = (' ', ' ');
     bounds.into_iter().any(|token| {
