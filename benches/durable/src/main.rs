@@ -8,6 +8,7 @@
 
 mod apalis;
 mod dbos;
+mod feed;
 mod flood;
 mod grown;
 mod load;
@@ -31,6 +32,8 @@ async fn main() {
     let options = Options::of(&arguments);
     if let Some(tasks) = options.grown {
         grown::run(&options, tasks).await;
+    } else if options.feed {
+        feed::run(&options).await;
     } else {
         rounds::run(&options).await;
     }

@@ -6,11 +6,14 @@ pub struct Options {
     pub seconds: f64,
     /// Finished tasks that are in the store beforehand, where that is what is measured.
     pub grown: Option<u64>,
+    /// Whether the feed of ends is what is measured.
+    pub feed: bool,
     /// Only those whose name has one of these in it.
     pub only: Vec<String>,
 }
 
-const USAGE: &str = "usage: [--rounds 5] [--seconds 2] [--only NAME]... [--grown [1000000]]";
+const USAGE: &str =
+    "usage: [--rounds 5] [--seconds 2] [--only NAME]... [--grown [1000000]] [--feed]";
 
 impl Options {
     pub fn of(arguments: &[&str]) -> Self {
@@ -18,6 +21,7 @@ impl Options {
             rounds: 5,
             seconds: 2.0,
             grown: None,
+            feed: false,
             only: Vec::new(),
         };
         let mut arguments = arguments.iter().copied().peekable();
@@ -26,6 +30,7 @@ impl Options {
                 "--rounds" => options.rounds = number(arguments.next()),
                 "--seconds" => options.seconds = number(arguments.next()),
                 "--only" => options.only.push(arguments.next().expect(USAGE).to_owned()),
+                "--feed" => options.feed = true,
                 "--grown" => {
                     let tasks = arguments.next_if(|next| !next.starts_with("--"));
                     options.grown = Some(tasks.map_or(1_000_000, |tasks| number(Some(tasks))));
