@@ -10,6 +10,16 @@ pub fn is_number(number: u16, code: &str) -> bool {
     code.parse() == Ok(number)
 }
 
+/// Returns whether an error that is no answer has this code: `timeout` if time ran out, else `connection` if another attempt
+/// may help.
+pub fn without_answer(code: &str, is_late: bool, error: &impl Classify) -> bool {
+    match code {
+        "timeout" => is_late,
+        "connection" => !is_late && error.classify().is_retryable(),
+        _ => false,
+    }
+}
+
 /// The names of the codes of gRPC, by their numbers.
 const GRPC: [&str; 17] = [
     "OK",

@@ -11,8 +11,8 @@ use aws_types1::retry::ErrorKind;
 use aws1::client::orchestrator::HttpResponse;
 use aws1::client::result::{ConnectorError, DispatchFailure, SdkError};
 
-use super::chain::in_chain;
-use crate::codes::is_number;
+use super::chain::{in_chain, is_late};
+use crate::codes::{is_number, without_answer};
 use crate::failure::GaveUp;
 use crate::http::{MILLIS, Statuses, heeded};
 use crate::verdict::{Classify, Verdict};
@@ -74,10 +74,16 @@ where
 
     /// The code of the service, such as `SlowDown`, or the status.
     fn has_code(&self, code: &str) -> bool {
-        let Self::ServiceError(answer) = self else {
-            return false;
+        let is_late = match self {
+            Self::ServiceError(answer) => {
+                return answer.err().code() == Some(code)
+                    || is_number(answer.raw().status().as_u16(), code);
+            }
+            Self::TimeoutError(_) => true,
+            Self::DispatchFailure(failure) => failure.is_timeout(),
+            _ => is_late(self),
         };
-        answer.err().code() == Some(code) || is_number(answer.raw().status().as_u16(), code)
+        without_answer(code, is_late, self)
     }
 }
 
@@ -264,5 +270,15 @@ mod tests {
         assert_eq!(Sdk::timeout_error("late").classify(), Verdict::Transient);
         let broken = Sdk::response_error("half an answer", response(200, &[]));
         assert_eq!(broken.classify(), Verdict::Transient);
+
+        let codes = |error: &Sdk| ["connection", "timeout"].map(|code| error.has_code(code));
+        let late = Sdk::dispatch_failure(ConnectorError::timeout(text()));
+        assert_eq!(codes(&late), [false, true]);
+        assert_eq!(codes(&Sdk::timeout_error("late")), [false, true]);
+        let lost = Sdk::dispatch_failure(ConnectorError::io(text()));
+        assert_eq!(codes(&lost), [true, false]);
+        assert_eq!(codes(&broken), [true, false]);
+        assert_eq!(codes(&construction), [false, false]);
+        assert_eq!(codes(&service("InternalError", 500, &[])), [false, false]);
     }
 }

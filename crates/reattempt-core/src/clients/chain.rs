@@ -1,5 +1,7 @@
 //! Errors inside errors: the first of a chain that tells what became of a request.
 
+use core::iter;
+
 use std::error::Error;
 use std::io;
 
@@ -47,21 +49,25 @@ fn of(error: &(dyn Error + 'static)) -> Option<Verdict> {
     None
 }
 
+/// An error, and those that it was made of.
+pub(super) fn causes<'e>(
+    error: &'e (dyn Error + 'static),
+) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    iter::successors(Some(error), |error: &&'e (dyn Error + 'static)| {
+        below(*error)
+    })
+}
+
 /// Returns whether an error, or one that it was made of, says that an answer did not come in time.
 pub(super) fn is_late(error: &(dyn Error + 'static)) -> bool {
-    let mut next = Some(error);
-    while let Some(error) = next {
+    causes(error).any(|error| {
         let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
         #[cfg(all(feature = "hyper1", not(target_os = "unknown")))]
         let is_of_hyper = error.downcast_ref().is_some_and(hyper1::Error::is_timeout);
         #[cfg(not(all(feature = "hyper1", not(target_os = "unknown"))))]
         let is_of_hyper = false;
-        if is_of_hyper || kind.is_some_and(tables::is_late) {
-            return true;
-        }
-        next = below(error);
-    }
-    false
+        is_of_hyper || kind.is_some_and(tables::is_late)
+    })
 }
 
 /// A refusal is also what the network says of a connection that stood, when it lets no more through.
@@ -78,19 +84,19 @@ const NO_PASSWORD: &str = "tunnel error: proxy authorization required";
 /// The verdict on a connection that did not come about: nothing was executed. What tries
 /// again in vain, such as a certificate that is not trusted, is final.
 pub(super) fn of_connecting(error: &(dyn Error + 'static)) -> Verdict {
-    let mut next = Some(error);
-    while let Some(error) = next {
+    let is_final = causes(error).any(|error| {
         let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
         let is_invalid = matches!(
             kind,
             Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
         );
-        if is_invalid || said(error) == NO_PASSWORD {
-            return Verdict::Permanent;
-        }
-        next = below(error);
+        is_invalid || said(error) == NO_PASSWORD
+    });
+    if is_final {
+        Verdict::Permanent
+    } else {
+        Verdict::Refused
     }
-    Verdict::Refused
 }
 
 /// The verdict on what broke before there was a connection, of TLS or while a client signed in: nothing

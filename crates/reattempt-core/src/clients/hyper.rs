@@ -7,6 +7,7 @@ use std::error::Error;
 use hyper_util::client::legacy;
 
 use super::chain::{in_chain, is_late, of_connecting};
+use crate::codes::without_answer;
 use crate::http::RequestError;
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
@@ -45,11 +46,7 @@ impl Classify for hyper1::Error {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        match code {
-            "connection" => !self.is_timeout() && self.classify().is_retryable(),
-            "timeout" => self.is_timeout(),
-            _ => false,
-        }
+        without_answer(code, self.is_timeout(), self)
     }
 }
 
@@ -74,11 +71,7 @@ impl Classify for legacy::Error {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        match code {
-            "timeout" => is_late(self),
-            "connection" => self.classify().is_retryable() && !is_late(self),
-            _ => false,
-        }
+        without_answer(code, is_late(self), self)
     }
 }
 

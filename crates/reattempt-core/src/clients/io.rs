@@ -3,7 +3,7 @@
 use core::fmt;
 use std::io;
 
-use crate::codes::is_shown;
+use crate::codes::{is_shown, without_answer};
 use crate::tables;
 use crate::verdict::{Classify, Verdict};
 
@@ -31,15 +31,19 @@ impl Classify for io::Error {
         let (kind, end) = (self.kind(), super::gave_up::gave_up(self));
         match (code, end) {
             ("connection" | "timeout", Some(end)) => end.has_code(code),
-            ("timeout", None) => tables::is_late(kind),
-            ("connection", None) => {
-                let is_local = matches!(
+            // Of this machine.
+            ("connection", None)
+                if matches!(
                     kind,
                     io::ErrorKind::Interrupted | io::ErrorKind::ResourceBusy
-                );
-                self.classify().is_retryable() && !is_local && !tables::is_late(kind)
+                ) =>
+            {
+                false
             }
-            _ => is_shown(format_args!("{kind:?}"), code),
+            _ => {
+                is_shown(format_args!("{kind:?}"), code)
+                    || without_answer(code, tables::is_late(kind), self)
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use std::error::Error as _;
 use lettre011::transport::smtp::Error;
 
 use super::chain::{before_sending, in_chain};
-use crate::codes::is_number;
+use crate::codes::{is_number, without_answer};
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
 
@@ -44,7 +44,10 @@ impl Classify for Error {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        (self.status()).is_some_and(|status| is_number(u16::from(status), code))
+        match self.status() {
+            Some(status) => is_number(u16::from(status), code),
+            None => without_answer(code, self.is_timeout(), self),
+        }
     }
 }
 
@@ -136,10 +139,10 @@ mod tests {
     fn without_a_server() {
         let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let refused = send(free.expect("there is a free port").port());
-        assert_eq!(
-            refused.err().map(|error| error.classify()),
-            Some(Verdict::Refused)
-        );
+        let refused = refused.expect_err("nobody listens");
+        assert_eq!(refused.classify(), Verdict::Refused);
+        assert!(refused.has_code("connection"));
+        assert!(!refused.has_code("timeout"));
         let unknown = SmtpTransport::builder_dangerous("nowhere.invalid").build();
         let unknown = unknown.test_connection().err();
         assert!(unknown.is_some_and(|error| error.classify().is_retryable()));

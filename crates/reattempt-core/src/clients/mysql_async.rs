@@ -8,8 +8,8 @@ use std::io;
 
 use mysql_async037::{DriverError, Error};
 
-use super::chain::{before_sending, in_chain};
-use crate::codes::is_number;
+use super::chain::{before_sending, in_chain, is_late};
+use crate::codes::{is_number, without_answer};
 use crate::tables::mysql;
 use crate::verdict::{Classify, Verdict};
 
@@ -34,10 +34,10 @@ impl Classify for Error {
 
     /// Its number, or its SQLSTATE.
     fn has_code(&self, code: &str) -> bool {
-        let Self::Server(error) = self else {
-            return false;
-        };
-        error.state == code || is_number(error.code, code)
+        match self {
+            Self::Server(error) => error.state == code || is_number(error.code, code),
+            _ => without_answer(code, is_late(self), self),
+        }
     }
 }
 
@@ -88,6 +88,16 @@ mod tests {
             ),
         ] {
             assert_eq!(error.classify(), verdict, "{error:?}");
+        }
+        for (error, codes) in [
+            (server(1053, "08S01"), [false, false]),
+            (io(ErrorKind::ConnectionReset), [true, false]),
+            (io(ErrorKind::TimedOut), [false, true]),
+            (io(ErrorKind::InvalidData), [false, false]),
+            (DriverError::ConnectionClosed.into(), [true, false]),
+        ] {
+            let has = ["connection", "timeout"].map(|code| error.has_code(code));
+            assert_eq!(has, codes, "{error:?}");
         }
     }
 }

@@ -7,7 +7,8 @@ use std::error::Error;
 
 use object_store014::client::{HttpError, HttpErrorKind};
 
-use super::chain::{in_chain, of_connecting};
+use super::chain::{causes, in_chain, is_late, of_connecting};
+use crate::codes::without_answer;
 use crate::http::Statuses;
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
@@ -35,6 +36,14 @@ impl Classify for object_store014::Error {
 
     fn message(&self) -> Option<&dyn fmt::Display> {
         Some(self)
+    }
+
+    fn has_code(&self, code: &str) -> bool {
+        let transport = causes(self).find_map(|error| error.downcast_ref::<HttpError>());
+        transport.is_some_and(|error| {
+            let is_late = error.kind() == HttpErrorKind::Timeout || is_late(error);
+            without_answer(code, is_late, self)
+        })
     }
 }
 
@@ -189,6 +198,16 @@ mod tests {
         ] {
             let error = generic(0, error);
             assert_eq!(error.classify(), verdict, "{error}");
+        }
+        for (kind, codes) in [
+            (Kind::Connect, [true, false]),
+            (Kind::Interrupted, [true, false]),
+            (Kind::Timeout, [false, true]),
+            (Kind::Decode, [false, false]),
+        ] {
+            let error = generic(0, http(kind, ErrorKind::Other));
+            let has = ["connection", "timeout"].map(|code| error.has_code(code));
+            assert_eq!(has, codes, "{error}");
         }
         let file = io::Error::from(ErrorKind::Interrupted);
         let file = Store::Generic {

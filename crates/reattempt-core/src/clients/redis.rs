@@ -6,6 +6,7 @@ use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
+use crate::codes::without_answer;
 use crate::verdict::{Classify, Verdict};
 
 /// redis 1: the error word of the server decides, without one the cause of the failure.
@@ -45,12 +46,10 @@ impl Classify for redis1::RedisError {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        match code {
-            "connection" => {
-                self.is_io_error() && !self.is_timeout() && self.classify().is_retryable()
-            }
-            "timeout" => self.is_timeout(),
-            _ => self.code() == Some(code),
+        if self.is_io_error() {
+            without_answer(code, self.is_timeout(), self)
+        } else {
+            self.code() == Some(code)
         }
     }
 }

@@ -10,9 +10,8 @@ use http::{HeaderMap, Method, StatusCode};
 use super::chain::{in_chain, of_connecting};
 #[cfg(not(target_os = "unknown"))]
 use super::hyper::is_connecting;
-use crate::http::{
-    FollowsRedirects, HasMethod, HasStatus, RequestError, Statuses, has_status, unproved,
-};
+use crate::codes::{is_number, without_answer};
+use crate::http::{FollowsRedirects, HasMethod, HasStatus, RequestError, Statuses, unproved};
 #[cfg(target_os = "unknown")]
 use crate::said::said;
 use crate::verdict::{Classify, Verdict};
@@ -38,13 +37,9 @@ macro_rules! reqwest {
             }
 
             fn has_code(&self, code: &str) -> bool {
-                match code {
-                    "timeout" => self.is_timeout(),
-                    "connection" => {
-                        let is_answer = self.status().is_some() || self.is_timeout();
-                        !is_answer && self.classify().is_retryable()
-                    }
-                    _ => has_status(self, code),
+                match self.status() {
+                    Some(status) => is_number(status.as_u16(), code),
+                    None => without_answer(code, self.is_timeout(), self),
                 }
             }
         }

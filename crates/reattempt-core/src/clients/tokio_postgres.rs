@@ -6,6 +6,7 @@ use core::fmt;
 use std::error::Error;
 
 use super::chain::{before_sending, in_chain, is_late};
+use crate::codes::without_answer;
 use crate::said::said;
 use crate::tables::sqlstate;
 use crate::verdict::{Classify, Verdict};
@@ -32,10 +33,12 @@ impl Classify for tokio_postgres07::Error {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        match (self.code(), code) {
-            (None, "timeout") => is_late(self) || said(self).starts_with(TIMEOUT),
-            (None, "connection") => self.classify().is_retryable() && !self.has_code("timeout"),
-            (state, _) => state.is_some_and(|state| state.code() == code),
+        match self.code() {
+            Some(state) => state.code() == code,
+            None => {
+                let is_late = is_late(self) || said(self).starts_with(TIMEOUT);
+                without_answer(code, is_late, self)
+            }
         }
     }
 }

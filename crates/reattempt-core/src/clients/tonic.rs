@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
 
-use super::chain::{in_chain, of_connecting};
-use crate::codes::has_grpc_code;
+use super::chain::{causes, in_chain, is_late, of_connecting};
+use crate::codes::{has_grpc_code, without_answer};
 use crate::tables;
 use crate::verdict::{Classify, Verdict};
 
@@ -44,6 +44,11 @@ fn by_cause<C: Error + 'static, T: Error + 'static>(
         next = error.source();
     }
     in_chain(cause)
+}
+
+/// `T` is the `TimeoutExpired` of tonic.
+fn expired<T: Error + 'static>(cause: &(dyn Error + 'static)) -> bool {
+    causes(cause).any(|error| error.is::<T>()) || is_late(cause)
 }
 
 fn is_too_large(message: &str) -> bool {
@@ -133,7 +138,9 @@ macro_rules! adapt {
             }
 
             fn has_code(&self, code: &str) -> bool {
-                has_grpc_code(self.code().into(), code)
+                let is_own =
+                    |cause| without_answer(code, expired::<$tonic::TimeoutExpired>(cause), self);
+                has_grpc_code(self.code().into(), code) || self.source().is_some_and(is_own)
             }
         }
 
@@ -149,6 +156,10 @@ macro_rules! adapt {
 
             fn message(&self) -> Option<&dyn fmt::Display> {
                 Some(self)
+            }
+
+            fn has_code(&self, code: &str) -> bool {
+                without_answer(code, expired::<$tonic::TimeoutExpired>(self), self)
             }
         }
     };
@@ -259,6 +270,20 @@ mod tests {
                     let status = Status::from_error(cause);
                     assert_eq!(status.classify(), expected, "{status:?}");
                 }
+
+                let codes = |cause| {
+                    let status = Status::from_error(cause);
+                    ["connection", "timeout"].map(|code| status.has_code(code))
+                };
+                assert_eq!(codes(TimeoutExpired(()).into()), [false, true]);
+                assert_eq!(codes(io(std::io::ErrorKind::TimedOut)), [false, true]);
+                assert_eq!(
+                    codes(io(std::io::ErrorKind::ConnectionReset)),
+                    [true, false]
+                );
+                assert_eq!(codes("something else".into()), [false, false]);
+                // An answer.
+                assert!(!Status::unavailable("busy").has_code("connection"));
             }
         };
     }
