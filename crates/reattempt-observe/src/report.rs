@@ -1,4 +1,5 @@
-//! Who receives an event: the observers of this crate, those of the scope, and those of the process.
+//! Who receives an event: the observers of this crate, those of the process, and those of the scope, in this order, on the
+//! thread of the call and before the delay.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -159,6 +160,7 @@ pub fn has_sinks() -> bool {
 
 /// Passes the event to the observers of the process.
 fn deliver_to_process(event: &Event<'_>) {
+    // A copy of the list, because observers may add and remove observers.
     let list = OBSERVERS
         .read()
         .unwrap_or_else(PoisonError::into_inner)

@@ -40,7 +40,8 @@ impl Cron {
             _ => return Err(error(format!("it has {} fields", fields.len()))),
         };
         // In UTC, and the changes of the clock are applied here: with several hours in the
-        // expression `cronexpr` would lose the hour that the clock leaves out.
+        // expression `cronexpr` would lose the hour that the clock leaves out. So does
+        // `croner`, which needs procedural macros, too.
         let clock = format!("{minute} {hour} {day} {month} {weekday} UTC");
         let clock = cronexpr::parse_crontab(&clock);
         let clock = clock.map_err(|cause| {

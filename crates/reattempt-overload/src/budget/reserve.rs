@@ -1,4 +1,5 @@
 //! The retries that are there without any success: one word, the moment at which they are all back.
+//! They are taken last: they are for when there is nothing else.
 #![warn(clippy::arithmetic_side_effects)]
 
 use super::share::Share;

@@ -1,4 +1,4 @@
-//! A fixed rate: when the last attempts began, and who waits until the next one may.
+//! A fixed rate: when the last attempts began, and which calls wait until the next one may.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::time::Duration;

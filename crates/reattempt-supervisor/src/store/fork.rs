@@ -14,7 +14,7 @@ pub struct Fork {
     pub new: NewTask,
     /// Where it comes from.
     pub origin: Origin,
-    /// The fence of the original.
+    /// The fence of the original: its history has not changed since it was read.
     pub fence: Fence,
     /// Who forks it, and why. The store sets the time.
     pub note: Option<OperatorNote>,
@@ -22,7 +22,8 @@ pub struct Fork {
 
 impl Fork {
     /// Returns the fork of a task with these records and failures, from a step on and with a key. The random numbers
-    /// of the original begin at `seed`.
+    /// of the original begin at `seed`: recorded arguments may depend on them, so the copied part keeps them, as it
+    /// keeps the times.
     ///
     /// # Errors
     ///
