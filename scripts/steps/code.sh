@@ -164,8 +164,9 @@ step_readme() {
     python3 scripts/claims.py
 }
 
-# Crates depend on floors below, modules import lines below: `scripts/layers.txt` has the order.
+# Crates depend on floors below, modules import lines below: `scripts/layers.txt` has the order. And bounds of sizes.
 step_layers() {
     python3 scripts/layers.py
     python3 scripts/lines.py retry-runtime/src 9100
+    python3 scripts/design.py 60000
 }

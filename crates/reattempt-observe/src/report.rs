@@ -1,5 +1,5 @@
-//! Who receives an event: the observers of this crate, those of the process, and those of the scope, in this order, on the
-//! thread of the call and before the delay.
+//! Who receives an event: the observers of this crate, those of the process, and those of the
+//! scope, in this order, on the thread of the call and before the delay.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};

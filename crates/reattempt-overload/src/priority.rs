@@ -1,5 +1,5 @@
-//! What limits keep from calls of a low priority: half of each. A limit asks the thread when it is asked, so that it knows in a
-//! closure of the user's, too, and no gate passes the priority on.
+//! What limits keep from calls of a low priority: half of each. A limit asks the thread when it is
+//! asked, so that it knows in a closure of the user's, too, and no gate passes the priority on.
 
 use reattempt_core::around;
 

@@ -56,7 +56,8 @@ CREATE TABLE retry_run (
     -- Which task it is a fork of, as JSON.
     origin       TEXT,
     UNIQUE (workflow, idem_key)
-    -- Room for the versions of a task on its page: with the two indexes 99 % of the changes of a task are HOT.
+    -- Room for the versions of a task on its page: with the two indexes 99 % of the changes of a
+    -- task are HOT.
 ) WITH (fillfactor = 50);
 ALTER SEQUENCE retry_run_id OWNED BY retry_run.id;
 

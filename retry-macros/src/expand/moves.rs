@@ -17,6 +17,10 @@
 //! The compiler finds every move of a closure, but tells a message only that there is one. So the second form
 //! names all parameters that may be moved, and passes if the first has reported something. A twin of the
 //! trait has the message for types without copies.
+//!
+//! A type that is lacked is asked of a closure, too, which uses it up: after an error of another
+//! kind rustc says nothing of closures, and one error would hide the other. rustc reports equal
+//! lints once, and a copy of a static that is never reached is not a second one.
 
 use proc_macro2::{Group, Span, TokenStream};
 use quote::{format_ident, quote_spanned};

@@ -1,5 +1,7 @@
-//! What few calls remember besides the count of their failures. It lies in a table of the process, so that a call is
-//! eight bytes in its future; without `std` in the call itself.
+//! What few calls remember besides the count of their failures. It lies in a table of the process,
+//! so that a call is eight bytes in its future, where a count beside a box would be 16; without
+//! `std` in the call itself. The table holds plain data, so that none of the user's code runs under
+//! its locks.
 
 /// What a call remembers.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,6 @@
-//! What follows a failed attempt, once for all calls: the step asks the machine and reports what it says. Nothing here
-//! knows the types of a call, so that it is compiled once, and not for each function.
+//! What follows a failed attempt, once for all calls: the step asks the machine and reports what it
+//! says. Nothing here knows the types of a call, so that it is compiled once, and not for each
+//! function. What most failures need is in line: [`plain_delay`].
 
 use core::time::Duration;
 

@@ -1,8 +1,8 @@
-//! What an async call keeps through a delay, for the case that it ends there: at the kill switch, or at a deadline that a
-//! late timer has missed. A call that ends needs its error, but one that cannot be sent would make the future one
-//! that cannot be sent, so it is dropped before the delay. The type decides: the method that takes `self` is tried
-//! before the one that takes `&mut self`. A type that is not written cannot be asked: the choice would be made before it is
-//! known.
+//! What an async call keeps through a delay, for the case that it ends there: at the kill switch,
+//! or at a deadline that a late timer has missed. A call that ends needs its error, but one that
+//! cannot be sent would make the future one that cannot be sent, so it is dropped before the delay.
+//! The type decides: the method that takes `self` is tried before the one that takes `&mut self`. A
+//! type that is not written cannot be asked: the choice would be made before it is known.
 
 use core::marker::PhantomData;
 

@@ -1,5 +1,6 @@
-//! What a policy may do, and is seldom meant to: the words, and when a policy alone raises one. A question is not a rule: the
-//! policy is allowed, and there may be a reason for it, which a comment gives. What is not known raises no question.
+//! What a policy may do, and is seldom meant to: the words, and when a policy alone raises one. A
+//! question is not a rule: the policy is allowed, and there may be a reason for it, which a comment
+//! gives. What is not known raises no question.
 
 use retry_runtime::Policy;
 use retry_runtime::duration::Human;

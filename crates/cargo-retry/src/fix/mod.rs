@@ -1,9 +1,9 @@
 //! `cargo retry fix`: what the compiler says of our attributes -> the fix that each message names -> a diff, or the
 //! files.
 //!
-//! It asks the compiler, since half of the errors are of types or constants. The fix is read out of the message where that
-//! is written as code, and `edits` has a function for each rule whose words are not. Each pass compiles again, as one fix
-//! uncovers the next error.
+//! It asks the compiler, since half of the errors are of types or constants. The fix is read out of
+//! the message where that is written as code, and `edits` has a function for each rule whose words
+//! are not. Each pass compiles again, as one fix uncovers the next error.
 
 mod compiler;
 mod edits;

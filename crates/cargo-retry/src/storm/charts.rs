@@ -1,6 +1,6 @@
-//! What is shown of the runs: load, goodput, amplification. In the pictures amplification is attempts by calls of the same
-//! moment, what the server feels; in the table the worst of the calls of ten seconds, whenever they made their attempts, so
-//! that it is never above `max`.
+//! What is shown of the runs: load, goodput, amplification. In the pictures amplification is
+//! attempts by calls of the same moment, what the server feels; in the table the worst of the calls
+//! of ten seconds, whenever they made their attempts, so that it is never above `max`.
 
 use std::time::Duration;
 

@@ -1,9 +1,10 @@
-//! The runs: the policy, none, and three immediate retries side by side, on the same seed. Where the policy comes to a worse
-//! end than none, it is played again with what would fix it (a budget, or no floor of its own, and a breaker), so that every
-//! sentence below the table is about a run that was made. All have the policy's time-out.
+//! The runs: the policy, none, and three immediate retries side by side, on the same seed. Where
+//! the policy comes to a worse end than none, it is played again with what would fix it (a budget,
+//! or no floor of its own, and a breaker), so that every sentence below the table is about a run
+//! that was made. All have the policy's time-out.
 //!
-//! Each process has a budget of its own, as in production, so its floor is there once for each of them: the report says so
-//! where that is what holds the server down.
+//! Each process has a budget of its own, as in production, so its floor is there once for each of
+//! them: the report says so where that is what holds the server down.
 
 use std::ops::ControlFlow;
 

@@ -1,9 +1,10 @@
 //! `cargo retry suggest`: the code of a workspace -> what retries by hand or by another library -> the code of ours that
 //! replaces it, and what differs.
 //!
-//! It replaces bytes, not trees: what an attempt runs is copied as it is written, so that comments and macros stay. A policy
-//! that is made elsewhere gets the defaults of its library, and a line says so: the suggestion compiles, and what is unknown
-//! is named. `tests/suggested.rs` runs the same code before and after, and compares the attempts.
+//! It replaces bytes, not trees: what an attempt runs is copied as it is written, so that comments
+//! and macros stay. A policy that is made elsewhere gets the defaults of its library, and a line
+//! says so: the suggestion compiles, and what is unknown is named. `tests/suggested.rs` runs the
+//! same code before and after, and compares the attempts.
 
 mod body;
 mod callees;

@@ -267,8 +267,9 @@ impl Breaker {
         }
     }
 
-    /// Tells it of an error. One that is `Permanent` is the answer of a service that works: a probe with it has
-    /// succeeded, and in the closed state it counts nothing, or the mistake of one client, a 404, would open it for all. `RetryForbidden` says nothing either way.
+    /// Tells it of an error. One that is `Permanent` is the answer of a service that works: a probe
+    /// with it has succeeded, and in the closed state it counts nothing, or the mistake of one
+    /// client, a 404, would open it for all. `RetryForbidden` says nothing either way.
     #[doc(hidden)]
     pub fn settle_error(&self, pass: Pass, verdict: Verdict, clock: &impl Clock) {
         if verdict.is_retryable() {

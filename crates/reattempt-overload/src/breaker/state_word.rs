@@ -37,8 +37,8 @@ impl Limits {
         self.cap
     }
 
-    /// A cool-down from four fifths of the longest for this opening up to all of it, so that a fleet does not probe
-    /// in step.
+    /// A cool-down from four fifths of the longest for this opening up to all of it, so that a
+    /// fleet does not probe in step.
     const fn draw(self, openings: u32, random: u64) -> u32 {
         let longest = self.after(openings);
         let range = (longest / 5) as u128;
@@ -51,12 +51,13 @@ impl Limits {
 /// The word as one caller saw it:
 /// kind (3 bits), openings since it was closed (5), life (8), until (32), issued (8), succeeded (8).
 ///
-/// `until` is the end of the cool-down while it is open, and while it is half-open the end of the patience with
-/// the probes under way. Milliseconds that wrap after 49 days: only differences count, and none is above two days.
-/// `issued` are the probes under way and those that have succeeded. One that has not ended within a cool-down makes room
-/// for another, so an attempt that hangs blocks nothing. A life ends where what was begun in it
-/// must no longer count: 256 of them have to go by before a probe that old is taken for one of now.
-/// While it is closed, or forced, the lower 48 bits only tell lives apart.
+/// `until` is the end of the cool-down while it is open, and while it is half-open the end of the
+/// patience with the probes under way. Milliseconds that wrap after 49 days: only differences
+/// count, and none is above two days. `issued` are the probes under way and those that have
+/// succeeded. A probe that has not ended within a cool-down makes room for another, so an attempt
+/// that hangs blocks nothing. A life ends where what was begun in it must no longer count: 256 of them
+/// have to go by before a probe that old is taken for one of now. While it is closed, or forced,
+/// the lower 48 bits only tell lives apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen(u64);
 

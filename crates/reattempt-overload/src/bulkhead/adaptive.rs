@@ -1,7 +1,8 @@
 //! The size of an adaptive bulkhead: what the times of answers say about it.
 //!
-//! Each window moves it by a gradient, as in TCP Vegas. How far times may be off follows from their spread in the window.
-//! The best time is measured with half of the slots, and with half of these while that helps.
+//! Each window moves it by a gradient, as in TCP Vegas. How far times may be off follows from their
+//! spread in the window. The best time is measured with half of the slots, and with half of these
+//! while that helps.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -1,7 +1,8 @@
 //! How many attempts run at the same time: a bulkhead refuses what would be one more.
 //!
-//! An attempt takes its slot before it waits for a throttle: so the wait is bounded, too, and no call is refused after it.
-//! A permit knows how many slots it holds, because copies of a hedge run beside their attempt and take one more each.
+//! An attempt takes its slot before it waits for a throttle: so the wait is bounded, too, and no
+//! call is refused after it. A permit knows how many slots it holds, because copies of a hedge run
+//! beside their attempt and take one more each.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::fmt;

@@ -1,5 +1,5 @@
-//! Which keys go: idle ones, and the oldest where there are too many, those that refuse calls last: else many names that are
-//! used once would close the breaker of a service that is down.
+//! Which keys go: idle ones, and the oldest where there are too many, those that refuse calls last:
+//! else many names that are used once would close the breaker of a service that is down.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::any::Any;

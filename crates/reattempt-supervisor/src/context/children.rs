@@ -22,8 +22,8 @@ const CHILD: &str = "\0";
 /// With this begin the names of the records of starts; no step has such a name.
 const START: &str = "start ";
 
-/// What the record of a start names as its compensation, unless the child is detached: so the record decides what turns
-/// back, and not the code of today.
+/// What the record of a start names as its compensation, unless the child is detached: so the
+/// record decides what turns back, and not the code of today.
 const END_CHILD: &str = "end the child";
 
 /// A child that was started, and that ends with this task.

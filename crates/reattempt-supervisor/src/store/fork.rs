@@ -21,9 +21,9 @@ pub struct Fork {
 }
 
 impl Fork {
-    /// Returns the fork of a task with these records and failures, from a step on and with a key. The random numbers
-    /// of the original begin at `seed`: recorded arguments may depend on them, so the copied part keeps them, as it
-    /// keeps the times.
+    /// Returns the fork of a task with these records and failures, from a step on and with a key.
+    /// The random numbers of the original begin at `seed`: recorded arguments may depend on them,
+    /// so the copied part keeps them, as it keeps the times.
     ///
     /// # Errors
     ///

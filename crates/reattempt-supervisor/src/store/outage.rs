@@ -1,5 +1,6 @@
 //! Outages of a whole store: no task that a worker holds is judged before every worker could renew
-//! its lease, and record what has ended. The price: if the last process of a store died, its tasks continue one lease later.
+//! its lease, and record what has ended. The price: if the last process of a store died, its tasks
+//! continue one lease later.
 
 use std::time::Duration;
 

@@ -1,12 +1,13 @@
 //! Retries in retries: which retried calls a retried call makes, as far as the code tells, and how often at most the
 //! innermost is attempted.
 //!
-//! Each place where an attempt may call the inner one adds up, branches included: with `p` places and `n` attempts `p` full
-//! calls in the first attempt, and `p (n - 1)` that are held. Of what stands in a loop, in a closure that an iterator calls,
-//! or in functions that call each other, the numbers are those of one turn; a closure in a variable counts where it stands.
-//! What is spawned does not know of the retry around it, so it multiplies. Numbers are worked out from the innermost call
-//! outwards, which leaves circles, whose depth is unknown. A poll (`until`) holds nothing below it and is not held; `hedge`
-//! counts each copy.
+//! Each place where an attempt may call the inner one adds up, branches included: with `p` places
+//! and `n` attempts `p` full calls in the first attempt, and `p (n - 1)` that are held. Of what
+//! stands in a loop, in a closure that an iterator calls, or in functions that call each other, the
+//! numbers are those of one turn; a closure in a variable counts where it stands. What is spawned
+//! does not know of the retry around it, so it multiplies. Numbers are worked out from the
+//! innermost call outwards, which leaves circles, whose depth is unknown. A poll (`until`) holds
+//! nothing below it and is not held; `hedge` counts each copy.
 
 mod ways;
 
