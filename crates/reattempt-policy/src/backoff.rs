@@ -76,7 +76,7 @@ pub enum Backoff {
     /// The exponential of the transient-fault handling of Azure: `first` is its minimum, `base` its delta and `cap` its
     /// maximum.
     ExpAboveFirst,
-    /// Uniform between `base` and three times the previous delay
+    /// Uniform between `base` and three times the previous delay, which is `base` at first
     /// (`"decorrelated"`).
     ///
     /// # Source

@@ -55,9 +55,9 @@ impl Limits {
 /// patience with the probes under way. Milliseconds that wrap after 49 days: only differences
 /// count, and none is above two days. `issued` are the probes under way and those that have
 /// succeeded. A probe that has not ended within a cool-down makes room for another, so an attempt
-/// that hangs blocks nothing. A life ends where what was begun in it must no longer count: 256 of them
-/// have to go by before a probe that old is taken for one of now. While it is closed, or forced,
-/// the lower 48 bits only tell lives apart.
+/// that hangs blocks nothing. A life ends where what was begun in it must no longer count: 256 of
+/// them have to go by before a probe that old is taken for one of now. While it is closed, or
+/// forced, the lower 48 bits only tell lives apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen(u64);
 

@@ -1,4 +1,5 @@
-//! The calls that are counted: the last n, or those of the last while.
+//! The calls that are counted: the last n, or those of the last while, which alone read the clock
+//! for a result.
 #![warn(clippy::arithmetic_side_effects)]
 
 use core::num::NonZeroU64;

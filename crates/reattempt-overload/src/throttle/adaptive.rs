@@ -113,8 +113,8 @@ impl Adaptive {
         };
         let rejection = share(factor, counts).min(ceiling);
         let refused = rejection > 0.0 && ((random() >> 11) as f64) < rejection * PARTS;
-        // Those of low calls do not count as requests: with a fifth of the calls normal, and all of these
-        // accepted, three of five of them would be refused.
+        // Those of low calls do not count as requests: with a fifth of the calls normal, and all of
+        // these accepted, three of five of them would be refused.
         if refused && !is_low {
             self.add(now, false);
         }
