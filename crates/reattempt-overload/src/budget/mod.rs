@@ -45,7 +45,7 @@ use reattempt_core::process::ProcessClock;
 /// | [`per_request`](Self::per_request) | `ratio` tokens when it begins | one |
 /// | [`tokens`](Self::tokens) | what its last retry cost, or one if it needed none, when it succeeds | by the class of the failure |
 /// | [`grpc`](Self::grpc) | `token_ratio` tokens when it succeeds | nothing; each failure costs one |
-/// | [`refunding`](Self::refunding) | all that its retries cost, and 0.3, when it succeeds | one, or nothing in the first second of a fault |
+/// | [`refunding`](Self::refunding) | all that its retries cost, and 0.3, when it succeeds | one; if all were there, none is refused in the first second of a fault |
 ///
 /// `RetryLayer::budget(&SHOP)` of the feature `tower` and `RetryMiddleware::budget(&SHOP)` of
 /// `reqwest-middleware` take one; for other loops there is [`account`](Self::account).
