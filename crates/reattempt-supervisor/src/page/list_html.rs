@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::access::{Role, Session};
 use super::html::{Part, Text, command_fields, form_field, push, time, whole_page};
 use crate::client::SubmitError;
-use crate::store::Filter;
+use crate::store::{AdminCommand, Filter};
 use crate::task::{State, Task, TaskId, UnknownState};
 use crate::time::ParseTimeError;
 
@@ -160,7 +160,7 @@ pub(super) fn list(
             format_args!(
                 "<form method=post action=all>{}{} <button>Count the tasks that fit</button></form>",
                 query.hidden(),
-                command_fields(session, &["resubmit", "undo", "cancel", "park", "give up"])
+                command_fields(session, &AdminCommand::names(|_| true))
             ),
         );
     }

@@ -3,6 +3,7 @@
 use super::access::{Role, Session};
 use super::html::{Text, command_fields, private, push, time, whole_page};
 use crate::client::Progress;
+use crate::store::AdminCommand;
 use crate::task::{FailingStep, OperatorNote, Record, RecordKind, RunningStep, State, Task};
 
 /// Returns the page of one task.
@@ -61,22 +62,19 @@ pub(super) fn task(session: &Session, progress: &Progress) -> String {
 
 /// Adds the form with which an operator gives a task a command.
 fn add_commands(body: &mut String, session: &Session, task: &Task) {
-    let (commands, is_open): (&[&str], bool) = match task.state {
-        _ if session.role == Role::Look => return,
-        State::Pending | State::Processing | State::Waiting => (&["cancel", "park"], false),
-        State::Error => (&["resubmit", "undo"], true),
-        State::Parked => (&["resubmit", "undo", "cancel", "give up"], true),
-        State::Processed | State::Compensated | State::Cancelled | State::Pruned => return,
-    };
+    let commands = AdminCommand::names(|states| states.contains(&task.state));
+    if session.role == Role::Look || commands.is_empty() {
+        return;
+    }
     push(
         body,
         format_args!(
             "<h2>Commands</h2><form method=post action=\"../act/{}\">{} <button>Send</button></form>",
             task.id,
-            command_fields(session, commands)
+            command_fields(session, &commands)
         ),
     );
-    if is_open {
+    if matches!(task.state, State::Error | State::Parked) {
         push(
             body,
             format_args!(

@@ -63,36 +63,43 @@ impl Tables {
         let Some(task) = self.tasks.get_mut(&id) else {
             return SignalResult::UnknownTask;
         };
-        match (command, task.state) {
-            (AdminCommand::Cancel, State::Processing) => task.cancel_requested = true,
-            (AdminCommand::Cancel, State::Pending | State::Waiting) => {
+        if !command.states().contains(&task.state) {
+            return SignalResult::NotAllowed(task.state);
+        }
+        match command {
+            AdminCommand::Cancel => {
                 task.cancel_requested = true;
-                task.wake_at = now;
-                task.state = if task.fence == Fence(0) {
-                    State::Cancelled
-                } else {
-                    State::Pending
-                };
+                match task.state {
+                    State::Processing => {}
+                    State::Parked => {
+                        self.failing.remove(&id);
+                        restart(task, now);
+                    }
+                    // No worker has ever held it.
+                    _ if task.fence == Fence(0) => {
+                        task.state = State::Cancelled;
+                        task.wake_at = now;
+                    }
+                    _ => {
+                        task.state = State::Pending;
+                        task.wake_at = now;
+                    }
+                }
             }
-            (AdminCommand::Park(why), State::Pending | State::Waiting | State::Processing) => {
+            AdminCommand::Park(why) => {
                 task.state = State::Parked;
                 task.owner = None;
                 task.step_by = None;
                 task.fence = task.fence.next();
                 task.error = Some(why);
             }
-            (AdminCommand::Cancel, State::Parked) => {
-                task.cancel_requested = true;
-                self.failing.remove(&id);
-                restart(task, now);
-            }
             // As cancelled: a task in an error could be resubmitted, and would run forward although
             // a part of it may be undone.
-            (AdminCommand::GiveUp, State::Parked) => {
+            AdminCommand::GiveUp => {
                 task.state = State::Cancelled;
                 task.fence = task.fence.next();
             }
-            (AdminCommand::Resolve(resolution), State::Parked | State::Error) => {
+            AdminCommand::Resolve(resolution) => {
                 let records = self.records.entry(id).or_default();
                 let notes = self.notes.get(&id).map_or(&[][..], Vec::as_slice);
                 if !resolve(records, notes, task, (&resolution, now)) {
@@ -122,14 +129,14 @@ impl Tables {
                 self.failing.remove(&id);
                 restart(task, now);
             }
-            (AdminCommand::Undo, State::Parked | State::Error) => {
+            AdminCommand::Undo => {
                 if task.direction == Direction::Forward {
                     task.direction = Direction::Undoing;
                 }
                 self.failing.remove(&id);
                 restart(task, now);
             }
-            (AdminCommand::Resubmit, State::Parked | State::Error) => {
+            AdminCommand::Resubmit => {
                 if task.state == State::Error {
                     task.direction = Direction::Forward;
                 }
@@ -143,7 +150,8 @@ impl Tables {
                 self.failing.remove(&id);
                 restart(task, now);
             }
-            (_, state) => return SignalResult::NotAllowed(state),
+            // Its command was given above.
+            AdminCommand::Signed { .. } => {}
         }
         task.updated_at = now;
         SignalResult::Accepted

@@ -708,7 +708,7 @@ macro_rules! forget_failures {
     };
 }
 
-// A task that no worker ever held (`fence = 0`) has nothing to undo, so it ends at once.
+// $2 of all commands are the states that take them. A task that no worker ever held (`fence = 0`) has nothing to undo, so it ends at once.
 pub(super) const CANCEL: &str = concat!(
     "WITH ",
     forget_failures!("state = 7"),
@@ -726,18 +726,18 @@ pub(super) const CANCEL: &str = concat!(
              updated_at = ",
     now!(),
     "
-         WHERE id = $1 AND state IN (0, 1, 2, 7)
+         WHERE id = $1 AND state = ANY ($2::smallint[])
      )
-     SELECT state, state IN (0, 1, 2, 7) FROM retry_run WHERE id = $1"
+     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
 );
 
 // The fence rises: the worker must not write over the decision of the operator.
 pub(super) const PARK: &str = concat!(
     "WITH steered AS (
-         UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = $2, updated_at = ", now!(), "
-         WHERE id = $1 AND state IN (0, 1, 2)
+         UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = $3, updated_at = ", now!(), "
+         WHERE id = $1 AND state = ANY ($2::smallint[])
      )
-     SELECT state, state IN (0, 1, 2) FROM retry_run WHERE id = $1"
+     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
 );
 
 /// Ends a parked task as it is.
@@ -747,16 +747,16 @@ pub(super) const GIVE_UP: &str = concat!(
     "WITH steered AS (
          UPDATE retry_run SET state = 6, fence = fence + 1, updated_at = ",
     now!(),
-    " WHERE id = $1 AND state = 7
+    " WHERE id = $1 AND state = ANY ($2::smallint[])
      )
-     SELECT state, state = 7 FROM retry_run WHERE id = $1"
+     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
 );
 
 /// Turns a failed or parked task back.
 // The failures of its steps are forgotten: the way back runs other code.
 pub(super) const UNDO: &str = concat!(
     "WITH ",
-    forget_failures!("state IN (4, 7)"),
+    forget_failures!("state = ANY ($2::smallint[])"),
     "), steered AS (
          UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ",
     now!(),
@@ -764,9 +764,9 @@ pub(super) const UNDO: &str = concat!(
     now!(),
     ",
              direction = CASE WHEN direction = 0 THEN 1 ELSE direction END
-         WHERE id = $1 AND state IN (4, 7)
+         WHERE id = $1 AND state = ANY ($2::smallint[])
      )
-     SELECT state, state IN (4, 7) FROM retry_run WHERE id = $1"
+     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
 );
 
 /// Resubmits a task. The step that failed runs again, and no answer of an agent counts for it. Where the store does not know which, it was the
@@ -780,58 +780,58 @@ pub(super) const RESUBMIT: &str = concat!(
                  AND run.state = 4 AND last.ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)))
              AND NOT EXISTS (SELECT 1 FROM retry_step AS done WHERE done.run_id = $1 AND done.seq = step.seq AND done.kind = 1)
      ), calls AS (
-         DELETE FROM retry_call WHERE run_id = (SELECT id FROM retry_run WHERE id = $1 AND state IN (4, 7))
+         DELETE FROM retry_call WHERE run_id = (SELECT id FROM retry_run WHERE id = $1 AND state = ANY ($2::smallint[]))
              AND state = 3
-     ), ", forget_failures!("state IN (4, 7)"), "), steered AS (
+     ), ", forget_failures!("state = ANY ($2::smallint[])"), "), steered AS (
          UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, failed_seq = NULL, wake_at = ", now!(), ", updated_at = ", now!(), ",
              direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
              complete_by = CASE WHEN complete_by > ", now!(), " THEN complete_by END
-         WHERE id = $1 AND state IN (4, 7)
+         WHERE id = $1 AND state = ANY ($2::smallint[])
      )
-     SELECT state, state IN (4, 7) FROM retry_run WHERE id = $1"
+     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
 );
 
 /// Says what became of a step that has begun or failed, where nothing else is known about it, or of which an
-/// operator has said it last: $3 is `not done`, `done` or `undo`. Continues the task, or turns it back.
+/// operator has said it last: $4 is `not done`, `done` or `undo`. Continues the task, or turns it back.
 // `given` lets an operator correct a result that the code could not read, as long as nothing was
 // recorded after it.
 pub(super) const RESOLVE: &str = concat!(
     "WITH run AS (
-         SELECT * FROM retry_run WHERE id = $1 AND state IN (4, 7)
+         SELECT * FROM retry_run WHERE id = $1 AND state = ANY ($2::smallint[])
      ), given AS (
-         SELECT FROM run JOIN retry_step AS step ON run_id = run.id WHERE run.state = 7 AND seq = $2 AND kind = 1
+         SELECT FROM run JOIN retry_step AS step ON run_id = run.id WHERE run.state = 7 AND seq = $3 AND kind = 1
              AND ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)
-             AND EXISTS (SELECT 1 FROM retry_note WHERE run_id = $1 AND retry_note.seq = $2 AND verdict = 'done')
+             AND EXISTS (SELECT 1 FROM retry_note WHERE run_id = $1 AND retry_note.seq = $3 AND verdict = 'done')
      ), open AS (
          SELECT run.fence, step.seq, step.name, args_hash, args FROM run JOIN retry_step AS step ON run_id = run.id
-         WHERE step.seq = $2 AND (EXISTS (SELECT FROM given)
+         WHERE step.seq = $3 AND (EXISTS (SELECT FROM given)
              OR (kind = 0 AND due_at IS NULL AND NOT starts_with(name, 'signal ') OR kind = 2 AND run.state = 4)
-             AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = $1 AND other.seq = $2
+             AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = $1 AND other.seq = $3
                  AND (other.kind IN (1, 3) OR other.kind = 2 AND run.state <> 4)))
          ORDER BY kind LIMIT 1
      ), forgotten AS (
          DELETE FROM retry_step WHERE run_id = $1 AND seq = (SELECT seq FROM open)
-             AND ($3 = 'not done' OR $3 = 'done' AND kind = 2)
+             AND ($4 = 'not done' OR $4 = 'done' AND kind = 2)
      ), done AS (
          INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args)
-         SELECT $1, seq, 1, (SELECT max(ord) + 1 FROM retry_step WHERE run_id = $1), name, 0, $4, ", now!(), ", fence, args_hash, args
-         FROM open WHERE $3 = 'done'
+         SELECT $1, seq, 1, (SELECT max(ord) + 1 FROM retry_step WHERE run_id = $1), name, 0, $5, ", now!(), ", fence, args_hash, args
+         FROM open WHERE $4 = 'done'
          ON CONFLICT (run_id, seq, kind) DO UPDATE SET ord = excluded.ord, result = excluded.result, at = excluded.at, fence = excluded.fence
      ), calls AS (
          DELETE FROM retry_call WHERE run_id = $1 AND seq = (SELECT seq FROM open)
      ), noted AS (
          INSERT INTO retry_note (run_id, seq, verdict, operator, why, at)
-         SELECT $1, seq, $3, $5, $6, ", now!(), " FROM open
+         SELECT $1, seq, $4, $6, $7, ", now!(), " FROM open
      ), failures AS (
          DELETE FROM retry_failure WHERE run_id = $1 AND EXISTS (SELECT 1 FROM open)
      ), steered AS (
          UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ", now!(), ", updated_at = ", now!(), ",
-             failed_seq = CASE WHEN $3 = 'undo' THEN failed_seq END,
-             direction = CASE WHEN $3 = 'undo' THEN greatest(direction, 1::smallint) WHEN state = 4 THEN 0 ELSE direction END,
-             complete_by = CASE WHEN $3 = 'undo' OR complete_by > ", now!(), " THEN complete_by END
+             failed_seq = CASE WHEN $4 = 'undo' THEN failed_seq END,
+             direction = CASE WHEN $4 = 'undo' THEN greatest(direction, 1::smallint) WHEN state = 4 THEN 0 ELSE direction END,
+             complete_by = CASE WHEN $4 = 'undo' OR complete_by > ", now!(), " THEN complete_by END
          WHERE id = $1 AND EXISTS (SELECT 1 FROM open)
      )
-     SELECT state, state IN (4, 7), EXISTS (SELECT 1 FROM open) FROM retry_run WHERE id = $1"
+     SELECT state, state = ANY ($2::smallint[]), EXISTS (SELECT 1 FROM open) FROM retry_run WHERE id = $1"
 );
 
 /// Keeps the operator and the reason of a command, if the state of the task allows it. No step has

@@ -252,15 +252,18 @@ async fn send_claim(
 /// Sends the command of an operator.
 fn give<'a>(live: &'a Live, task: &'a TaskId, command: &'a AdminCommand) -> Sent<'a> {
     Box::pin(async move {
+        let states = command.states().iter().map(|state| state.number());
+        let states: Vec<_> = states.collect();
         match command {
-            AdminCommand::Cancel => live.query(sql::CANCEL, &[&task.0]).await,
-            AdminCommand::Park(why) => live.query(sql::PARK, &[&task.0, why]).await,
-            AdminCommand::Resubmit => live.query(sql::RESUBMIT, &[&task.0]).await,
-            AdminCommand::Undo => live.query(sql::UNDO, &[&task.0]).await,
-            AdminCommand::GiveUp => live.query(sql::GIVE_UP, &[&task.0]).await,
+            AdminCommand::Cancel => live.query(sql::CANCEL, &[&task.0, &states]).await,
+            AdminCommand::Park(why) => live.query(sql::PARK, &[&task.0, &states, why]).await,
+            AdminCommand::Resubmit => live.query(sql::RESUBMIT, &[&task.0, &states]).await,
+            AdminCommand::Undo => live.query(sql::UNDO, &[&task.0, &states]).await,
+            AdminCommand::GiveUp => live.query(sql::GIVE_UP, &[&task.0, &states]).await,
             AdminCommand::Resolve(resolution) => {
-                let values: [&(dyn ToSql + Sync); 6] = [
+                let values: [&(dyn ToSql + Sync); 7] = [
                     &task.0,
+                    &states,
                     &resolution.seq,
                     &resolution.verdict.as_str(),
                     &resolution.verdict.result(),
@@ -270,11 +273,6 @@ fn give<'a>(live: &'a Live, task: &'a TaskId, command: &'a AdminCommand) -> Sent
                 live.query(sql::RESOLVE, &values).await
             }
             AdminCommand::Signed { command, by, why } => {
-                let states: Vec<_> = command
-                    .states()
-                    .iter()
-                    .map(|state| state.number())
-                    .collect();
                 let name = command.as_str();
                 let values: [&(dyn ToSql + Sync); 5] = [&task.0, &name, by, why, &states];
                 // The note first: whether the task takes the command depends on the state before

@@ -77,44 +77,47 @@ pub(super) fn apply_command(
     let execute = |sql: &str, values: &[&dyn rusqlite::ToSql]| {
         connection.prepare_cached(sql)?.execute(values).map(drop)
     };
+    if !command.states().contains(&state) {
+        return Ok(SignalResult::NotAllowed(state));
+    }
     let now = now.as_micros();
-    match (command, state) {
-        (AdminCommand::Cancel, State::Processing) => execute(
+    match command {
+        AdminCommand::Cancel if state == State::Processing => execute(
             "UPDATE retry_run SET cancel_asked = 1, updated_at = ?2 WHERE id = ?1",
             &[&task.0, &now],
         )?,
-        (AdminCommand::Cancel, State::Pending | State::Waiting) => execute(
-            "UPDATE retry_run SET cancel_asked = 1, wake_at = ?2, state = CASE WHEN fence = 0 THEN 6 ELSE 0 END, updated_at = ?2 WHERE id = ?1",
-            &[&task.0, &now],
-        )?,
-        (AdminCommand::Park(why), State::Pending | State::Waiting | State::Processing) => execute(
-            "UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = ?3, updated_at = ?2 WHERE id = ?1",
-            &[&task.0, &now, why],
-        )?,
-        (AdminCommand::Cancel, State::Parked) => {
+        AdminCommand::Cancel if state == State::Parked => {
             execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
             execute(
                 "UPDATE retry_run SET cancel_asked = 1, state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2 WHERE id = ?1",
                 &[&task.0, &now],
             )?;
         }
+        AdminCommand::Cancel => execute(
+            "UPDATE retry_run SET cancel_asked = 1, wake_at = ?2, state = CASE WHEN fence = 0 THEN 6 ELSE 0 END, updated_at = ?2 WHERE id = ?1",
+            &[&task.0, &now],
+        )?,
+        AdminCommand::Park(why) => execute(
+            "UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = ?3, updated_at = ?2 WHERE id = ?1",
+            &[&task.0, &now, why],
+        )?,
         // As cancelled: a task in an error could be resubmitted, and would run forward although a
         // part of it may be undone.
-        (AdminCommand::GiveUp, State::Parked) => execute(
+        AdminCommand::GiveUp => execute(
             "UPDATE retry_run SET state = 6, fence = fence + 1, updated_at = ?2 WHERE id = ?1",
             &[&task.0, &now],
         )?,
-        (AdminCommand::Resolve(resolution), State::Parked | State::Error) => {
+        AdminCommand::Resolve(resolution) => {
             let has_failed = state == State::Error;
             if !resolve(connection, task, resolution, has_failed, now)? {
                 return Ok(SignalResult::UnknownStep);
             }
         }
-        (AdminCommand::Undo, State::Parked | State::Error) => {
+        AdminCommand::Undo => {
             execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
             execute(UNDO, &[&task.0, &now])?;
         }
-        (AdminCommand::Resubmit, State::Parked | State::Error) => {
+        AdminCommand::Resubmit => {
             // The step that failed runs again. Where the store does not know which, it was the
             // last one, or none.
             execute(
@@ -128,7 +131,8 @@ pub(super) fn apply_command(
             execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
             execute(CONTINUE, &[&task.0, &now])?;
         }
-        (_, state) => return Ok(SignalResult::NotAllowed(state)),
+        // Its command was given above.
+        AdminCommand::Signed { .. } => {}
     }
     Ok(SignalResult::Accepted)
 }
