@@ -1,6 +1,6 @@
 //! The keys of one policy or operation -> a layer.
 
-use figment::value::{Tag, Value};
+use figment::value::{Dict, Tag, Value};
 
 use super::budget::{Settings, Written};
 use super::reader::{Reader, written};
@@ -9,6 +9,9 @@ use super::{ENABLED, POLICY, variable};
 use reattempt_policy::written::{self as parse, CODE};
 use retry_runtime::rules::{Key, Keys, Kind, RuleId};
 use retry_runtime::{KeyValue, Policy};
+
+/// How other files say that one table has the keys of another.
+const INHERITS: &[&str] = &["based_on", "extends", "inherit", "inherits", "parent"];
 
 /// A layer, and what the rules and messages need to know of it.
 pub(super) struct Draft {
@@ -52,6 +55,9 @@ impl Reader<'_> {
                 Value::Dict(..) if is_strange(word) => {
                     (RuleId::R15, self.table_in_table(word, value))
                 }
+                Value::Dict(_, table) if !CODE.contains(&word) && has_keys(table) => {
+                    (RuleId::R15, self.keys_in_table(word))
+                }
                 _ => unknown(word, as_code(value).as_deref(), more),
             };
             return self.fault(value.tag(), rule, message);
@@ -63,6 +69,13 @@ impl Reader<'_> {
             }
             None => draft.wrong = draft.wrong.with(key),
         }
+    }
+
+    /// What to say about a table of keys inside of a policy.
+    fn keys_in_table(&self, word: &str) -> String {
+        let above = self.path.len().saturating_sub(1);
+        let path = span::shown(self.path.get(..above).unwrap_or_default());
+        format!("unknown key `{word}`, a table; the keys stand without it, below `[{path}]`")
     }
 
     /// What to say about a table where a key belongs: a name with dots, without quotes.
@@ -105,6 +118,11 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a table has nothing but keys of a policy.
+fn has_keys(table: &Dict) -> bool {
+    !table.is_empty() && table.keys().all(|it| Key::from_name(it).is_some())
+}
+
 /// Whether a word looks like no key at all.
 fn is_strange(word: &str) -> bool {
     let ours = Key::ALL.map(Key::as_str);
@@ -132,6 +150,14 @@ fn unknown(word: &str, value: Option<&str>, more: &[&str]) -> (RuleId, String) {
             RuleId::X15,
             format!(
                 "a policy is made of keys, not of another policy; drop `policy`, which stands below {operation}"
+            ),
+        );
+    }
+    if INHERITS.contains(&word) {
+        return (
+            RuleId::X15,
+            format!(
+                "a policy has no policy above it; drop `{word}` and write the keys that differ from the defaults"
             ),
         );
     }

@@ -112,6 +112,7 @@ impl ErrorTypes for () {
     label = "`Classify` is not implemented for `{Self}`",
     note = "for your own error type: `#[derive(reattempt::Classify)]`, and `core::error::Error`",
     note = "for an error of aws, bb8, deadpool, diesel, hyper, lettre, mysql-async, object-store, redis, reqwest, sqlx, tokio-postgres, tonic or ureq: enable the feature named after the library; older or newer releases have a number, such as `reqwest012` or `sqlx09`; for `std::io::Error` it is `std`",
+    note = "`anyhow::Error`, `eyre::Report` and boxed errors hold what is asked: name what may be inside, such as `std::io::Error`",
     note = "for any other type: `on = |error| ...` may look for it with `downcast_ref`",
     note = "rule S4: https://reattempt.github.io/reattempt/errors.html#s4"
 )]

@@ -57,6 +57,7 @@ mod failure;
 #[cfg(feature = "http")]
 pub mod http;
 mod key;
+mod misnamed;
 #[doc(hidden)]
 pub mod name;
 #[cfg(feature = "std")]

@@ -7,7 +7,7 @@ use core::task::Poll;
 /// What an attempt without a type ends with, from which `?` leaves.
 #[diagnostic::on_unimplemented(
     message = "an attempt that fails by `?` returns a `Result`, and this one ends with a plain value, of type `{Self}`",
-    label = "write `Ok(...)` around it",
+    label = "write `Ok(...)` around it, or `Some(...)` behind the `?` of an `Option`",
     note = "rule S1: https://reattempt.github.io/reattempt/errors.html#s1"
 )]
 pub trait EndsAttempt {

@@ -1,6 +1,9 @@
-//! How methods are made that people look for and that do not exist.
+//! How methods and variants are made that people look for and that do not exist.
 
-/// Makes methods of a type that cannot be called: a reason, its message, its label, the names.
+use crate::Backoff;
+
+/// Makes methods of a type that cannot be called: a reason, its message, its label, the names. `[fn u32; impl ..]` makes
+/// those without an argument, and `[const Backoff = Backoff::Exp]` what is written as a variant.
 ///
 /// The bound has a lifetime: without a variable it would be an error here. It is on the type, so that the message points at
 /// the name. Of a type without parameters it is on the `impl`: then the compiler looks at no argument, takes the answer for any
@@ -8,6 +11,43 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __misnamed {
+    (@row [const $owner:ident = $value:path] $reason:ident $message:literal $label:literal [$($name:ident)+]) => {
+        #[diagnostic::on_unimplemented(
+            message = $message,
+            label = $label,
+            note = "rule R15: https://reattempt.github.io/reattempt/errors.html#r15"
+        )]
+        pub trait $reason<'a> {}
+
+        #[allow(non_upper_case_globals, reason = "a variant is written so")]
+        impl $owner
+        where
+            for<'a> Self: $reason<'a>,
+        { $(
+            #[doc(hidden)]
+            pub const $name: Self = $value;
+        )+ }
+    };
+    (@row [fn $answer:ty; impl $($owner:tt)+] $reason:ident $message:literal $label:literal [$($name:ident)+]) => {
+        #[diagnostic::on_unimplemented(
+            message = $message,
+            label = $label,
+            note = "rule R15: https://reattempt.github.io/reattempt/errors.html#r15"
+        )]
+        pub trait $reason {
+            fn answer<T>(&self) -> T;
+        }
+
+        impl $($owner)+ { $(
+            #[doc(hidden)]
+            pub fn $name(&self) -> $answer
+            where
+                for<'a> &'a Self: $reason,
+            {
+                $reason::answer(&self)
+            }
+        )+ }
+    };
     (@row [impl $($owner:tt)+] $reason:ident $message:literal $label:literal [$($name:ident)+]) => {
         #[diagnostic::on_unimplemented(
             message = $message,
@@ -92,8 +132,8 @@ macro_rules! __misnamed_of_policy {
         [delays durations];
     CalledOn "`on` says which errors a policy retries" "write `.on(|error: &E| ...)`" [retry_if retry_on retry_when should_retry
         when];
-    CalledRun "`run` runs a closure under a policy, and `run_async` an async one" "write `.run(..)` or `.run_async(..)`" [call
-        call_async execute execute_async retry retry_async spawn];
+    CalledRun "`run` runs a closure under a policy, and `run_async` an async one" "write `.run(..)` or `.run_async(..)`" [attempt
+        call call_async execute execute_async retry retry_async spawn];
     OfRunner "this is a method of a runner, not of a policy"
         "write it where the policy is used: behind `.runner()` or `.on(|error: &E| ...)`, or as a key of an attribute" [breaker
         bulkhead detail history name on_retry strategy throttle timer try_run try_run_async];
@@ -141,4 +181,13 @@ macro_rules! __misnamed_of_runner {
         with_sleep];
         }
     };
+}
+
+__misnamed! {
+    [const Backoff = Backoff::Exp]
+    CalledExp "exponential delays are called `Exp` here, and are the default" "write `Backoff::Exp`" [Expo Exponential
+        ExponentialBackoff ExponentialJitter];
+    CalledFixed "equal delays are called `Fixed` here" "write `Backoff::Fixed`, whose delay is the key `base`" [Constant
+        ConstantBackoff FixedDelay FixedInterval];
+    CalledNone "a backoff without delays is called `None` here" "write `Backoff::None`" [Immediate NoDelay Off Zero];
 }

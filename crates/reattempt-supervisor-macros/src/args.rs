@@ -329,11 +329,56 @@ fn known_keys(
     good
 }
 
+/// What engines of workflows call a key of a step, and what it is called here.
+const OF_STEPS: &[(&str, &str)] = &[
+    ("compensate", "undo"),
+    ("compensate_with", "undo"),
+    ("compensation", "undo"),
+    ("on_rollback", "undo"),
+    ("revert", "undo"),
+    ("rollback", "undo"),
+    ("idempotency_key", "key"),
+    ("task_queue", "queue"),
+    ("retry_policy", "retry"),
+];
+
+/// The same of workflows.
+const OF_WORKFLOWS: &[(&str, &str)] = &[
+    ("deadline", "complete_by"),
+    ("execution_timeout", "complete_by"),
+    ("timeout", "complete_by"),
+    ("max", "max_failures"),
+    ("max_attempts", "max_failures"),
+    ("max_retries", "max_failures"),
+    ("retries", "max_failures"),
+];
+
+/// What a task has, and not its workflow.
+const OF_TASKS: &[(&str, &str)] = &[
+    ("id", "key"),
+    ("key", "key"),
+    ("lane", "lane"),
+    ("priority", "priority"),
+    ("queue", "queue"),
+    ("task_queue", "queue"),
+    ("workflow_id", "key"),
+];
+
 /// Returns the message for a key that is not in the list.
 fn unknown(word: &str, known: &[&str]) -> String {
     let is_of_retries = keys::is_one_of(word, keys::KEYS);
     let all = keys::listed(known);
-    if keys::is_one_of("retry", known) {
+    let is_of_steps = keys::is_one_of("retry", known);
+    let ours = |words: &'static [(&str, &str)]| words.iter().find(|(theirs, _)| *theirs == word);
+    if let Some((_, ours)) = ours(if is_of_steps { OF_STEPS } else { OF_WORKFLOWS }) {
+        return format!("unknown key `{word}`; it is called `{ours}` here");
+    }
+    if let Some((_, ours)) = ours(OF_TASKS).filter(|_| !is_of_steps) {
+        return format!(
+            "`{word}` is a setting of each task, not of its workflow; write `.{ours}(...)` where the task is submitted"
+        );
+    }
+    if is_of_steps {
         if is_of_retries {
             return format!("`{word}` is a key of the retries; move it into `retry(...)`");
         }
@@ -346,7 +391,7 @@ fn unknown(word: &str, known: &[&str]) -> String {
     if is_of_retries
         || matches!(
             word,
-            "retry" | "undo" | "undo_unknown" | "transaction" | "args" | "key" | "queue"
+            "retry" | "undo" | "undo_unknown" | "transaction" | "args"
         )
     {
         return format!(

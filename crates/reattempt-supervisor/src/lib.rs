@@ -39,6 +39,7 @@ mod facts;
 mod generations;
 mod identity;
 mod local;
+mod not_awaited;
 mod operator;
 #[cfg(feature = "page")]
 pub mod page;

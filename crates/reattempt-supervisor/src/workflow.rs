@@ -54,10 +54,16 @@ pub trait Workflow: Send + 'static {
 }
 
 /// The function of a workflow with arguments of these types; it returns a [`Submission`].
+#[diagnostic::on_unimplemented(
+    message = "`register` takes the function of a workflow itself, and `{Self}` is something else; write `.register(order)` for `#[workflow] async fn order(..)`",
+    label = "expected a function with `#[workflow]`, without its arguments",
+    note = "rule type: https://reattempt.github.io/reattempt/errors.html#type"
+)]
 pub trait WorkflowFn<W, Arguments> {}
 
 macro_rules! workflow_fn {
     ($($argument:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl<Function, W, $($argument),*> WorkflowFn<W, ($($argument,)*)> for Function
         where
             Function: Fn($($argument),*) -> Submission<W>,

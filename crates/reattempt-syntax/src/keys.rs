@@ -26,6 +26,12 @@ const ALWAYS: &str = "`on(_)` retries after any error, and `max = \"unlimited\"`
 /// A ready policy.
 const PRESET: &str = "a ready policy is the value of a key; write `policy = reattempt::Policy::interactive()`, or `background()`";
 
+/// A list of delays.
+const DELAYS: &str = "the delays follow `base`, `factor` and `cap`, or a function of the number of the retry; write `backoff = |retry| ...`";
+
+/// Hooks around each attempt.
+const AROUND: &str = "what is done at each attempt stands in the body; `before_retry = |retry| ...` is called in front of a retry";
+
 /// Words of other libraries that are no key by another name, and what to do.
 const NO_KEY: &[(&str, &str)] = &[
     (
@@ -44,6 +50,15 @@ const NO_KEY: &[(&str, &str)] = &[
     ("without_retry", NEVER),
     ("without_retries", NEVER),
     ("always", ALWAYS),
+    ("delays", DELAYS),
+    ("intervals", DELAYS),
+    ("schedule", DELAYS),
+    ("sleep_durations", DELAYS),
+    ("wait_chain", DELAYS),
+    ("before", AROUND),
+    ("before_attempt", AROUND),
+    ("after_attempt", AROUND),
+    ("on_attempt", AROUND),
     ("preset", PRESET),
     ("interactive", PRESET),
     (

@@ -30,6 +30,8 @@ functions! {
     [detail = "get {id}"]
     [detail = "get {id:?} of {self.host}"]
     [name = "get.{id}"]
+    [budget = "SHARED"]
+    [breaker = "limits::SHOP"]
 }
 
 #[retry({"max": 3, "base": "1s"})]

@@ -32,6 +32,8 @@ functions! {
     [value = { std::io::Error }]
     [log = "warn"]
     [inspect_err = |error| eprintln!("{error}")]
+    [delays = ["100ms", "2s"]]
+    [before = |attempt| println!("{attempt}")]
 }
 
 fn main() {}

@@ -19,4 +19,8 @@ async fn later() -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+fn option() -> Option<String> {
+    retry_block!(max = 3, { std::fs::read_to_string("x").ok()? })
+}
+
 fn main() {}

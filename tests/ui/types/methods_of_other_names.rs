@@ -24,6 +24,7 @@ fn main() {
     let _ = RETRIES.max_elapsed_time(Duration::from_secs(30));
     let _ = RETRIES.when(is_busy).run(fetch);
     let _ = RETRIES.retry(fetch);
+    let _ = RETRIES.attempt(fetch);
     let _ = RETRIES.try_run(fetch).map_err(|error| error.attempts());
     let _ = RETRIES.try_run_async(async || fetch());
     let _ = RETRIES.on_retry(|retry| eprintln!("{retry}")).run(fetch);

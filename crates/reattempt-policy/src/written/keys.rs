@@ -437,7 +437,11 @@ fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
 /// `base` and `ms` of `base_ms`, of `delay_ms` and of `delayMs`.
 fn with_unit(word: &str) -> Option<(&'static str, &'static str)> {
     let plain_word = plain(word);
-    UNITS.iter().find_map(|(ending, unit)| {
+    // `delays` are several.
+    let mut units = UNITS
+        .iter()
+        .filter(|(ending, _)| *ending != "_s" || word.ends_with("_s"));
+    units.find_map(|(ending, unit)| {
         let key = plain_word.strip_suffix(&*plain(ending))?;
         let ours = Key::ALL
             .iter()
@@ -516,6 +520,8 @@ mod tests {
             ("base_ms", "500", Some("write `base = \"500ms\"`")),
             ("maxDelayMs", "500", Some("write `cap = \"500ms\"`")),
             ("timeout_secs", "1.5", Some("write `timeout = \"1.5s\"`")),
+            ("delay_s", "2", Some("write `base = \"2s\"`")),
+            ("deadlines", "2", None),
             ("colour", "3", None),
         ] {
             let said = unknown(word, Some(value), KEYS);

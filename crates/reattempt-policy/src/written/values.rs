@@ -283,7 +283,8 @@ pub fn is_foreign_shape(word: &str) -> bool {
 }
 
 impl Word for Backoff {
-    const EXAMPLE: &'static str = "a kind of backoff; write `backoff = \"exp\"`";
+    const EXAMPLE: &'static str =
+        "a kind of backoff, whose numbers are keys beside it; write `backoff = \"exp\"`";
 
     fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         Some(named(text, SHAPES).ok_or_else(|| {

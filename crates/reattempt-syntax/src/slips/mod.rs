@@ -275,7 +275,9 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
         "map_err" if is_conversion(value) => Some(
             "`map_err` has to name the error of an attempt, which a conversion leaves open; write `map_err = |error: reattempt::RetryError<E>| error.into()`, with that error for `E`, and implement `From<reattempt::RetryError<E>>`".to_owned(),
         ),
-        "budget" => table(value),
+        "budget" | "breaker" | "bulkhead" | "throttle" => {
+            texts::of_a_static(key, value).or_else(|| table(value).filter(|_| key == "budget"))
+        }
         "fallback" if hooks::quoted(value).is_some() => {
             let function = hooks::quoted(value)?;
             Some(format!("`fallback` takes a function; write `fallback = {function}`, or `fallback = |_| {said}` where this text is the answer"))

@@ -1,6 +1,6 @@
 //! Texts that name a call, and what people expect of braces in them.
 
-use syn::{Expr, ExprLit, Ident, Lit};
+use syn::{Expr, ExprLit, Ident, Lit, Path};
 
 /// What is said of a name that is another one for each call.
 const SAME: &str = "a name is the same for all calls; write a text, `name = \"orders.send\"`, and what differs from call to call as `detail = ...`";
@@ -37,6 +37,22 @@ pub(super) fn name(value: &Expr, said: &str) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// `budget = "SHARED"`.
+pub(super) fn of_a_static(key: &str, value: &Expr) -> Option<String> {
+    let Expr::Lit(ExprLit {
+        lit: Lit::Str(text),
+        ..
+    }) = value
+    else {
+        return None;
+    };
+    let path = text.value();
+    let last = path.rsplit("::").next()?;
+    let is_static = syn::parse_str::<Path>(&path).is_ok() && !last.contains(char::is_lowercase);
+    (is_static && path != "NONE")
+        .then(|| format!("a `static` has no quotes; write `{key} = &{path}`"))
 }
 
 /// `detail = "get {id}"`.

@@ -10,3 +10,8 @@ reattempt_policy::__misnamed! {
     OnOfPolicy "a layer looks at the whole answer, an error or a value" "write `.on_answer(|answer: &Result<_, E>| ...)`" [on
         on_error retry_if when];
 }
+
+reattempt_policy::__misnamed! {
+    [fn Self; impl<J, C, O, T, L> RetryLayer<J, C, O, T, L>]
+    CalledBuilt "a layer is its own builder" "drop `.build()`" [build];
+}

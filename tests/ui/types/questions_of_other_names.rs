@@ -1,0 +1,39 @@
+use std::io;
+use std::time::Duration;
+
+use reattempt::retry;
+
+#[retry(on_retry = |retry| println!("{}", retry.number()))]
+fn number() -> io::Result<u32> {
+    Ok(1)
+}
+
+#[retry(before_retry = async |retry| println!("{:?}", retry.next_delay()))]
+async fn delay() -> io::Result<u32> {
+    Ok(1)
+}
+
+#[retry(on_retry = |retry| if let Some(error) = retry.last_error() { println!("{error}") })]
+fn error() -> io::Result<u32> {
+    Ok(1)
+}
+
+#[retry(on_retry = |retry| assert!(retry.elapsed() > Duration::from_secs(1)))]
+fn elapsed() -> io::Result<u32> {
+    Ok(1)
+}
+
+#[retry(context = attempt)]
+fn attempt() -> io::Result<u32> {
+    Ok(attempt.attempt() + 1)
+}
+
+#[retry(context = attempt)]
+fn last_error() -> io::Result<u32> {
+    println!("{:?}", attempt.error());
+    Ok(1)
+}
+
+fn main() {
+    let _ = (number(), delay(), error(), elapsed(), attempt(), last_error());
+}
