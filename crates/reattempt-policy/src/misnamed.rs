@@ -1,9 +1,9 @@
 //! How methods and variants are made that people look for and that do not exist.
 
-use crate::Backoff;
+use crate::{Backoff, Jitter};
 
-/// Makes methods of a type that cannot be called: a reason, its message, its label, the names. `[fn u32; impl ..]` makes
-/// those without an argument, and `[const Backoff = Backoff::Exp]` what is written as a variant.
+/// Makes methods of a type that cannot be called: a reason, its message, its label, the names. `[fn(); impl ..]` makes
+/// those without an argument, whose answer is of any type, and `[const Backoff = Backoff::Exp]` what is written as a variant.
 ///
 /// The bound has a lifetime: without a variable it would be an error here. It is on the type, so that the message points at
 /// the name. Of a type without parameters it is on the `impl`: then the compiler looks at no argument, takes the answer for any
@@ -28,43 +28,28 @@ macro_rules! __misnamed {
             pub const $name: Self = $value;
         )+ }
     };
-    (@row [fn $answer:ty; impl $($owner:tt)+] $reason:ident $message:literal $label:literal [$($name:ident)+]) => {
+    (@row [fn $argument:tt; impl $($owner:tt)+] $reason:ident $message:literal $label:literal [$($name:ident)+]) => {
         #[diagnostic::on_unimplemented(
             message = $message,
             label = $label,
             note = "rule R15: https://reattempt.github.io/reattempt/errors.html#r15"
         )]
         pub trait $reason {
-            fn answer<T>(&self) -> T;
+            fn answer<Any>(self) -> Any;
         }
 
-        impl $($owner)+ { $(
-            #[doc(hidden)]
-            pub fn $name(&self) -> $answer
-            where
-                for<'a> &'a Self: $reason,
-            {
-                $reason::answer(&self)
-            }
-        )+ }
+        impl $($owner)+ {
+            $($crate::__misnamed! { @method $name $argument $reason })+
+        }
     };
-    (@row [impl $($owner:tt)+] $reason:ident $message:literal $label:literal [$($name:ident)+]) => {
-        #[diagnostic::on_unimplemented(
-            message = $message,
-            label = $label,
-            note = "rule R15: https://reattempt.github.io/reattempt/errors.html#r15"
-        )]
-        pub trait $reason {}
-
-        impl $($owner)+ { $(
-            #[doc(hidden)]
-            pub fn $name<V>(self, _: V) -> Self
-            where
-                for<'a> &'a Self: $reason,
-            {
-                self
-            }
-        )+ }
+    (@method $name:ident ($($argument:ident)?) $reason:ident) => {
+        #[doc(hidden)]
+        pub fn $name<$($argument,)? Any>(&self $(, _: $argument)?) -> Any
+        where
+            for<'a> &'a Self: $reason,
+        {
+            self.answer()
+        }
     };
     (@row [$owner:ty] $reason:ident $message:literal $label:literal [$($name:ident)+]) => {
         #[diagnostic::on_unimplemented(
@@ -158,7 +143,7 @@ macro_rules! __misnamed_of_policy {
 macro_rules! __misnamed_of_runner {
     ($($owner:tt)+) => {
         $crate::__misnamed! {
-            [impl $($owner)+]
+            [fn(V); impl $($owner)+]
     OfPolicy "this is a key of the policy, and a runner does not change its policy"
         "write it in front of `.on(..)` or `.runner()`" [backoff base cap deadline factor fast_first first idempotent jitter max
         max_retry_after nested priority reset_after telemetry throttled_base timeout];
@@ -190,4 +175,14 @@ __misnamed! {
     CalledFixed "equal delays are called `Fixed` here" "write `Backoff::Fixed`, whose delay is the key `base`" [Constant
         ConstantBackoff FixedDelay FixedInterval];
     CalledNone "a backoff without delays is called `None` here" "write `Backoff::None`" [Immediate NoDelay Off Zero];
+}
+
+__misnamed! {
+    [const Jitter = Jitter::Full]
+    CalledFull "a jitter from 0 to the whole delay is called `Full` here, and is the default" "write `Jitter::Full`" [Enabled On
+        Random Uniform];
+    CalledEqual "a jitter of half the delay is called `Equal` here" "write `Jitter::Equal`" [Half];
+    CalledRatio "a jitter of a share is called `Ratio` here" "write `Jitter::Ratio(0.2)`" [Factor Percent Proportional];
+    CalledNoJitter "a delay without jitter has the jitter `None`" "write `Jitter::None`" [Disabled Off Zero];
+    CalledDecorrelated "decorrelated jitter is a backoff here" "write `.backoff(reattempt::Backoff::Decorrelated)`" [Decorrelated];
 }

@@ -39,7 +39,7 @@ mod facts;
 mod generations;
 mod identity;
 mod local;
-mod not_awaited;
+mod misnamed;
 mod operator;
 #[cfg(feature = "page")]
 pub mod page;

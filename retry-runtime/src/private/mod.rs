@@ -79,6 +79,7 @@ pub use reattempt_core::name::{CodeName, Name};
 pub use reattempt_core::tail::{End, EndOf, EndsAttempt, EndsFallback};
 #[cfg(feature = "std")]
 pub use reattempt_overload::budget::RefundBudget as DefaultBudget;
+pub use reattempt_policy::__misnamed;
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};

@@ -83,6 +83,7 @@ functions! {
     [on(_), retry_after = Duration::from_secs(5)]
     [on(_), retry_after = Duration::SECOND]
     [on(_), map_err = Into::into]
+    [on(_), map_err = anyhow::Error::from]
     [on(_), map_err = |error: RetryError<Fault>, attempt| error]
     [on(_), clone("order")]
     [on(_), clone(mut order)]

@@ -1,7 +1,7 @@
 use std::io;
 use std::time::Duration;
 
-use reattempt::retry;
+use reattempt::{RetryError, retry};
 
 #[retry(on_retry = |retry| println!("{}", retry.number()))]
 fn number() -> io::Result<u32> {
@@ -34,6 +34,10 @@ fn last_error() -> io::Result<u32> {
     Ok(1)
 }
 
+fn late(error: RetryError<io::Error>) -> io::Result<u32> {
+    if error.timed_out() || error.count() > 3 { Ok(1) } else { Err(error.into_inner()) }
+}
+
 fn main() {
-    let _ = (number(), delay(), error(), elapsed(), attempt(), last_error());
+    let _ = (number(), delay(), error(), elapsed(), attempt(), last_error(), late);
 }

@@ -27,6 +27,7 @@ use lists::listed;
 pub use values::test_of_status;
 
 use crate::diagnostics::{Diagnostic, Place};
+use crate::keys::is_one_of;
 use crate::tokens::{is_camel_case, names_errors, written};
 
 /// Keys that take a function.
@@ -273,7 +274,7 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
             .then(|| "`self` is that of the method; write `context = attempt`".to_owned()),
         "backoff" => shape(value),
         "map_err" if is_conversion(value) => Some(
-            "`map_err` has to name the error of an attempt, which a conversion leaves open; write `map_err = |error: reattempt::RetryError<E>| error.into()`, with that error for `E`, and implement `From<reattempt::RetryError<E>>`".to_owned(),
+            "`map_err` has to name the error of an attempt, which a conversion leaves open; write `map_err = |error: reattempt::RetryError<E>| error.into()`, with that error for `E`, and implement `From<reattempt::RetryError<E>>` where the answer is of your own type".to_owned(),
         ),
         "budget" | "breaker" | "bulkhead" | "throttle" => {
             texts::of_a_static(key, value).or_else(|| table(value).filter(|_| key == "budget"))
@@ -379,7 +380,11 @@ fn is_conversion(value: &Expr) -> bool {
         .iter()
         .map(|it| it.ident.to_string())
         .collect();
-    matches!(&*words, [.., of, by] if (of == "Into" && by == "into") || (of == "From" && by == "from"))
+    // An own error takes one type, and these take any.
+    let takes_any = words
+        .first()
+        .is_some_and(|it| is_one_of(it, &["anyhow", "eyre", "color_eyre"]));
+    matches!(&*words, [.., of, by] if (of == "Into" && by == "into") || (by == "from" && (of == "From" || takes_any)))
 }
 
 /// `Duration::from_secs(5)`.

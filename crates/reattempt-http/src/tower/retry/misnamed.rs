@@ -3,7 +3,7 @@
 use super::RetryLayer;
 
 reattempt_policy::__misnamed! {
-    [impl<J, C, O, T> RetryLayer<J, C, O, T>]
+    [fn(V); impl<J, C, O, T> RetryLayer<J, C, O, T>]
     OfPolicy "this is a key of the policy, and a layer does not change its policy"
         "write it in the policy, `Policy::new()...`, in front of the layer" [backoff base cap deadline factor fast_first first
         idempotent jitter max max_attempts max_retries max_retry_after nested priority retries throttled_base timeout];
@@ -12,6 +12,6 @@ reattempt_policy::__misnamed! {
 }
 
 reattempt_policy::__misnamed! {
-    [fn Self; impl<J, C, O, T, L> RetryLayer<J, C, O, T, L>]
+    [fn(); impl<J, C, O, T, L> RetryLayer<J, C, O, T, L>]
     CalledBuilt "a layer is its own builder" "drop `.build()`" [build];
 }
