@@ -1,7 +1,5 @@
 //! What the body and the hooks of a retried operation see.
 
-mod misnamed;
-
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
