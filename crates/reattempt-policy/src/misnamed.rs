@@ -88,6 +88,9 @@ macro_rules! __misnamed_of_policy {
     CalledBase "a policy has the key `base` for this" "write `.base(..)`" [base_delay fixed_delay initial_backoff initial_delay
         initial_interval interval min_backoff min_delay wait with_base with_base_delay with_delay with_initial_interval
         with_interval with_min_delay];
+    CalledDuration "the unit stands in the value, a `std::time::Duration`"
+        "write `.base(std::time::Duration::from_millis(..))`, and so of the other keys" [base_ms cap_ms deadline_ms deadline_secs
+        delay_ms initial_delay_ms max_delay_ms min_delay_ms timeout_ms timeout_secs];
     CalledCap "a policy has the key `cap` for this" "write `.cap(..)`" [max_backoff max_delay max_interval max_wait with_cap
         with_max_delay with_max_interval];
     CalledFactor "a policy has the key `factor` for this" "write `.factor(..)`" [backoff_factor exponential_base multiplier

@@ -24,6 +24,7 @@ fn fetch() -> io::Result<u32> {
 
 fn main() {
     let _ = Policy::builder().max(3).build();
+    let _ = Policy::new().base_ms(100);
     let _ = Policy::new().with_max(5).with_max_delay(Duration::from_secs(5));
     let _ = Policy::new().retry_if(fetch, |error| error.is_busy());
     let _ = Policy::new().until(|value| value.is_power_of_two()).run(fetch);
