@@ -5,6 +5,10 @@ use syn::{Expr, ExprMethodCall};
 use super::keys::{Keys, duration, float, integer, millis, named_duration, without_key};
 use crate::code::written;
 
+/// How a policy differs whose delays grow for ever.
+const UNBOUNDED: &str =
+    "the delays of the library have no maximum; here it is 20 s, and `cap` sets another";
+
 /// Whose builder it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Library {
@@ -35,6 +39,10 @@ pub(super) fn keys(library: Library, expr: &Expr, named: &Named<'_>) -> Keys {
         ));
     }
     keys.accept();
+    let is_bounded = keys.cap.is_some() || matches!(keys.backoff, Some("fixed" | "none"));
+    if keys.base.is_some() && !is_bounded {
+        keys.differs.push(UNBOUNDED.to_owned());
+    }
     keys
 }
 

@@ -406,6 +406,11 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         let mut rest = block.stmts.as_slice();
         while let Some((statement, behind)) = rest.split_first() {
             if matches!(statement, Stmt::Expr(it, _) if is_loop(it)) {
+                // A loop tries for itself.
+                let next = behind
+                    .iter()
+                    .position(|it| matches!(it, Stmt::Expr(it, _) if is_loop(it)));
+                let behind = next.and_then(|it| behind.get(..it)).unwrap_or(behind);
                 self.behind = loops::calls(behind).1;
             }
             self.visit_stmt(statement);

@@ -109,6 +109,8 @@ fn backon<'a>(outermost: &'a ExprMethodCall, around: &Around<'_>) -> Option<Site
             ("notify", Some(notify)) => others.push(notification(notify, None, around.source)),
             ("call", _) => is_async = false,
             ("context", Some(given)) => context = Some(given),
+            // So does a block that is not `async`.
+            ("sleep", Some(sleep)) if written(sleep) == "std::thread::sleep" => {}
             ("sleep", Some(sleep)) => keys.unknown.push(format!(
                 "`.sleep({})` is the key `timer` here; without it the feature `tokio` or `smol` of the library sleeps",
                 written(sleep)

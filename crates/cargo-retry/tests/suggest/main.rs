@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod arms;
+mod asked;
 mod ends;
 mod kept;
 mod others;

@@ -74,6 +74,7 @@ impl<'a> Condition<'a> {
         };
         let mut all = Vec::new();
         parts(condition, false, join, &mut all);
+        let is_one_of_several = all.len() > 1;
         let (mut found, mut limits, mut time, mut uncounted) = (Vec::new(), 0_usize, None, None);
         for (part, is_not) in all {
             if !names(part).is_disjoint(errors) {
@@ -81,7 +82,7 @@ impl<'a> Condition<'a> {
             } else if let Some(limit) = elapsed(part, &counters.times) {
                 limits = limits.saturating_add(1);
                 time = time.or(Some(limit));
-            } else if is_count(part, counters) {
+            } else if is_count(part, counters) || (is_one_of_several && asks_next(part)) {
                 limits = limits.saturating_add(1);
             } else {
                 uncounted = uncounted.or_else(|| counts_elsewhere(part).then_some(part));
@@ -296,6 +297,11 @@ fn counts_elsewhere(part: &Expr) -> bool {
         && [&it.left, &it.right]
             .into_iter()
             .any(|side| is_name(side) && has_word(&written(side), COUNTS))
+}
+
+/// `let Some(delay) = delays.next()`.
+fn asks_next(part: &Expr) -> bool {
+    matches!(part, Expr::Let(it) if is_sequence(&it.expr))
 }
 
 /// `delays.next()`.

@@ -18,8 +18,13 @@ pub(super) fn leaves(block: &Block) -> bool {
     Exit::of_block(block).leaves
 }
 
-pub(super) fn exits(expr: &Expr) -> bool {
-    Exit::of(expr).leaves
+/// Whether a way through it leaves the loop with something that is no error.
+pub(super) fn succeeds(expr: &Expr) -> bool {
+    Exit::of(expr).succeeds
+}
+
+pub(super) fn block_succeeds(block: &Block) -> bool {
+    Exit::of_block(block).succeeds
 }
 
 /// Whether a way through it begins the next turn by `continue`.
@@ -50,6 +55,26 @@ pub(super) fn is_error(expr: &Expr) -> bool {
     matches!(expr, Expr::Call(it) if written(&it.func) == "Err")
 }
 
+/// The same on each way through it.
+fn gives_error(expr: &Expr) -> bool {
+    let of_block = |it: &Block| match it.stmts.last() {
+        Some(syn::Stmt::Expr(it, None)) => gives_error(it),
+        _ => false,
+    };
+    match expr {
+        Expr::Paren(it) => gives_error(&it.expr),
+        Expr::Try(it) => gives_error(&it.expr),
+        Expr::MethodCall(it) => gives_error(&it.receiver),
+        Expr::Block(it) => of_block(&it.block),
+        Expr::If(it) => {
+            let other = it.else_branch.as_ref();
+            of_block(&it.then_branch) && other.is_some_and(|(_, it)| gives_error(it))
+        }
+        Expr::Match(it) => it.arms.iter().all(|arm| gives_error(&arm.body)),
+        expr => is_error(expr),
+    }
+}
+
 pub(super) fn block_leaves(block: &Block) -> bool {
     block.stmts.iter().any(|it| match it {
         syn::Stmt::Expr(expr, _) => always_leaves(expr),
@@ -63,6 +88,8 @@ pub(super) fn block_leaves(block: &Block) -> bool {
 #[expect(clippy::struct_excessive_bools, reason = "facts")]
 pub(super) struct Exit {
     pub(super) leaves: bool,
+    /// With something that is no error.
+    succeeds: bool,
     /// Whether it begins the next turn.
     pub(super) goes_on: bool,
     /// By `?` or `bail!`, whose error nothing retries.
@@ -115,6 +142,11 @@ impl Exit {
         is_around
     }
 
+    fn leaves_with(&mut self, value: Option<&Expr>) {
+        self.leaves = true;
+        self.succeeds |= !value.is_some_and(gives_error);
+    }
+
     fn add_label(&mut self, label: Option<&syn::Label>) {
         self.labels
             .extend(label.map(|it| it.name.ident.to_string()));
@@ -127,8 +159,12 @@ impl<'ast> Visit<'ast> for Exit {
         match expr {
             // They have a `return` of their own.
             Expr::Closure(_) | Expr::Async(_) => return,
-            Expr::Return(_) => self.leaves = true,
-            Expr::Break(it) => self.leaves |= self.turns("break", it.label.as_ref()),
+            Expr::Return(it) => self.leaves_with(it.expr.as_deref()),
+            Expr::Break(it) => {
+                if self.turns("break", it.label.as_ref()) {
+                    self.leaves_with(it.expr.as_deref());
+                }
+            }
             Expr::Continue(it) => self.goes_on |= self.turns("continue", it.label.as_ref()),
             Expr::Block(it) => self.add_label(it.label.as_ref()),
             Expr::Loop(it) => self.add_label(it.label.as_ref()),
@@ -147,6 +183,10 @@ impl<'ast> Visit<'ast> for Exit {
     fn visit_macro(&mut self, mac: &'ast syn::Macro) {
         self.fails |= macros::fails(mac);
         self.may_leave |= macros::may_leave(mac);
+        // `select! { _ = stop => return, it = ask() => it }`
+        for statement in crate::code::loose::statements(&mac.tokens) {
+            self.visit_stmt(&statement);
+        }
     }
 }
 
@@ -192,6 +232,8 @@ pub(super) struct Facts {
     /// Whether the delays grow.
     pub(super) grows: bool,
     pub(super) jitter: bool,
+    /// Whether the next turn follows at once.
+    pub(super) is_immediate: bool,
 }
 
 /// What a variable is set to.
@@ -257,7 +299,7 @@ impl Facts {
     }
 
     /// The next delay, where none may be left: `delays.next()`, or a variable that is set to it.
-    fn may_end(&self, expr: &Expr) -> bool {
+    pub(super) fn may_end(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Path(it) => {
                 (it.path.get_ident()).is_some_and(|it| self.next.contains(&it.to_string()))
@@ -363,7 +405,7 @@ impl<'ast> Visit<'ast> for Facts {
         if let Expr::MethodCall(call) = &*it.cond
             && call.method == "is_ok"
         {
-            self.leaves_on_success |= leaves(&it.then_branch);
+            self.leaves_on_success |= block_succeeds(&it.then_branch);
         }
         let ends = block_turns(&it.then_branch);
         let other_ends = (it.else_branch.as_ref()).is_some_and(|(_, it)| turns(it));

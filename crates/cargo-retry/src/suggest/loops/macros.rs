@@ -63,6 +63,7 @@ pub(super) fn may_leave(mac: &Macro) -> bool {
         "assert"
             | "assert_eq"
             | "assert_ne"
+            | "cfg"
             | "concat"
             | "env"
             | "file"

@@ -28,6 +28,7 @@ use syn::{Expr, Pat, Stmt};
 
 pub(super) use self::carried::fresh;
 use self::carried::{Asked, changed};
+use self::counters::has_word;
 use self::facts::Facts;
 use self::failure::Exits;
 pub(super) use self::macros::logs;
@@ -47,6 +48,9 @@ pub(super) struct Around<'a> {
     /// Whether a function of this name in the same crate sleeps.
     pub(super) sleeping: &'a dyn Fn(&str) -> bool,
 }
+
+/// What names a function that waits.
+const WAITS: &[&str] = &["backoff", "delay", "sleep", "wait"];
 
 /// A loop that retries.
 #[expect(clippy::struct_excessive_bools, reason = "facts")]
@@ -81,10 +85,17 @@ pub(super) struct Loop<'a> {
 /// `loop`, `while` and `for` as a retry.
 pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     let parts = Parts::of(expr)?;
-    let facts = parts.facts();
+    let mut facts = parts.facts();
+    let callee = facts.calls.iter().find(|it| (around.sleeping)(it)).cloned();
+    facts.is_immediate = facts.sleep.is_none() && callee.is_none();
+    let facts = facts;
     let sleep = facts.sleep.as_ref();
-    let callee = facts.calls.iter().find(|it| (around.sleeping)(it));
-    if sleep.is_none() && (callee.is_none() || !parts.is_counted(&facts)) {
+    let is_wait = |it: &String| parts.is_counted(&facts) || has_word(it, WAITS);
+    if sleep.is_none()
+        && !callee
+            .as_ref()
+            .map_or_else(|| parts.counts_attempts(&facts), is_wait)
+    {
         return None;
     }
     let (place, asked) = parts.find_try(&facts)?;
@@ -124,6 +135,10 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
             "where `{way}` leads: that is around the loop; do it with what the block gives"
         ));
     }
+    let other = asked.as_ref().and_then(|it| match it.by {
+        Some(By::Match(by)) => tries::other_enum(by),
+        _ => None,
+    });
     let left = turn.as_ref().and_then(|it| it.left.clone());
     let mut found = Loop {
         turn: None,
@@ -165,6 +180,14 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
             written(name)
         ));
     }
+    if let (Some(tried), Some(name)) = (found.operation, other) {
+        found.operation = None;
+        found.is_explained = true;
+        keys.only_missing(format!(
+            "what is tried: `{}` gives a `{name}`, which is no `Result`: move an attempt to a function that returns one, and retry that",
+            brief(&written(tried))
+        ));
+    }
     if let Some(what) = left {
         found.operation = None;
         found.is_explained = true;
@@ -186,11 +209,26 @@ pub(super) fn calls(statements: &[Stmt]) -> (bool, Vec<String>) {
     (sleeps, facts.calls)
 }
 
-/// Whether a closure changes what it captures.
+/// Whether a closure changes what it captures, itself or in a closure of its own.
 pub(super) fn changes(closure: &syn::ExprClosure) -> bool {
+    let (mut own, mut closures) = (Bound::default(), Closures(Vec::new()));
+    own.visit_expr_closure(closure);
+    closures.visit_expr_closure(closure);
     let mut facts = Facts::default();
-    facts.visit_expr(&closure.body);
-    !facts.set.is_empty()
+    for body in &closures.0 {
+        facts.visit_expr(body);
+    }
+    !facts.set.is_subset(&own.all())
+}
+
+/// The bodies of a closure and of those in it.
+struct Closures(Vec<Expr>);
+
+impl<'ast> syn::visit::Visit<'ast> for Closures {
+    fn visit_expr_closure(&mut self, it: &'ast syn::ExprClosure) {
+        self.0.push((*it.body).clone());
+        syn::visit::visit_expr_closure(self, it);
+    }
 }
 
 impl Loop<'_> {

@@ -8,6 +8,7 @@ use syn::{Block, Expr, Pat, Stmt};
 use super::cases::{self, Retried};
 use super::compiled::Conditions;
 use super::conditions::{Condition, Join, Time, is_sequence};
+use super::counters::has_word;
 use super::facts::{Exit, Facts, always_leaves, block_leaves};
 use super::failure::Failure;
 use super::hooks::{self, Names};
@@ -18,6 +19,9 @@ use super::{Around, patterns};
 use crate::code::written;
 use crate::suggest::keys::{ASKED, Keys, integer};
 use crate::suggest::unique;
+
+/// The words of what counts attempts.
+const ATTEMPTS: &[&str] = &["attempt", "retr", "tries"];
 
 /// The parts of a loop.
 pub(super) struct Parts<'a> {
@@ -69,6 +73,19 @@ impl<'a> Parts<'a> {
         facts.is_limited() || matches!(self.turns, Some((_, Expr::Range(_))))
     }
 
+    /// Whether it counts its turns, and calls them attempts.
+    pub(super) fn counts_attempts(&self, facts: &Facts) -> bool {
+        let limits = facts.limits.iter();
+        let mut words: Vec<_> = limits
+            .map(|it| format!("{} {}", it.counter, written(&it.with)))
+            .collect();
+        words.extend(facts.left.clone());
+        if let Some((name, turns @ Expr::Range(_))) = self.turns {
+            words.push(format!("{} {}", written(name), written(turns)));
+        }
+        words.iter().any(|it| has_word(it, ATTEMPTS))
+    }
+
     /// Whether it ends behind a turn that has failed as any other.
     fn counts_turns(&self, facts: &Facts) -> bool {
         let none = BTreeSet::new();
@@ -80,8 +97,11 @@ impl<'a> Parts<'a> {
 
     /// What is tried, and where in the body; nothing where something that is not a result ends the loop.
     pub(super) fn find_try(&self, facts: &Facts) -> Option<(Option<usize>, Option<Try<'a>>)> {
-        let mut statements = self.body.stmts.iter().enumerate();
-        let found = statements.find_map(|(place, it)| Some((place, tries::find(it)?)));
+        let statements = self.body.stmts.iter().enumerate();
+        let found = statements.filter_map(|(place, it)| Some((place, tries::find(it)?)));
+        // One that is only asked for a success may stand in front of the attempt.
+        let found = found.min_by_key(|(_, it)| matches!(it.by, Some(By::IsOk(_))));
+        let found = found.or_else(|| tries::given_on(self.body));
         let found = found.map(|(place, it)| (place, tries::through_variable(self.body, place, it)));
         let found = found.or_else(|| tries::hand_on(self.body, facts));
         match (found, self.condition.and_then(tries::failing)) {
@@ -104,7 +124,7 @@ impl<'a> Parts<'a> {
         let by = found.and_then(|it| it.by);
         // Where the loop asks what has become of the attempt.
         let asks = |expr: &Expr| match (by, expr) {
-            (Some(By::Match(by)), Expr::Match(it)) => std::ptr::eq(by, it),
+            (Some(By::Match(by) | By::Given(by)), Expr::Match(it)) => std::ptr::eq(by, it),
             (Some(By::If(by, _) | By::IsOk(by)), Expr::If(it)) => std::ptr::eq(by, it),
             _ => false,
         };
@@ -128,6 +148,8 @@ impl<'a> Parts<'a> {
         walk.between(between);
         match by {
             Some(By::Match(it)) => walk.arms(&it.arms, is_borrowed(&it.expr)),
+            // What stands behind it is there for a success.
+            Some(By::Given(it)) => walk.failing_arms(&it.arms, is_borrowed(&it.expr)),
             Some(By::If(it, pattern)) => {
                 let error = tries::error(pattern);
                 let borrowed = matches!(&*it.cond, Expr::Let(it) if is_borrowed(&it.expr));
@@ -157,7 +179,7 @@ impl<'a> Parts<'a> {
         }
         if let (None, Some(Expr::Let(it))) = (by, self.condition) {
             walk.branch(tries::error(&it.pat), self.body, is_borrowed(&it.expr));
-        } else {
+        } else if !matches!(by, Some(By::Given(_))) {
             // `let error = match attempt() { Ok(it) => return it, Err(error) => error };`
             let (error, borrowed) = match (by, place.and_then(|it| self.body.stmts.get(it))) {
                 (Some(By::Else(it, _)), _) => (
@@ -279,7 +301,7 @@ impl<'a> Parts<'a> {
         }
         for what in &failure.not_final {
             keys.missing.push(format!(
-                "`until`: the loop goes on after `{what}`; say which values are final"
+                "`until`: the loop goes on after `{what}`; say which values are final, and keep what it does with the others"
             ));
         }
         keys.missing.extend(failure.different_delays());

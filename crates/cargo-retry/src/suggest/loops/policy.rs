@@ -79,6 +79,8 @@ pub(super) fn keys(
     count.write(has_deadline, &mut keys);
     if let Some(sleep) = sleep {
         delays(&count, sleep, &mut keys);
+    } else if facts.is_immediate {
+        keys.backoff = Some("none");
     }
     if let Some(select) = &facts.beside {
         keys.missing.push(format!(

@@ -7,12 +7,13 @@ use syn::{Block, Expr, ExprIf, Pat, Stmt};
 
 use super::conditions::elapsed;
 use super::counters::has_word;
-use super::facts::{Exit, Facts, leaves};
+use super::facts::{Exit, Facts, block_leaves, is_sleep, leaves};
 use super::parts::Parts;
 use super::patterns::Bound;
 use super::policy::{self, Outside};
 use super::{Around, names, tries};
 use crate::code::written;
+use crate::suggest::brief;
 use crate::suggest::keys::Keys;
 
 /// A loop that polls.
@@ -91,10 +92,16 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
     if Exit::of(value).fails {
         keys.missing.push("what is asked can leave the loop: move it to a function that returns a `Result`, and say with `on` which errors are asked again".to_owned());
     }
+    if !block_leaves(&it.then_branch) {
+        keys.missing.push(format!(
+            "`until`: the loop goes on where the block behind `{}` does not leave it; say when it does",
+            brief(&written(&it.cond))
+        ));
+    }
     let mut before = Vec::new();
     for (at, statement) in parts.body.stmts.iter().enumerate() {
         let is_known = at == place || over.is_some_and(|(over, _)| at == over);
-        if is_known || sleeps(statement) {
+        if is_known || only_sleeps(statement) {
             continue;
         }
         if at < place && !turns_away(statement) && names(statement).is_disjoint(&turn) {
@@ -195,6 +202,33 @@ fn sleeps(statement: &Stmt) -> bool {
     let mut facts = Facts::default();
     facts.visit_stmt(statement);
     facts.sleep.is_some()
+}
+
+/// Whether it sleeps, under a condition or not, and does nothing else; what else a `select!` waits for the keys say.
+fn only_sleeps(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::Expr(Expr::If(it), _) if it.else_branch.is_none() => {
+            matches!(it.then_branch.stmts.as_slice(), [it] if only_sleeps(it))
+        }
+        Stmt::Expr(it, _) => calls_sleep(it),
+        Stmt::Macro(_) => sleeps(statement),
+        _ => false,
+    }
+}
+
+fn calls_sleep(expr: &Expr) -> bool {
+    match expr {
+        Expr::Await(it) => calls_sleep(&it.base),
+        Expr::Macro(it) => sleeps(&Stmt::Expr(Expr::Macro(it.clone()), None)),
+        Expr::Call(it) => match &*it.func {
+            Expr::Path(it) => {
+                (it.path.segments.last()).is_some_and(|it| is_sleep(&it.ident.to_string()))
+            }
+            _ => false,
+        },
+        Expr::MethodCall(it) => is_sleep(&it.method.to_string()) || calls_sleep(&it.receiver),
+        _ => false,
+    }
 }
 
 fn turns_away(statement: &Stmt) -> bool {

@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::visit::Visit;
 use syn::{Arm, Block, Expr, ExprMatch, Pat, Stmt};
 
-use super::facts::{Facts, exits, leaves};
+use super::facts::{Facts, block_leaves, block_succeeds, goes_on, succeeds};
 use super::names;
 
 /// With what the variable that is asked is set to before.
@@ -94,6 +94,8 @@ pub(super) enum By<'a> {
     IsOk(&'a syn::ExprIf),
     /// `let Err(error) = result else { return .. };`
     Else(&'a syn::Local, &'a Expr),
+    /// `let it = match result { Ok(it) => it, Err(error) => { .. continue } };`
+    Given(&'a ExprMatch),
 }
 
 impl<'a> Try<'a> {
@@ -119,7 +121,7 @@ pub(super) fn find(statement: &Stmt) -> Option<Try<'_>> {
                 return try_of(&init.expr);
             };
             let is_error = variant(&local.pat).as_deref() == Some("Err");
-            (is_error && exits(other)).then(|| Try {
+            (is_error && succeeds(other)).then(|| Try {
                 by: Some(By::Else(local, other)),
                 ..Try::part(&init.expr)
             })
@@ -128,13 +130,57 @@ pub(super) fn find(statement: &Stmt) -> Option<Try<'_>> {
     }
 }
 
+/// A `match` that gives a success to the code behind it, which leaves the loop.
+pub(super) fn given_on(body: &Block) -> Option<(usize, Try<'_>)> {
+    let mut statements = body.stmts.iter().enumerate();
+    statements.find_map(|(place, it)| {
+        let Stmt::Local(local) = it else { return None };
+        let Expr::Match(asked) = &*local.init.as_ref()?.expr else {
+            return None;
+        };
+        let is = |arm: &Arm, name| variant(&arm.pat).as_deref() == Some(name);
+        let is_again = |arm: &Arm| is(arm, "Err") && goes_on(&arm.body);
+        let rest = body.stmts.get(place.saturating_add(1)..)?.to_vec();
+        let rest = Block {
+            stmts: rest,
+            ..body.clone()
+        };
+        let arms = &asked.arms;
+        let is_try = arms.iter().any(|it| is(it, "Ok")) && arms.iter().any(is_again);
+        let found = is_try && block_leaves(&rest) && block_succeeds(&rest);
+        found.then(|| {
+            let by = Some(By::Given(asked));
+            let tried = Try::part(&*asked.expr);
+            (place, Try { by, ..tried })
+        })
+    })
+}
+
+/// The enum in `Answer::Err(_)`, which is no `Result`.
+pub(super) fn other_enum(asked: &ExprMatch) -> Option<String> {
+    asked.arms.iter().find_map(|arm| {
+        let pattern = match &arm.pat {
+            Pat::Guard(it) => &*it.pat,
+            pattern => pattern,
+        };
+        let Pat::TupleStruct(it) = pattern else {
+            return None;
+        };
+        let mut names = it.path.segments.iter().rev().map(|it| it.ident.to_string());
+        let is_variant = names.next().is_some_and(|it| it == "Ok" || it == "Err");
+        names.next().filter(|it| is_variant && it != "Result")
+    })
+}
+
 fn try_of(expr: &Expr) -> Option<Try<'_>> {
     match expr {
         Expr::Match(it) => of_match(it),
         Expr::If(it) => {
             let condition = match &*it.cond {
                 Expr::Let(condition) => condition,
-                Expr::MethodCall(call) if call.method == "is_ok" && leaves(&it.then_branch) => {
+                Expr::MethodCall(call)
+                    if call.method == "is_ok" && block_succeeds(&it.then_branch) =>
+                {
                     return Some(Try {
                         by: Some(By::IsOk(it)),
                         ..Try::part(&call.receiver)
@@ -143,11 +189,11 @@ fn try_of(expr: &Expr) -> Option<Try<'_>> {
                 _ => return None,
             };
             let leaves = match variant(&condition.pat)?.as_str() {
-                "Ok" => leaves(&it.then_branch),
+                "Ok" => block_succeeds(&it.then_branch),
                 "Err" => it
                     .else_branch
                     .as_ref()
-                    .is_some_and(|(_, other)| exits(other)),
+                    .is_some_and(|(_, other)| succeeds(other)),
                 _ => false,
             };
             leaves.then(|| Try {
@@ -169,7 +215,7 @@ fn of_match(it: &ExprMatch) -> Option<Try<'_>> {
     let is_failure = |arm: &Arm| matches!(&arm.pat, Pat::TupleStruct(it) if it.elems.first().and_then(variant).as_deref() == Some("Err"));
     let mut successes = it.arms.iter().filter(is_success).peekable();
     let leaves =
-        successes.peek().is_some() && successes.any(|arm| exits(&arm.body) && !is_failure(arm));
+        successes.peek().is_some() && successes.any(|arm| succeeds(&arm.body) && !is_failure(arm));
     if !(is_result && leaves) {
         return None;
     }

@@ -12,7 +12,6 @@ use syn::{Arm, Block, Expr, Pat, Stmt};
 
 use super::cases::taken;
 use super::conditions::{Condition, Guard, Join};
-use super::counters::Counters;
 use super::facts::{Exit, Facts, always_leaves, goes_on, is_error};
 use super::failure::{Case, Failure, Log, Scope};
 use super::macros::has_macro;
@@ -30,8 +29,7 @@ pub(super) struct Walk<'a, 'n> {
     between: Failure<'a>,
     /// The label of the loop.
     label: Option<String>,
-    /// What the loop counts.
-    counters: &'n Counters,
+    facts: &'n Facts,
     /// What may be set without doing anything else: the delays and the counts.
     settable: BTreeSet<String>,
     /// What the variables of the failure are set to.
@@ -54,7 +52,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             failure: Failure::default(),
             between: Failure::default(),
             label: label.map(ToString::to_string),
-            counters: &facts.counters,
+            facts,
             settable,
             variables: Vec::new(),
             ways: Ways::new(),
@@ -67,6 +65,14 @@ impl<'a, 'n> Walk<'a, 'n> {
         for statement in statements {
             self.block(std::slice::from_ref(*statement), &Scope::default());
         }
+    }
+
+    /// The arms of a `match` on the result that have an error.
+    pub(super) fn failing_arms(&mut self, arms: &'a [Arm], is_borrowed: bool) {
+        self.arms(arms, is_borrowed);
+        let of_value = arms.iter().filter(|arm| !goes_on(&arm.body));
+        let of_value: BTreeSet<_> = of_value.map(|arm| written(&arm.pat)).collect();
+        self.failure.not_final.retain(|it| !of_value.contains(it));
     }
 
     /// The arms of a `match` on the result.
@@ -221,7 +227,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             self.case(scope, end);
             return end;
         };
-        let condition = Condition::of(&it.guard, self.counters, &scope.bound);
+        let condition = Condition::of(&it.guard, &self.facts.counters, &scope.bound);
         self.limited(&condition);
         let scope = if condition.is_limit() {
             scope

@@ -7,7 +7,7 @@ use syn::{Arm, Expr, ExprIf, ExprMatch, Pat};
 use super::effects::is_error;
 use super::{End, Walk};
 use crate::suggest::loops::cases::taken;
-use crate::suggest::loops::conditions::{Condition, Guard, Join, is_sequence};
+use crate::suggest::loops::conditions::{Condition, Guard, Join};
 use crate::suggest::loops::counters::Counters;
 use crate::suggest::loops::failure::{Case, Scope};
 use crate::suggest::loops::names;
@@ -17,10 +17,12 @@ use crate::suggest::loops::render::rendered;
 impl<'a> Walk<'a, '_> {
     /// Where an `if` goes, and whether that is for a limit.
     pub(super) fn condition(&mut self, it: &'a ExprIf, scope: &Scope<'a>) -> (End, bool) {
-        let condition = Condition::of(&it.cond, self.counters, &scope.bound);
+        let condition = Condition::of(&it.cond, &self.facts.counters, &scope.bound);
         self.limited(&condition);
         let other = it.else_branch.as_ref().map(|(_, it)| &**it);
-        let is_sequence = condition.binding().is_some_and(|it| is_sequence(&it.expr));
+        let is_sequence = condition
+            .binding()
+            .is_some_and(|it| self.facts.may_end(&it.expr));
         if condition.is_limit() || is_sequence {
             if let (true, Some(it)) = (is_sequence, condition.binding()) {
                 self.settable.extend(names(&it.pat));
@@ -98,7 +100,9 @@ impl<'a> Walk<'a, '_> {
             return inner;
         }
         let mut inner = scope.with(condition.guard(&scope.values));
-        if let Some(it) = condition.binding() {
+        if let Some(it) = condition.binding()
+            && !names(&it.expr).is_disjoint(&scope.bound)
+        {
             let bound = Bound::of(&it.pat).all();
             inner.given = some(&it.pat).map(|name| (name, rendered(&it.expr, &scope.values)));
             inner.bound.extend(bound);
@@ -122,7 +126,7 @@ impl<'a> Walk<'a, '_> {
     /// A `match` on the error, on what it says, or on the next delay.
     pub(super) fn matching(&mut self, it: &'a ExprMatch, scope: &Scope<'a>) -> End {
         let mut fork = self.ways.fork();
-        if is_sequence(&it.expr) {
+        if self.facts.may_end(&it.expr) {
             let mut end = End::Leaves;
             for arm in &it.arms {
                 self.settable.extend(names(&arm.pat));
@@ -155,7 +159,7 @@ impl<'a> Walk<'a, '_> {
             } else if is_any(pattern) {
                 above.clone()
             } else {
-                above.with(matched(&asked, arm, self.counters))
+                above.with(matched(&asked, arm, &self.facts.counters))
             };
             let way = if is_of_error || is_any(pattern) {
                 let way = self.arm(arm, inner);
