@@ -45,6 +45,13 @@ fn what_ends_in_an_error_is_no_success() {
         let said = found["missing"].to_string();
         assert!(said.contains("what each turn does first"), "{said}");
     }
+    // Nor is it what a poll waits for.
+    let (found, code) = only(
+        "asked-error-poll",
+        "loop { if let Ok(Some(status)) = child.try_wait() { return Err(status); } if is_open && is_ready() { return Ok(0); } if start.elapsed() > LIMIT { return Err(Late); } sleep(PAUSE); }",
+    );
+    assert!(code.contains("{ is_open && is_ready() }"), "{found}");
+    assert!(is_sketch(&found), "{found}");
     // It works until something fails, and tries nothing again.
     let work = "fn it() -> Result<u8, Error> { for _ in 0..9 { match ask() { Ok(it) => match give(it) { Ok(_) => std::thread::sleep(PAUSE), Err(e) => return Err(e) }, Err(e) => return Err(e) } } Ok(0) }";
     assert_eq!(
@@ -232,6 +239,20 @@ fn a_count_of_attempts_without_a_sleep_retries() {
         "for _ in 0..MAX_ATTEMPTS { let port = choose(); if bind(port).is_ok() { return Ok(port); } } fail()",
     );
     assert!(code.contains("backoff = \"none\","), "{code}");
+    let (found, _) = only(
+        "asked-at-once-field",
+        "let mut times = 0; while times < most_tries { times += 1; if let Ok(it) = ask() { return Ok(it); } } Failed { times: most_tries }.fail()",
+    );
+    let said = found["missing"].to_string();
+    assert!(
+        !said.contains("which the code behind the loop reads"),
+        "{said}"
+    );
+    let read = "fn it() { let mut attempts = 9; while attempts > 0 { match read() { Ok(None) => attempts -= 1, Ok(Some(it)) => break give(it), Err(_) => unreachable!() } } }";
+    assert_eq!(
+        findings("asked-reads", read),
+        Vec::<serde_json::Value>::new()
+    );
     let walk = "fn it() -> Option<u8> { for n in 0..9 { match read(n) { Ok(it) => return Some(it), Err(_) => {} } } None }";
     assert_eq!(
         findings("asked-walk", walk),
@@ -268,4 +289,36 @@ fn it() -> Result<u8, Error> { loop { match ask() { Ok(it) => return Ok(it), Err
     assert_eq!(found.len(), 1, "{found:?}");
     let said = found[0]["missing"].to_string();
     assert!(said.contains("the loop waits in `sleep_backoff`"), "{said}");
+    // One of another crate, whose name says all.
+    let (_, other) = code.split_once('\n').unwrap();
+    assert_eq!(findings("asked-callee-other", other).len(), 1);
+    // It goes through others, and retries none.
+    let each = code.replace("loop {", "for it in all {");
+    assert_eq!(
+        findings("asked-callee-each", &each),
+        Vec::<serde_json::Value>::new()
+    );
+}
+
+/// What a `let` behind a failure hands over to be changed.
+#[test]
+fn a_variable_that_a_callee_sets_is_said() {
+    are_sketches(
+        "asked-mut-ref",
+        &[(
+            "for _ in 0..3 { let server = all[at]; match ask(server) { Ok(it) => return Ok(it), Err(e) => { let next = choose(&e, &mut at); sleep(next.pause()); } } } fail()",
+            "what the loop does between attempts: `let next = choose(&e, &mut at);`",
+        )],
+    );
+}
+
+/// A way that ends the loop behind a limit is none to the next attempt.
+#[test]
+fn a_delay_behind_the_last_one_is_no_other_delay() {
+    let (found, _) = only(
+        "asked-last",
+        "loop { match ask() { Ok(it) => return Ok(it), Err(e) => { if let Some(d) = delays.next() { sleep(d); continue; } return Err(e); } } }",
+    );
+    let said = found["missing"].to_string();
+    assert!(!said.contains("or not at all"), "{said}");
 }

@@ -49,6 +49,11 @@ pub(super) struct Around<'a> {
     pub(super) sleeping: &'a dyn Fn(&str) -> bool,
 }
 
+/// `sleep_backoff`, wherever it is.
+fn is_sleep_of(name: &str) -> bool {
+    name.starts_with("sleep_") && name != "sleep_until"
+}
+
 /// What names a function that waits.
 const WAITS: &[&str] = &["backoff", "delay", "sleep", "wait"];
 
@@ -86,11 +91,13 @@ pub(super) struct Loop<'a> {
 pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     let parts = Parts::of(expr)?;
     let mut facts = parts.facts();
-    let callee = facts.calls.iter().find(|it| (around.sleeping)(it)).cloned();
+    let sleeping = |it: &str| (around.sleeping)(it) || is_sleep_of(it);
+    let callee = facts.calls.iter().find(|it| sleeping(it)).cloned();
     facts.is_immediate = facts.sleep.is_none() && callee.is_none();
     let facts = facts;
     let sleep = facts.sleep.as_ref();
-    let is_wait = |it: &String| parts.is_counted(&facts) || has_word(it, WAITS);
+    let is_wait =
+        |it: &String| parts.is_counted(&facts) || (parts.turns.is_none() && has_word(it, WAITS));
     if sleep.is_none()
         && !callee
             .as_ref()
@@ -106,7 +113,10 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     let between = turn.as_ref().map(|it| &*it.between).unwrap_or_default();
     let first = turn.as_ref().map(|it| &*it.first).unwrap_or_default();
     let before = Asked::of(first, &facts);
-    let mut failure = parts.failure(&facts, asked.as_ref(), between, around.sleeping);
+    let mut failure = parts.failure(&facts, asked.as_ref(), between, &sleeping);
+    if facts.is_immediate && !failure.cases.iter().any(|it| it.again) {
+        return None;
+    }
     failure.is_asked_by(&before.by);
     let is_made = asked.as_ref().is_some_and(|it| it.made.is_some());
     let tried = asked.as_ref();

@@ -7,7 +7,7 @@ use syn::{Block, Expr, ExprIf, Pat, Stmt};
 
 use super::conditions::elapsed;
 use super::counters::has_word;
-use super::facts::{Exit, Facts, block_leaves, is_sleep, leaves};
+use super::facts::{Exit, Facts, block_leaves, block_succeeds, is_sleep, leaves};
 use super::parts::Parts;
 use super::patterns::Bound;
 use super::policy::{self, Outside};
@@ -68,7 +68,8 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
     let asks = |it: &ExprIf| {
         let asked = names(&it.cond);
         let is_other = elapsed(&it.cond, times).is_some() || it.else_branch.is_some();
-        !is_other && asked.is_disjoint(&turn) && !asked.iter().any(|it| has_word(it, ENDS))
+        let is_it = !is_other && block_succeeds(&it.then_branch);
+        is_it && asked.is_disjoint(&turn) && !asked.iter().any(|it| has_word(it, ENDS))
     };
     let (place, it) = ifs().find(|(_, it)| asks(it) && !fails(it))?;
     let declared = parts.declared();

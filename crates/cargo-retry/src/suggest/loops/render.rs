@@ -161,6 +161,8 @@ pub(in crate::suggest) fn names_behind(code: TokenStream, end: usize) -> BTreeSe
                 let sets = matches!(tokens.peek(), Some(TokenTree::Punct(it)) if it.as_char() == '=' && it.spacing() == Spacing::Alone);
                 if name == "let" {
                     declares = true;
+                } else if is_field(tokens.peek()) {
+                    // `Fault { times: most }` reads no `times`.
                 } else if name != "mut" && (declares || sets) {
                     set = Some(name);
                     declares = false;
@@ -181,6 +183,11 @@ pub(in crate::suggest) fn names_behind(code: TokenStream, end: usize) -> BTreeSe
         }
     }
     names
+}
+
+/// Whether a name in front of this is that of a field.
+fn is_field(next: Option<&TokenTree>) -> bool {
+    matches!(next, Some(TokenTree::Punct(it)) if it.as_char() == ':' && it.spacing() == Spacing::Alone)
 }
 
 /// The names in the braces of `"{attempt}: {error:>width$}"`.

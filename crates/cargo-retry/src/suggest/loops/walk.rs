@@ -315,7 +315,10 @@ impl<'a, 'n> Walk<'a, 'n> {
             };
             match end {
                 End::Falls => {}
-                End::Leaves if is_again => return End::Again,
+                End::Leaves if is_again => {
+                    self.ways.leave();
+                    return End::Again;
+                }
                 end => return end,
             }
         }
@@ -352,7 +355,8 @@ impl<'a, 'n> Walk<'a, 'n> {
             Expr::If(it) => _ = self.condition(it, scope),
             expr => {
                 let exit = Exit::of(expr);
-                if exit.fails || exit.may_leave || exit.awaits || init.diverge.is_some() {
+                let is_more = exit.fails || exit.may_leave || exit.awaits || lends(expr);
+                if is_more || init.diverge.is_some() {
                     self.besides(local);
                 }
             }
@@ -403,6 +407,20 @@ impl<'a, 'n> Walk<'a, 'n> {
             }
         }
     }
+}
+
+/// Whether it hands out something to be changed: `&mut name`.
+fn lends(expr: &Expr) -> bool {
+    struct Lends(bool);
+    impl<'ast> syn::visit::Visit<'ast> for Lends {
+        fn visit_expr_reference(&mut self, it: &'ast syn::ExprReference) {
+            self.0 |= it.mutability.is_some();
+            syn::visit::visit_expr_reference(self, it);
+        }
+    }
+    let mut lends = Lends(false);
+    lends.visit_expr(expr);
+    lends.0
 }
 
 /// Whether a `match` or an `if` does nothing but give a value.

@@ -72,6 +72,11 @@ impl Ways {
         }
     }
 
+    /// What is open has left the loop.
+    pub(super) fn leave(&mut self) {
+        self.left.extend(std::mem::take(&mut self.open));
+    }
+
     pub(super) fn join(&mut self, fork: Fork) {
         self.open = fork.joined;
     }
