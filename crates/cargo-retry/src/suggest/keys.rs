@@ -101,7 +101,8 @@ impl Keys {
             // They have no effect there.
             (self.base, self.factor, self.cap, self.jitter) = (None, None, None, None);
             let is_number = |max: &String| max.parse::<u32>().is_ok() || max.starts_with('"');
-            if !self.max.as_ref().is_none_or(is_number) {
+            let max = self.known_max.as_ref().or(self.max.as_ref());
+            if !max.is_none_or(is_number) {
                 self.hooks.insert(0, "budget = 0.1".to_owned());
                 self.differs.push("more than 3 attempts without a delay between them need a budget (rule X7), which ends retries where most calls fail".to_owned());
             }

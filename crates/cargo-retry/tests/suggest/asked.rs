@@ -248,6 +248,19 @@ fn a_count_of_attempts_without_a_sleep_retries() {
         !said.contains("which the code behind the loop reads"),
         "{said}"
     );
+    // A number that has a name is one.
+    let (found, code) = only(
+        "asked-at-once-const",
+        "const MAX_RETRIES: u32 = 3; for _ in 0..MAX_RETRIES { if let Ok(it) = ask() { return Ok(it); } } fail()",
+    );
+    let keys = "max = MAX_RETRIES, backoff = \"none\", on(_),";
+    assert!(code.contains(keys), "{found}");
+    // Each turn asks something else.
+    let level = "fn it() { for attempt in 0..MAX_ATTEMPTS { match solve(attempt) { Ok(it) => return it, Err(it) => seen(it) } } }";
+    assert_eq!(
+        findings("asked-level", level),
+        Vec::<serde_json::Value>::new()
+    );
     let read = "fn it() { let mut attempts = 9; while attempts > 0 { match read() { Ok(None) => attempts -= 1, Ok(Some(it)) => break give(it), Err(_) => unreachable!() } } }";
     assert_eq!(
         findings("asked-reads", read),

@@ -174,6 +174,9 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     found.is_plain &= elsewhere.is_empty();
     if let Some((name, turns)) = parts.turns {
         found.in_turns(name, turns, &mut keys);
+        if facts.is_immediate && (found.turn.is_some() || found.operation.is_none()) {
+            return None;
+        }
     } else {
         found.counts(&facts, &mut keys);
     }
