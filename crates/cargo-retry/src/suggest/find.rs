@@ -178,6 +178,9 @@ impl Visitor<'_> {
                     written(name)
                 ));
             }
+            if !is_awaited && site.ends_behind_await() {
+                site.keys.missing.push("where the future is awaited: what stands behind the block here belongs behind that `.await`".to_owned());
+            }
             let finding = self.finding(whole, &site, is_awaited, &around);
             (finding, site.operation.clone())
         };

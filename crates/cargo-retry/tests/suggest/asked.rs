@@ -335,3 +335,125 @@ fn a_delay_behind_the_last_one_is_no_other_delay() {
     let said = found["missing"].to_string();
     assert!(!said.contains("or not at all"), "{said}");
 }
+
+/// It waits for something else than the clock, or in a function of another crate.
+#[test]
+fn a_count_whose_turns_wait_has_a_delay() {
+    let body = |wait: &str| {
+        format!(
+            "loop {{ match ask() {{ Ok(it) => return Ok(it), Err(e) => {{ tries += 1; if tries > 9 {{ return Err(e); }} {wait} }} }} }}"
+        )
+    };
+    are_sketches(
+        "asked-wait",
+        &[
+            (
+                &body("signal.wait_timeout(PAUSE);"),
+                "the loop waits in `wait_timeout`",
+            ),
+            (
+                &body("exponential_backoff(tries).await;"),
+                "the loop waits in `exponential_backoff`",
+            ),
+        ],
+    );
+}
+
+/// Turns that follow at once and ask for something else than a success.
+#[test]
+fn a_search_is_no_retry() {
+    let code = "fn it() -> Result<u8, Error> { loop { tries += 1; if tries > 9 { panic!(); } let found = map.get(); match found { Here(it) => return found, Gone => return Err(Gone), Missing => insert() } } }
+fn sleep_random() { sleep(RANDOM) }
+fn each_hour() { loop { if first { sleep_random(); } work(); if timeout(HOUR, stop.recv()).is_ok() { break; } } }";
+    assert_eq!(
+        findings("asked-search", code),
+        Vec::<serde_json::Value>::new()
+    );
+}
+
+#[test]
+fn a_sleep_that_follows_no_failure_is_no_delay() {
+    let body = |failed: &str| {
+        format!(
+            "loop {{ match ask() {{ Ok(true) => return Ok(0), Ok(false) => sleep(PAUSE), Err(e) => {{ warn!(\"{{e}}\"); {failed} }} }} }}"
+        )
+    };
+    let words = "`base`: the loop sleeps for `PAUSE` elsewhere, and not after a failure";
+    are_sketches("asked-elsewhere", &[(&body(""), words)]);
+    let (found, _) = only("asked-everywhere", &body("sleep(PAUSE)"));
+    let said = found["missing"].to_string();
+    assert!(!said.contains("elsewhere"), "{said}");
+}
+
+/// `let pause = match ask() { Ok(it) => return Ok(it), Err(e) => e.pause() };`
+#[test]
+fn what_an_error_is_made_into_is_no_error() {
+    let body = |failed: &str| {
+        format!(
+            "for _ in 0..9 {{ let it = match ask() {{ Ok(it) => return Ok(it), Err(e) => {failed} }}; warn!(\"{{it}}\"); sleep(it.pause()); }} fail()"
+        )
+    };
+    let (_, code) = only("asked-same", &body("e"));
+    assert!(code.contains("if let Some(it) = retry.error()"), "{code}");
+    for (number, failed) in [
+        "{ debug!(); e.pause() }",
+        "match e.pause() { Ok(it) => it, Err(e) => return Err(e) }",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (found, code) = only(&format!("asked-made-{number}"), &body(failed));
+        assert!(
+            is_sketch(&found) && !code.contains("retry.error()"),
+            "{found}"
+        );
+        assert!(!code.contains("retry_after"), "{found}");
+    }
+}
+
+/// The error leaves its wrapper behind the `.await`.
+#[test]
+fn a_future_that_somebody_else_awaits_is_a_sketch() {
+    let call = "backoff::future::retry(ExponentialBackoff::default(), || ask())";
+    are_sketches(
+        "asked-not-awaited",
+        &[(&format!("spawn({call})"), "where the future is awaited")],
+    );
+    are_whole("asked-awaited", &[(&format!("{call}.await"), ".map_err(")]);
+}
+
+#[test]
+fn a_limit_of_time_in_front_of_the_attempt_is_one() {
+    let tried = "match ask() { Ok(it) => return Ok(it), Err(_) => sleep(PAUSE) }";
+    let (_, code) = only(
+        "asked-time",
+        &format!("loop {{ if start.elapsed() > LIMIT {{ return Err(Late); }} {tried} }}"),
+    );
+    assert!(code.contains("deadline = LIMIT,"), "{code}");
+    are_sketches(
+        "asked-time-now",
+        &[(
+            &format!("loop {{ if Instant::now() > late {{ return Err(Late); }} {tried} }}"),
+            "`deadline`, the time that the loop has",
+        )],
+    );
+}
+
+#[test]
+fn lines_of_some_attempts_are_said() {
+    let arms = |first: &str| {
+        format!(
+            "loop {{ match ask() {{ Ok(it) => return Ok(it), {first} Err(e) if tries < 9 => warn!(\"{{e}}\"), Err(e) => return Err(e) }} sleep(PAUSE); tries += 1; }}"
+        )
+    };
+    are_sketches(
+        "asked-lines",
+        &[(
+            &arms("Err(e) if tries < 3 => info!(\"{e}\"),"),
+            "what the loop does only where `tries < 3`",
+        )],
+    );
+    let (found, _) = only("asked-line", &arms(""));
+    let said = found["missing"].to_string();
+    assert!(!said.contains("only where"), "{said}");
+}

@@ -70,6 +70,11 @@ impl Site<'_> {
         format!("{block}{awaited}{}", self.unwrapped())
     }
 
+    /// Whether the answer becomes another one behind the `.await`.
+    pub(in crate::suggest) const fn ends_behind_await(&self) -> bool {
+        self.is_async && (self.wrapper.is_some() || self.context.is_some())
+    }
+
     /// What an attempt runs.
     pub(in crate::suggest) fn body(&self, source: &Source<'_>) -> String {
         Body::of(self.operation, self.is_async, source).statements

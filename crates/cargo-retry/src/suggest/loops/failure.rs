@@ -101,6 +101,8 @@ pub(super) struct Failure<'a> {
     pub(super) delays: BTreeSet<Vec<String>>,
     /// What it sets of delays and counts after some failures only.
     pub(super) partial_steps: BTreeSet<String>,
+    /// The numbers of attempts that it asks for and goes on.
+    pub(super) counts: Vec<String>,
     /// What else it does, and whether that may end it.
     pub(super) besides: Vec<(String, bool)>,
     /// What decides, and cannot be asked about an error.
@@ -157,6 +159,11 @@ impl Failure<'_> {
             "how long the loop sleeps after which failure: {}; `base` is one delay for all, and `retry_after` sets that of an error",
             all.join(", or ")
         ))
+    }
+
+    /// Whether the next attempt follows each failure at once.
+    pub(super) fn never_sleeps(&self) -> bool {
+        !self.delays.is_empty() && self.delays.iter().all(Vec::is_empty)
     }
 
     /// Whether each delay is one that the error says.

@@ -92,20 +92,27 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     let parts = Parts::of(expr)?;
     let mut facts = parts.facts();
     let sleeping = |it: &str| (around.sleeping)(it) || is_sleep_of(it);
-    let callee = facts.calls.iter().find(|it| sleeping(it)).cloned();
+    let counts_attempts = parts.counts_attempts(&facts);
+    let waits = |it: &&String| sleeping(it) || (counts_attempts && has_word(it, WAITS));
+    let callee = facts.calls.iter().find(waits).cloned();
     facts.is_immediate = facts.sleep.is_none() && callee.is_none();
     let facts = facts;
     let sleep = facts.sleep.as_ref();
-    let is_wait =
-        |it: &String| parts.is_counted(&facts) || (parts.turns.is_none() && has_word(it, WAITS));
-    if sleep.is_none()
-        && !callee
-            .as_ref()
-            .map_or_else(|| parts.counts_attempts(&facts), is_wait)
-    {
+    let is_counted = parts.is_counted(&facts);
+    let is_wait = |it: &String| is_counted || (parts.turns.is_none() && has_word(it, WAITS));
+    if sleep.is_none() && !callee.as_ref().map_or(counts_attempts, is_wait) {
         return None;
     }
     let (place, asked) = parts.find_try(&facts)?;
+    // Without a sleep, what is asked alone says that it retries.
+    let is_clear = match asked.as_ref().and_then(|it| it.by) {
+        None => false,
+        Some(By::IsOk(_)) => is_counted,
+        Some(_) => true,
+    };
+    if sleep.is_none() && !is_clear {
+        return None;
+    }
     let turn = asked.as_ref().map(|it| match place {
         Some(place) => Turn::of(parts.body, place, it, &facts.counters),
         None => Turn::none(it.operation),
@@ -137,6 +144,13 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     if let (None, Some(callee)) = (sleep, callee) {
         keys.missing.push(format!(
             "`base`: the loop waits in `{callee}`; write its delay as `base` or `backoff`, and take it out of there"
+        ));
+    }
+    let sleeps = |it: &&Stmt| Facts::of_statement(it).sleep.is_some();
+    if let Some(sleep) = sleep.filter(|_| failure.never_sleeps() && !first.iter().any(sleeps)) {
+        keys.missing.push(format!(
+            "`base`: the loop sleeps for `{}` elsewhere, and not after a failure",
+            brief(&written(sleep))
         ));
     }
     let elsewhere = parts.elsewhere();

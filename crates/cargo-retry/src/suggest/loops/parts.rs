@@ -186,7 +186,7 @@ impl<'a> Parts<'a> {
                     tries::error(&it.pat),
                     (it.init.as_ref()).is_some_and(|it| is_borrowed(&it.expr)),
                 ),
-                (Some(_), Some(Stmt::Local(it))) => (Some(&it.pat), false),
+                (Some(by), Some(Stmt::Local(it))) if by.gives_error() => (Some(&it.pat), false),
                 _ => (None, false),
             };
             walk.rest(rest.unwrap_or(&self.body.stmts), error, borrowed);
@@ -206,6 +206,17 @@ impl<'a> Parts<'a> {
     pub(super) fn time(&self, facts: &Facts) -> Option<Time<'a>> {
         let none = BTreeSet::new();
         Condition::of(self.condition?, &facts.counters, &none).time
+    }
+
+    /// The time that an `if` in front of the attempt gives it.
+    fn over(&self, facts: &Facts) -> Option<Time<'a>> {
+        let none = BTreeSet::new();
+        self.body.stmts.iter().find_map(|it| match it {
+            Stmt::Expr(Expr::If(it), _) if block_leaves(&it.then_branch) => {
+                Condition::of(&it.cond, &facts.counters, &none).time
+            }
+            _ => None,
+        })
     }
 
     /// What the condition of a `while` asks besides what the keys say.
@@ -281,7 +292,7 @@ impl<'a> Parts<'a> {
             self.turns,
             facts,
             sleep,
-            self.time(facts).or(failure.time),
+            self.time(facts).or(failure.time).or(self.over(facts)),
             tried,
             &outside,
         );
@@ -311,6 +322,9 @@ impl<'a> Parts<'a> {
             ));
         }
         keys.missing.extend(self.besides(facts));
+        for what in failure.counts.iter().filter(|_| failure.counts.len() > 1) {
+            keys.missing.push(policy::by_number(what));
+        }
         for what in &failure.together {
             keys.missing.push(format!(
                 "`{what}`: the loop ends only where each limit is reached, and a policy where one is"

@@ -199,9 +199,7 @@ impl<'c> Attempts<'c> {
     fn write(&self, has_deadline: bool, keys: &mut Keys) {
         let facts = self.facts;
         for what in &facts.compared {
-            keys.missing.push(format!(
-                "what the loop does only where `{what}`: it asks for the number of the attempt, `retry.attempt()` in a hook"
-            ));
+            keys.missing.push(by_number(what));
         }
         let turns = self.turns.filter(|(_, it)| !is_endless(it));
         let (own, known) = (turns.map(|(_, it)| range(it)), keys.missing.len());
@@ -402,6 +400,13 @@ impl Wait {
             _ => None,
         }
     }
+}
+
+/// What some attempts do.
+pub(super) fn by_number(what: &str) -> String {
+    format!(
+        "what the loop does only where `{what}`: it asks for the number of the attempt, `retry.attempt()` in a hook"
+    )
 }
 
 /// A delay that has grown before the first sleep.

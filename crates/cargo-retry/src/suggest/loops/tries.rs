@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::visit::Visit;
 use syn::{Arm, Block, Expr, ExprMatch, Pat, Stmt};
 
-use super::facts::{Facts, block_leaves, block_succeeds, goes_on, succeeds};
+use super::facts::{Facts, always_leaves, block_leaves, block_succeeds, goes_on, succeeds};
 use super::names;
 
 /// With what the variable that is asked is set to before.
@@ -96,6 +96,42 @@ pub(super) enum By<'a> {
     Else(&'a syn::Local, &'a Expr),
     /// `let it = match result { Ok(it) => it, Err(error) => { .. continue } };`
     Given(&'a ExprMatch),
+}
+
+impl By<'_> {
+    /// Whether what it gives is the error itself: `Err(error) => error`.
+    pub(super) fn gives_error(self) -> bool {
+        let is_same = |pattern: &Pat, given: Option<String>| {
+            let whole = error(pattern).and_then(super::patterns::name);
+            whole.is_some() && whole == given
+        };
+        match self {
+            Self::Match(it) => {
+                let is_failure = |it: &&Arm| variant(&it.pat).as_deref() == Some("Err");
+                let failures = it.arms.iter().filter(is_failure);
+                let mut given = failures.filter(|it| !always_leaves(&it.body));
+                given.all(|it| is_same(&it.pat, tail(&it.body)))
+            }
+            Self::If(it, pattern) => is_same(pattern, block_tail(&it.then_branch)),
+            Self::IsOk(_) | Self::Else(..) | Self::Given(_) => false,
+        }
+    }
+}
+
+/// The name that an expression gives at its end.
+fn tail(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Path(it) => it.path.get_ident().map(ToString::to_string),
+        Expr::Block(it) => block_tail(&it.block),
+        _ => None,
+    }
+}
+
+fn block_tail(block: &Block) -> Option<String> {
+    match block.stmts.last()? {
+        Stmt::Expr(it, None) => tail(it),
+        _ => None,
+    }
 }
 
 impl<'a> Try<'a> {

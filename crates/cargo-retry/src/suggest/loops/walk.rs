@@ -244,6 +244,7 @@ impl<'a, 'n> Walk<'a, 'n> {
         if condition.is_limit() {
             // A count that is over says nothing of the error; one that is not is as if it were not asked.
             if !is_over {
+                self.failure.counts.push(brief(&written(&it.guard)));
                 self.case(scope, end);
             }
             return end;
