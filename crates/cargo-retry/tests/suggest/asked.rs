@@ -357,6 +357,15 @@ fn a_count_whose_turns_wait_has_a_delay() {
             ),
         ],
     );
+    // The attempt may.
+    let body = "for attempt in 0..5 { let most = self.wait_timeout(); match timeout(most, ask()) { Ok(it) => return Ok(it), Err(_) => {} } } fail()";
+    are_sketches(
+        "asked-wait-tried",
+        &[(
+            body,
+            "nothing sleeps between the attempts, unless `wait_timeout` does, a part of what is tried",
+        )],
+    );
 }
 
 /// Turns that follow at once and ask for something else than a success.
@@ -456,4 +465,40 @@ fn lines_of_some_attempts_are_said() {
     let (found, _) = only("asked-line", &arms(""));
     let said = found["missing"].to_string();
     assert!(!said.contains("only where"), "{said}");
+}
+
+/// A long time since the attempt began is no limit.
+#[test]
+fn a_time_that_ends_nothing_is_no_deadline() {
+    let body = |then: &str| {
+        format!(
+            "loop {{ match ask() {{ Ok(it) => return Ok(it), Err(e) => {{ if start.elapsed() > LIMIT {{ {then} }} sleep(PAUSE); }} }} }}"
+        )
+    };
+    let (_, code) = only("asked-reset", &body("debug!(\"late\");"));
+    assert!(!code.contains("deadline"), "{code}");
+    let (_, code) = only("asked-late", &body("return Err(e);"));
+    assert!(code.contains("deadline = LIMIT,"), "{code}");
+}
+
+/// `result = ask(); match &result { .. }`
+#[test]
+fn a_variable_that_is_set_in_front_of_the_question_is_the_attempt() {
+    let body = |set: &str| {
+        format!(
+            "let mut result = none(); for attempt in 0..5 {{ if attempt > 0 {{ sleep(PAUSE); }} {set} result = ask(); match &result {{ Ok(_) => break, Err(e) => warn!(\"{{e}}\") }} }} result"
+        )
+    };
+    let (found, code) = only("asked-set", &body(""));
+    assert!(code.contains("base = PAUSE,"), "{found}");
+    assert!(code.contains("{ ask() }"), "{found}");
+    are_sketches(
+        "asked-set-behind",
+        &[(&body(""), "`result`, which the code behind the loop reads")],
+    );
+    let (found, _) = only(
+        "asked-set-twice",
+        &body("result = prepare(); if result.is_err() { continue; }"),
+    );
+    assert!(found["suggestion"].is_null(), "{found}");
 }

@@ -106,7 +106,8 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     let (place, asked) = parts.find_try(&facts)?;
     // Without a sleep, what is asked alone says that it retries.
     let is_clear = match asked.as_ref().and_then(|it| it.by) {
-        None => false,
+        // `while let Err(_) = ask()`
+        None => place.is_none(),
         Some(By::IsOk(_)) => is_counted,
         Some(_) => true,
     };
@@ -125,7 +126,6 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         return None;
     }
     failure.is_asked_by(&before.by);
-    let is_made = asked.as_ref().is_some_and(|it| it.made.is_some());
     let tried = asked.as_ref();
     let tried = tried.map(|it| it.made.map_or(it.operation, |(_, it)| it));
     let mut keys = parts.keys(&facts, &failure, tried, around);
@@ -142,9 +142,14 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
         ));
     }
     if let (None, Some(callee)) = (sleep, callee) {
-        keys.missing.push(format!(
-            "`base`: the loop waits in `{callee}`; write its delay as `base` or `backoff`, and take it out of there"
-        ));
+        let before = turn.iter().flat_map(|it| &it.before).flat_map(names);
+        let mut tried = tried.map(names).unwrap_or_default();
+        tried.extend(before);
+        keys.missing.push(if tried.contains(&callee) {
+            format!("`base`: nothing sleeps between the attempts, unless `{callee}` does, a part of what is tried")
+        } else {
+            format!("`base`: the loop waits in `{callee}`; write its delay as `base` or `backoff`, and take it out of there")
+        });
     }
     let sleeps = |it: &&Stmt| Facts::of_statement(it).sleep.is_some();
     if let Some(sleep) = sleep.filter(|_| failure.never_sleeps() && !first.iter().any(sleeps)) {
@@ -159,6 +164,18 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
             "where `{way}` leads: that is around the loop; do it with what the block gives"
         ));
     }
+    let set_again = asked.as_ref().and_then(|it| {
+        let Expr::Path(name) = it.operation else {
+            return None;
+        };
+        let name = name.path.get_ident()?.to_string();
+        let sets = facts.assignments.iter().filter(|(it, _)| *it == name);
+        let is_set = match it.made {
+            Some(_) => sets.count() > 1,
+            None => facts.set.contains(&name),
+        };
+        is_set.then_some(name)
+    });
     let other = asked.as_ref().and_then(|it| match it.by {
         Some(By::Match(by)) => tries::other_enum(by),
         _ => None,
@@ -194,17 +211,11 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     } else {
         found.counts(&facts, &mut keys);
     }
-    if let Some(Expr::Path(name)) = found.operation
-        && name
-            .path
-            .get_ident()
-            .is_some_and(|it| !is_made && facts.set.contains(&it.to_string()))
-    {
+    if let Some(name) = set_again {
         found.operation = None;
         found.is_explained = true;
         keys.only_missing(format!(
-            "what is tried: the loop sets `{}` in another place: move an attempt to a function, and retry that",
-            written(name)
+            "what is tried: the loop sets `{name}` in another place: move an attempt to a function, and retry that"
         ));
     }
     if let (Some(tried), Some(name)) = (found.operation, other) {

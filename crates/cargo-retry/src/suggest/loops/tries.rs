@@ -22,9 +22,20 @@ fn variable<'a>(body: &'a Block, place: usize, name: &Expr) -> Option<(usize, &'
     let name = name.path.get_ident()?;
     let before = body.stmts.iter().enumerate().take(place).rev();
     before.into_iter().find_map(|(place, it)| {
-        let (own, init) = set(it)?;
+        let (own, init) = given(it)?;
         (own == name).then_some((place, init))
     })
+}
+
+/// `let name = value;`, `name = value;`
+fn given(statement: &Stmt) -> Option<(&syn::Ident, &Expr)> {
+    match statement {
+        Stmt::Expr(Expr::Assign(it), _) => match &*it.left {
+            Expr::Path(name) => Some((name.path.get_ident()?, &it.right)),
+            _ => None,
+        },
+        statement => set(statement),
+    }
 }
 
 /// `let name = value;`

@@ -18,6 +18,7 @@ impl<'a> Walk<'a, '_> {
     /// Where an `if` goes, and whether that is for a limit.
     pub(super) fn condition(&mut self, it: &'a ExprIf, scope: &Scope<'a>) -> (End, bool) {
         let condition = Condition::of(&it.cond, &self.facts.counters, &scope.bound);
+        let time = self.failure.time;
         self.limited(&condition);
         let other = it.else_branch.as_ref().map(|(_, it)| &**it);
         let is_sequence = condition
@@ -35,6 +36,10 @@ impl<'a> Walk<'a, '_> {
                 self.behind_limit(|this| other.map_or(End::Falls, |it| this.body(it, scope)));
             self.ways.end(&mut fork, other);
             self.ways.join_of_limit(fork);
+            if (then, other) == (End::Falls, End::Falls) {
+                // It ends nothing.
+                self.failure.time = time;
+            }
             return match (then, other) {
                 (End::Leaves, end) | (end, End::Leaves) => (end, true),
                 (End::Again, _) | (_, End::Again) => (End::Again, true),
