@@ -160,10 +160,8 @@ impl<'ast> Visit<'ast> for Exit {
             // They have a `return` of their own.
             Expr::Closure(_) | Expr::Async(_) => return,
             Expr::Return(it) => self.leaves_with(it.expr.as_deref()),
-            Expr::Break(it) => {
-                if self.turns("break", it.label.as_ref()) {
-                    self.leaves_with(it.expr.as_deref());
-                }
+            Expr::Break(it) if self.turns("break", it.label.as_ref()) => {
+                self.leaves_with(it.expr.as_deref());
             }
             Expr::Continue(it) => self.goes_on |= self.turns("continue", it.label.as_ref()),
             Expr::Block(it) => self.add_label(it.label.as_ref()),

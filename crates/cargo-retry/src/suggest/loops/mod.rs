@@ -18,6 +18,7 @@ mod render;
 mod touched;
 mod tries;
 mod turn;
+mod waits;
 mod walk;
 mod ways;
 
@@ -28,15 +29,15 @@ use syn::{Expr, Pat, Stmt};
 
 pub(super) use self::carried::fresh;
 use self::carried::{Asked, changed};
-use self::counters::has_word;
 use self::facts::Facts;
 use self::failure::Exits;
 pub(super) use self::macros::logs;
 use self::parts::Parts;
 pub(super) use self::patterns::{Bound, tells_no_error};
 pub(super) use self::render::{names, names_behind, rendered};
-use self::tries::By;
+use self::tries::{By, Try};
 use self::turn::Turn;
+use self::waits::Waits;
 use super::brief;
 use super::keys::{Keys, integer};
 use crate::code::written;
@@ -53,9 +54,6 @@ pub(super) struct Around<'a> {
 fn is_sleep_of(name: &str) -> bool {
     name.starts_with("sleep_") && name != "sleep_until"
 }
-
-/// What names a function that waits.
-const WAITS: &[&str] = &["backoff", "delay", "sleep", "wait"];
 
 /// A loop that retries.
 #[expect(clippy::struct_excessive_bools, reason = "facts")]
@@ -92,26 +90,12 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     let parts = Parts::of(expr)?;
     let mut facts = parts.facts();
     let sleeping = |it: &str| (around.sleeping)(it) || is_sleep_of(it);
-    let counts_attempts = parts.counts_attempts(&facts);
-    let waits = |it: &&String| sleeping(it) || (counts_attempts && has_word(it, WAITS));
-    let callee = facts.calls.iter().find(waits).cloned();
-    facts.is_immediate = facts.sleep.is_none() && callee.is_none();
+    let waits = Waits::of(&parts, &facts, &sleeping)?;
+    facts.is_immediate = waits.is_immediate();
     let facts = facts;
     let sleep = facts.sleep.as_ref();
-    let is_counted = parts.is_counted(&facts);
-    let is_wait = |it: &String| is_counted || (parts.turns.is_none() && has_word(it, WAITS));
-    if sleep.is_none() && !callee.as_ref().map_or(counts_attempts, is_wait) {
-        return None;
-    }
     let (place, asked) = parts.find_try(&facts)?;
-    // Without a sleep, what is asked alone says that it retries.
-    let is_clear = match asked.as_ref().and_then(|it| it.by) {
-        // `while let Err(_) = ask()`
-        None => place.is_none(),
-        Some(By::IsOk(_)) => is_counted,
-        Some(_) => true,
-    };
-    if sleep.is_none() && !is_clear {
+    if !waits.is_clear(place, asked.as_ref()) {
         return None;
     }
     let turn = asked.as_ref().map(|it| match place {
@@ -141,46 +125,16 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
             brief(&written(what))
         ));
     }
-    if let (None, Some(callee)) = (sleep, callee) {
-        let before = turn.iter().flat_map(|it| &it.before).flat_map(names);
-        let mut tried = tried.map(names).unwrap_or_default();
-        tried.extend(before);
-        keys.missing.push(if tried.contains(&callee) {
-            format!("`base`: nothing sleeps between the attempts, unless `{callee}` does, a part of what is tried")
-        } else {
-            format!("`base`: the loop waits in `{callee}`; write its delay as `base` or `backoff`, and take it out of there")
-        });
-    }
-    let sleeps = |it: &&Stmt| Facts::of_statement(it).sleep.is_some();
-    if let Some(sleep) = sleep.filter(|_| failure.never_sleeps() && !first.iter().any(sleeps)) {
-        keys.missing.push(format!(
-            "`base`: the loop sleeps for `{}` elsewhere, and not after a failure",
-            brief(&written(sleep))
-        ));
-    }
+    let unsaid = waits.missing(&facts, &failure, turn.as_ref(), tried);
+    keys.missing.extend(unsaid);
     let elsewhere = parts.elsewhere();
     for way in &elsewhere {
         keys.missing.push(format!(
             "where `{way}` leads: that is around the loop; do it with what the block gives"
         ));
     }
-    let set_again = asked.as_ref().and_then(|it| {
-        let Expr::Path(name) = it.operation else {
-            return None;
-        };
-        let name = name.path.get_ident()?.to_string();
-        let sets = facts.assignments.iter().filter(|(it, _)| *it == name);
-        let is_set = match it.made {
-            Some(_) => sets.count() > 1,
-            None => facts.set.contains(&name),
-        };
-        is_set.then_some(name)
-    });
-    let other = asked.as_ref().and_then(|it| match it.by {
-        Some(By::Match(by)) => tries::other_enum(by),
-        _ => None,
-    });
-    let left = turn.as_ref().and_then(|it| it.left.clone());
+    let refused = asked.as_ref().zip(turn.as_ref());
+    let refused = refused.and_then(|(asked, turn)| refused_of(asked, turn, &facts));
     let mut found = Loop {
         turn: None,
         operation: turn.as_ref().map(|it| it.operation),
@@ -211,30 +165,44 @@ pub(super) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<Loop<'a>> {
     } else {
         found.counts(&facts, &mut keys);
     }
-    if let Some(name) = set_again {
+    if let Some(why) = refused {
         found.operation = None;
         found.is_explained = true;
-        keys.only_missing(format!(
-            "what is tried: the loop sets `{name}` in another place: move an attempt to a function, and retry that"
-        ));
-    }
-    if let (Some(tried), Some(name)) = (found.operation, other) {
-        found.operation = None;
-        found.is_explained = true;
-        keys.only_missing(format!(
-            "what is tried: `{}` gives a `{name}`, which is no `Result`: move an attempt to a function that returns one, and retry that",
-            brief(&written(tried))
-        ));
-    }
-    if let Some(what) = left {
-        found.operation = None;
-        found.is_explained = true;
-        keys.only_missing(format!(
-            "{what} can leave the loop: move an attempt to a function that returns a `Result`, and retry that"
-        ));
+        keys.only_missing(why);
     }
     found.keys = keys;
     Some(found)
+}
+
+/// Why what is tried cannot be retried as it stands.
+fn refused_of(asked: &Try<'_>, turn: &Turn<'_>, facts: &Facts) -> Option<String> {
+    if let Some(what) = &turn.left {
+        return Some(format!(
+            "{what} can leave the loop: move an attempt to a function that returns a `Result`, and retry that"
+        ));
+    }
+    let other = match asked.by {
+        Some(By::Match(by)) => tries::other_enum(by),
+        _ => None,
+    };
+    if let Some(name) = other {
+        return Some(format!(
+            "what is tried: `{}` gives a `{name}`, which is no `Result`: move an attempt to a function that returns one, and retry that",
+            brief(&written(turn.operation))
+        ));
+    }
+    let Expr::Path(name) = asked.operation else {
+        return None;
+    };
+    let name = name.path.get_ident()?.to_string();
+    let sets = facts.assignments.iter().filter(|(it, _)| *it == name);
+    let is_set_again = match asked.made {
+        Some(_) => sets.count() > 1,
+        None => facts.set.contains(&name),
+    };
+    is_set_again.then(|| format!(
+        "what is tried: the loop sets `{name}` in another place: move an attempt to a function, and retry that"
+    ))
 }
 
 /// Whether code sleeps, and what it calls.

@@ -87,18 +87,7 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
     if pattern.is_none() {
         keys.hooks.push("until = |is_so| *is_so".to_owned());
     }
-    if pattern.is_none() && has_let(value) {
-        keys.missing.push("what is asked, as one value: a condition with `let` is none; move it to a function that returns a `bool`".to_owned());
-    }
-    if Exit::of(value).fails {
-        keys.missing.push("what is asked can leave the loop: move it to a function that returns a `Result`, and say with `on` which errors are asked again".to_owned());
-    }
-    if !block_leaves(&it.then_branch) {
-        keys.missing.push(format!(
-            "`until`: the loop goes on where the block behind `{}` does not leave it; say when it does",
-            brief(&written(&it.cond))
-        ));
-    }
+    keys.missing.extend(unsaid(it));
     let mut before = Vec::new();
     for (at, statement) in parts.body.stmts.iter().enumerate() {
         let is_known = at == place || over.is_some_and(|(over, _)| at == over);
@@ -146,6 +135,25 @@ pub(in crate::suggest) fn of<'a>(expr: &'a Expr, around: &Around<'_>) -> Option<
         over: over.map(|(_, it)| &it.then_branch),
         keys,
     })
+}
+
+/// What a question does not say as one value.
+fn unsaid(it: &ExprIf) -> Vec<String> {
+    let (value, pattern) = question(it);
+    let mut missing = Vec::new();
+    if pattern.is_none() && has_let(value) {
+        missing.push("what is asked, as one value: a condition with `let` is none; move it to a function that returns a `bool`".to_owned());
+    }
+    if Exit::of(value).fails {
+        missing.push("what is asked can leave the loop: move it to a function that returns a `Result`, and say with `on` which errors are asked again".to_owned());
+    }
+    if !block_leaves(&it.then_branch) {
+        missing.push(format!(
+            "`until`: the loop goes on where the block behind `{}` does not leave it; say when it does",
+            brief(&written(&it.cond))
+        ));
+    }
+    missing
 }
 
 /// The value that is asked for, and the pattern that it has to have.

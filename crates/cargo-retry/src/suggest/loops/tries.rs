@@ -197,7 +197,7 @@ pub(super) fn given_on(body: &Block) -> Option<(usize, Try<'_>)> {
         let found = is_try && block_leaves(&rest) && block_succeeds(&rest);
         found.then(|| {
             let by = Some(By::Given(asked));
-            let tried = Try::part(&*asked.expr);
+            let tried = Try::part(&asked.expr);
             (place, Try { by, ..tried })
         })
     })
