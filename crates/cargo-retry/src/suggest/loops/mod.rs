@@ -1,4 +1,9 @@
-//! Loops that retry by hand: they sleep, and a success ends them.
+//! Loops that retry by hand: they sleep, wait in what they call, or count attempts, and a success
+//! ends them.
+//!
+//! What is tried is the question whose success leaves the loop, with something that is no error:
+//! `return Err(..)` behind an `Ok` looks for what went wrong. Macros are read as far as they look
+//! like code: a `return` in a `select!` leaves the loop.
 
 mod carried;
 mod cases;
