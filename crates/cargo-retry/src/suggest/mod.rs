@@ -30,8 +30,8 @@ use crate::wrap::wrapped;
 /// Finds retries that are written by hand or with another library, and prints what replaces each
 ///
 /// Knows loops that sleep or count attempts, and backon, backoff, tokio-retry, tokio-retry2, retry,
-/// tryhard and tower's `retry`. Nothing is compiled and nothing is changed. What only the types or the running program tell is
-/// listed below each suggestion.
+/// tryhard and tower's `retry`. Nothing is compiled and nothing is changed. What only the types or
+/// the running program tell is listed below each suggestion.
 ///
 /// Exit status: 0, 1 if a file could not be read, 2 if it was called wrongly.
 #[derive(Debug, clap::Args)]

@@ -357,6 +357,10 @@ fn a_count_whose_turns_wait_has_a_delay() {
             ),
         ],
     );
+    // Whether it has jitter, nobody knows.
+    let (found, code) = only("asked-wait-jitter", &body("exponential_backoff(tries);"));
+    assert!(!code.contains("jitter"), "{code}");
+    assert!(!found["differs"].to_string().contains("jitter"), "{found}");
     // The attempt may.
     let body = "for attempt in 0..5 { let most = self.wait_timeout(); match timeout(most, ask()) { Ok(it) => return Ok(it), Err(_) => {} } } fail()";
     are_sketches(

@@ -104,6 +104,7 @@ pub(super) fn keys(
     if facts.jitter
         || facts.grows
         || keys.factor.is_some()
+        || facts.sleep.is_none()
         || (sleep.is_some() && keys.base.is_none())
     {
         keys.jitter = None;

@@ -213,7 +213,8 @@ fn sleeps(statement: &Stmt) -> bool {
     facts.sleep.is_some()
 }
 
-/// Whether it sleeps, under a condition or not, and does nothing else; what else a `select!` waits for the keys say.
+/// Whether it sleeps, under a condition or not, and does nothing else; the keys say what else a
+/// `select!` waits for.
 fn only_sleeps(statement: &Stmt) -> bool {
     match statement {
         Stmt::Expr(Expr::If(it), _) if it.else_branch.is_none() => {
