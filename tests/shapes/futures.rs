@@ -171,6 +171,16 @@ fn boxed_by_method(script: &Script) -> BoxFuture<'_, Answer> {
     async move { script.step_async().await }.boxed()
 }
 
+// The lifetime of a future that another function makes has a name.
+#[retry(max = 3, on(_))]
+fn boxed_elsewhere<'a>(script: &'a mut Script) -> BoxFuture<'a, Answer> {
+    Box::pin(changed(script))
+}
+
+async fn changed(script: &mut Script) -> Answer {
+    script.step_async().await
+}
+
 // `LocalBoxFuture`, `.boxed_local()`, and something that can't be sent.
 #[retry(max = 3, on(_))]
 fn local(script: &Script) -> LocalBoxFuture<'_, Answer> {
@@ -235,6 +245,14 @@ mod hidden {
         Box::pin(async move { script.step_async().await.map(Some) })
     }
 
+    /// A success, whatever its name.
+    pub(super) struct QueryResult(pub(super) u32);
+
+    #[reattempt::retry(max = 3, on(_))]
+    pub(super) fn named(script: &Script) -> BoxFuture<'_, QueryResult> {
+        Box::pin(async move { script.step_async().await.map(QueryResult) })
+    }
+
     #[reattempt::retry(max = 3, on(_))]
     pub(super) fn generic<'a, T: From<u32> + Send + 'a>(script: &'a Script) -> BoxFuture<'a, T> {
         Box::pin(async move { script.step_async().await.map(T::from) })
@@ -274,7 +292,9 @@ async_shapes! {
     failed => async |script| crate::last(failed(script).await),
     boxed_failed => async |script| crate::last(boxed_failed(script).await),
     option => async |script| option(script).await,
+    boxed_elsewhere => async |script| boxed_elsewhere(&mut script.clone()).await,
     hidden_number => async |script| hidden::number(script).await,
+    hidden_named => async |script| hidden::named(script).await.map(|it| it.0),
     hidden_option => async |script| hidden::perhaps(script).await.ok().flatten(),
     hidden_generic => async |script| hidden::generic::<u32>(script).await,
 }

@@ -411,10 +411,12 @@ fn future(ty: &Type) -> Option<(Type, bool)> {
 }
 
 /// The answer of an alias with the argument `answer`. One of the user's own may make a `Result` of that: where the
-/// argument is none, the compiler is asked.
+/// argument is none, or is a `QueryResult`, which may be one, the compiler is asked.
 fn answer_of_alias(future: &Type, answer: &Type) -> Type {
+    let is_result = matches!(bare(answer), Type::Path(path) if path.path.segments.last().is_some_and(|it| it.ident == "Result"));
     match Answer::of(answer) {
-        Answer::Result(_) | Answer::RetryError(..) => answer.clone(),
+        Answer::RetryError(..) => answer.clone(),
+        Answer::Result(_) if is_result => answer.clone(),
         _ => syn::parse_quote_spanned!(answer.span()=> <#future as ::core::future::Future>::Output),
     }
 }
@@ -613,7 +615,7 @@ pub fn names(tokens: &TokenStream, name: &Ident) -> bool {
 }
 
 /// Whether the tokens contain this word.
-pub(crate) fn has_word(tokens: &TokenStream, word: &str) -> bool {
+pub fn has_word(tokens: &TokenStream, word: &str) -> bool {
     names(tokens, &Ident::new(word, Span::call_site()))
 }
 

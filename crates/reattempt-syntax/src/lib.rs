@@ -32,6 +32,7 @@ macro_rules! ours {
 }
 
 pub mod args;
+pub mod async_block;
 pub mod async_trait;
 pub mod block;
 pub mod check;
@@ -39,6 +40,7 @@ pub mod diagnostics;
 pub mod escape;
 pub mod item;
 pub mod keys;
+pub mod lent;
 pub mod literal;
 pub mod methods;
 pub mod model;

@@ -13,6 +13,7 @@ use syn::{Ident, Signature};
 
 use super::{asynchronous, docs, future, limits, sync};
 use crate::instrument::{self, braces};
+use reattempt_syntax::async_block::AsyncBlock;
 use reattempt_syntax::diagnostics::Diagnostics;
 use reattempt_syntax::item::{Answer, Flow, Function};
 use reattempt_syntax::model::Model;
@@ -85,7 +86,7 @@ pub(super) fn expand(
     let whole = braces(&body, statements.clone());
     // What `#[tracing::instrument]` wrote around the body stays outside of the loop: one span for
     // the whole call, and its wrapper moves what it moves once.
-    let expanded = if matches!(flow, Flow::Future { .. }) && future::ends_in_block(&whole) {
+    let expanded = if matches!(flow, Flow::Future { .. }) && ends_in_block(&whole) {
         retried(&whole)
     } else {
         instrument::inside(statements, &mut retried).unwrap_or_else(|| retried(&whole))
@@ -100,6 +101,11 @@ pub(super) fn expand(
         #docs
         #visibility #signature #expanded
     })
+}
+
+/// Whether a body ends with the async block that is the future.
+fn ends_in_block(body: &Group) -> bool {
+    AsyncBlock::of(&body.stream().into_iter().collect::<Vec<_>>()).is_some()
 }
 
 fn body_of(

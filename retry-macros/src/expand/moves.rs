@@ -374,7 +374,7 @@ impl Parts<'_> {
                     #source
                     || {
                         #(#others)*
-                        #krate::__private::ignore(async { #never #body })
+                        #krate::__private::ignore(async { #never { #body } })
                     }
                 });
                 self.borrow_check(escape, &closure)

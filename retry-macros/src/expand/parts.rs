@@ -6,7 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
 
 use reattempt_syntax::args::Predicate;
-use reattempt_syntax::item::Answer;
+use reattempt_syntax::item::{Answer, has_word};
 use reattempt_syntax::model::{Model, at, located};
 use reattempt_syntax::rename::self_to;
 
@@ -242,6 +242,10 @@ impl<'m> Parts<'m> {
             // message.
             let clone = ours!({ use #krate::__private::UniqueValue as _; #clone });
             clones.extend(ours!(let #mutable #bound = #clone;));
+        }
+        // What it imports has names that the types in front of it may have, too.
+        if has_word(&statements, "use") {
+            return ours!(#clones { #statements });
         }
         ours!(#clones #statements)
     }

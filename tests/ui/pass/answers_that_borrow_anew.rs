@@ -119,6 +119,39 @@ impl Outer {
     }
 
     #[retry]
+    fn of_a_closure_that_ignores(&mut self, index: usize) -> Result<&str, Error> {
+        self.inner.next()?;
+        let known = self.inner.names.get(index).map(|_| "known");
+        known.ok_or_else(|| Error::other("unknown"))
+    }
+
+    #[retry]
+    fn of_a_constant_beside(&mut self, index: usize) -> Result<&str, Error> {
+        self.inner.next()?;
+        Ok(self.inner.names.get(index).map(|_| "known").unwrap_or("unknown"))
+    }
+
+    #[retry]
+    fn beside_a_reference_by_ref(&mut self) -> Result<&str, Error> {
+        self.inner.next()?;
+        match (&self.inner.names[..], "page") {
+            ([ref first], page) if !first.is_empty() => Ok(page),
+            _ => Ok("none"),
+        }
+    }
+
+    #[retry]
+    fn of_another_with_its_lifetime<'a>(&'a mut self, name: &'a str) -> Result<Header<'a>, Error> {
+        let size = self.inner.next()?.len();
+        Header::new(name, size + self.count())
+    }
+
+    fn count(&mut self) -> usize {
+        self.calls += 1;
+        1
+    }
+
+    #[retry]
     fn of_another<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Error> {
         self.calls += 1;
         Ok(bytes)
@@ -145,6 +178,12 @@ struct Archive<R> {
 struct Header<'a> {
     name: &'a str,
     size: usize,
+}
+
+impl<'a> Header<'a> {
+    fn new(name: &'a str, size: usize) -> Result<Self, Error> {
+        Ok(Self { name, size })
+    }
 }
 
 struct Names<'a, R> {
@@ -239,6 +278,10 @@ async fn main() -> Result<(), Error> {
     assert_eq!(outer.opaque_and_owned().await?.next(), Some(4));
     outer.of_a_type_of_a_reference().err().unwrap();
     assert_eq!(outer.of_another(&[1])?, [1]);
+    assert_eq!(outer.of_a_closure_that_ignores(0)?, "known");
+    assert_eq!(outer.of_a_constant_beside(1)?, "unknown");
+    assert_eq!(outer.beside_a_reference_by_ref()?, "page");
+    assert_eq!(outer.of_another_with_its_lifetime("a")?.size, 2);
     assert_eq!(Shared::of_self(&mut 3)?.inner, &3);
     assert_eq!(read(&mut std::io::empty())?, 0);
     let (reader, names) = (std::io::empty(), vec!["a".to_owned()]);
@@ -252,6 +295,6 @@ async fn main() -> Result<(), Error> {
     let name: Box<str> = by_a_bound(&mut "a".to_owned())?;
     assert_eq!(&*name, "a");
     shared(std::fs::File::open(std::env::current_exe()?)?)?;
-    assert_eq!((&outer).sequence()?.calls, 6);
+    assert_eq!((&outer).sequence()?.calls, 7);
     Ok(())
 }

@@ -52,6 +52,14 @@ fn with_a_name<'a>(calls: &'a mut u32) -> BoxFuture<'a, io::Result<u32>> {
 }
 
 #[retry(max = 3, on(_))]
+fn in_a_span<'a>(calls: &'a mut u32) -> BoxFuture<'a, io::Result<u32>> {
+    let span = tracing::debug_span!("change", calls = *calls);
+    let changed = async move { change(calls).await };
+    let changed = changed.instrument(span);
+    changed.boxed()
+}
+
+#[retry(max = 3, on(_))]
 fn boxed<'a>(calls: &'a mut u32) -> BoxFuture<'a, io::Result<u32>> {
     async move { change(calls).await }.boxed()
 }
@@ -115,6 +123,7 @@ fn main() {
     drop((counted(), changed(&mut 0), refuse()));
     drop((
         with_a_name(&mut 0),
+        in_a_span(&mut 0),
         boxed(&mut 0),
         pinned(&mut 0),
         bare(&mut 0),

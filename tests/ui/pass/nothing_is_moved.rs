@@ -66,6 +66,21 @@ fn sync(id: Id, found: Option<Id>, row: Row, wide: Option<Row>) -> Result<u32, S
     Ok(number + many + id.into_number() + size as u32)
 }
 
+enum Found {
+    Result { id: Id },
+    Nothing,
+}
+
+// What the body imports hides a name of the signature.
+#[retry(max = 2, on(_))]
+async fn imported(found: &Found) -> Result<Id, String> {
+    use Found::*;
+    match found {
+        Result { id } => Ok(*id),
+        Nothing => Err("nothing".to_owned()),
+    }
+}
+
 #[retry(max = 2, on(_))]
 fn unique(mut row: Row, map: &mut HashMap<u32, u32>) -> Result<u32, String> {
     map.insert(1, row.send());
@@ -172,6 +187,7 @@ fn under_an_attribute(bytes: &mut [u8]) -> Result<&[u8], String> {
 }
 
 fn main() {
+    drop((imported(&Found::Nothing), Found::Result { id: Id(1) }));
     assert_eq!(by_a_name_of_the_body(tiff::Color::Gray(8)), Ok(8));
     assert!(by_a_name_of_the_body(tiff::Color::Other).is_err());
     assert_eq!(advanced(&mut [1, 2], &mut [1, 2]), Ok(2));

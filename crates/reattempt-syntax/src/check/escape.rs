@@ -7,6 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, FnArg, Pat, Type};
 
+use crate::async_block::AsyncBlock;
 use crate::async_trait;
 use crate::diagnostics::Diagnostics;
 use crate::escape::{self, Escape, Proof};
@@ -24,7 +25,13 @@ pub(super) fn borrowed(
         return None;
     };
     let body = match flow {
-        Flow::Future { .. } => self_in(async_trait::body(body)?.stream()),
+        Flow::Future { boxed } => {
+            let tokens: Vec<_> = body.stream().into_iter().collect();
+            match AsyncBlock::retried(&tokens, *boxed) {
+                Some(retried) if async_trait::body(body).is_none() => retried.block.stream(),
+                _ => self_in(async_trait::body(body)?.stream()),
+            }
+        }
         Flow::Sync | Flow::Async => body.stream(),
     };
     let found = escape::find(&function.signature, ty, &body)?;

@@ -1,7 +1,11 @@
 //! What methods and calls hand on, by their names and their shape.
 
 use proc_macro2::Ident;
-use syn::{Expr, ExprMethodCall, Stmt};
+use quote::ToTokens as _;
+use syn::{Expr, ExprClosure, ExprMethodCall, Stmt};
+
+use super::apart::is_used;
+use super::variables::Bound;
 
 /// How an answer borrows a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,10 +131,28 @@ pub(super) fn passes_on(method: &str, may_be_owned: bool) -> bool {
         "ok_or_else",
         "or_else",
         "unwrap",
+        "unwrap_or",
+        "unwrap_or_default",
+        "unwrap_or_else",
         "with_context",
     ];
     // A `Cow` may be made of what another one borrows.
     NAMES.contains(&method) && !(may_be_owned && matches!(method, "and_then" | "map"))
+}
+
+/// The closure that makes the success of such a method.
+pub(super) fn made_by(call: &ExprMethodCall) -> Option<&ExprClosure> {
+    const NAMES: &[&str] = &["and_then", "map", "or_else"];
+    match call.args.first()? {
+        Expr::Closure(closure) if NAMES.iter().any(|name| call.method == name) => Some(closure),
+        _ => None,
+    }
+}
+
+/// Whether a closure makes anything of what it gets.
+pub(super) fn uses_input(closure: &ExprClosure) -> bool {
+    let mut inputs = closure.inputs.iter().flat_map(Bound::in_pattern);
+    inputs.any(|it| is_used(&it, &closure.body.to_token_stream()))
 }
 
 /// What the first method of a chain is called on.

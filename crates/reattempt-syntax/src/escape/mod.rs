@@ -93,7 +93,7 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
     };
     let escape = asked.of_all(found, &held, &successes).or_else(|| {
         let mut sources = borrowed.iter().chain(&hidden);
-        sources.find_map(|it| asked.of_made(it, &statements, &successes, &held))
+        sources.find_map(|it| asked.of_made(it, &statements, &successes))
     })?;
     let place = escape.place.to_string();
     let is_before = |it: &&Stmt| !it.to_token_stream().to_string().contains(&place);
@@ -178,10 +178,13 @@ impl Asked<'_> {
             let part =
                 apart::only_part(&Use::all(&source.name, self.body).iter().collect::<Vec<_>>());
             if let Some(part) = part.or_else(|| held.is_unique().then(Vec::new)) {
-                found.push(Found {
+                let of_all = Found {
                     part,
                     ..Found::in_answer(source, place.clone())
-                });
+                };
+                if held.is_unique() || !self.may_borrow_another(&of_all) {
+                    found.push(of_all);
+                }
             }
         }
         let (fields, found): (Vec<_>, Vec<_>) =
@@ -203,14 +206,13 @@ impl Asked<'_> {
         source: &Borrowed,
         statements: &[Stmt],
         successes: &[TokenStream],
-        held: &Held,
     ) -> Option<Escape> {
         let is_hidden = self.bound.has(&source.name);
         let made = Made::of(&source.name, statements, successes, is_hidden)?;
         let found = Found::in_answer(source, made.code.first()?.clone());
         // A `Cow` may own what it is made of.
         let may_be_owned = has_word(&self.answer.to_token_stream(), "Cow");
-        if source.is_receiver_by_value || may_be_owned || !self.is_in_answer(&found, held) {
+        if source.is_receiver_by_value || may_be_owned || self.may_borrow_another(&found) {
             return None;
         }
         // An argument behind a `&` is not what is borrowed by `&mut`.
@@ -281,12 +283,14 @@ impl Asked<'_> {
         self.of_part(last, &found.part, users, is_whole)
     }
 
-    /// Whether the answer has such a borrow, and not that of another parameter with the same lifetime.
+    /// Whether the answer has such a borrow, and not that of another parameter with the same lifetime. A type that is made
+    /// of both mostly holds both.
     fn is_in_answer(&self, found: &Found, held: &Held) -> bool {
-        let lifetime = found.lifetime.as_ref();
         found.is_part
             || held.is_unique()
-            || !lifetime.is_some_and(|lifetime| self.may_borrow_another(lifetime))
+            || held.is_argument
+            || held.is_self
+            || !self.may_borrow_another(found)
     }
 
     /// The only parameter that has a lifetime of the answer, and where the answer is made.
@@ -322,7 +326,10 @@ impl Asked<'_> {
     }
 
     /// Whether the answer may as well borrow a parameter that has the same lifetime, and is not borrowed uniquely.
-    fn may_borrow_another(&self, lifetime: &Ident) -> bool {
+    fn may_borrow_another(&self, found: &Found) -> bool {
+        let Some(lifetime) = &found.lifetime else {
+            return false;
+        };
         let borrowed = self.borrowed.iter().chain(self.hidden);
         let unique = borrowed.filter(|it| it.lifetime.as_ref() == Some(lifetime));
         let has_it = |input: &&FnArg| names(&input.to_token_stream(), lifetime);
@@ -334,6 +341,8 @@ impl Asked<'_> {
 struct Held {
     named: Vec<Ident>,
     is_elided: bool,
+    /// Whether a type has one: `Page<'a>`.
+    is_argument: bool,
     /// The lifetimes at a `&mut`; none where it is elided.
     unique: Vec<Option<Ident>>,
     /// Whether it is `Self`, with the lifetimes of the `impl` block, or a part of it.
@@ -352,6 +361,7 @@ impl Held {
         let mut held = Self {
             named: Vec::new(),
             is_elided: false,
+            is_argument: false,
             unique: Vec::new(),
             is_self: false,
             is_of_trait: false,
@@ -419,6 +429,11 @@ impl<'ast> Visit<'ast> for Held {
         } else {
             self.named.push(lifetime.ident.clone());
         }
+    }
+
+    fn visit_generic_argument(&mut self, argument: &'ast syn::GenericArgument) {
+        self.is_argument |= matches!(argument, syn::GenericArgument::Lifetime(_));
+        visit::visit_generic_argument(self, argument);
     }
 
     fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {

@@ -139,6 +139,38 @@ fn what_the_compiler_is_asked_for() {
             "fn f(&mut self) -> Result<Page<'_>, E> { self.all.page(&self.key) }",
             "self as rest, source.all.page(&rest.key)",
         ),
+        // A type that is made of two parameters with one lifetime mostly holds both; a text may be either.
+        (
+            "fn f<'a>(&'a mut self, name: &'a str) -> Result<Page<'a>, E> { page(name, &mut self.all) }",
+            "name as name, page(name,&mutsource.all)",
+        ),
+        (
+            "fn f<'a>(&'a mut self, name: &'a str) -> Result<&'a str, E> { Ok(clean(name, self)) }",
+            "none",
+        ),
+        // A number that a method makes is no borrow beside one.
+        (
+            "fn f<'a>(&'a mut self, name: &'a str) -> Result<Page<'a>, E> { Ok(Page::new(name, self.count())) }",
+            "none",
+        ),
+        // What a closure makes of nothing is no part of what its method is called on.
+        (
+            "fn f(&mut self, n: u8) -> Result<&str, E> { self.fill()?; Ok(self.all.get(&n).map(|it| &it.name).unwrap_or(NONE)) }",
+            "n as n, source.fill()?;Ok(source.all.get(&n).map(|it|&it.name).unwrap_or(NONE))",
+        ),
+        (
+            "fn f(&mut self, n: u8) -> Result<&str, E> { self.fill()?; self.all.get(&n).map(|_| NAME).ok_or(E) }",
+            "self as rest, n as n, rest.fill()?;source.all.get(&n).map(|_|NAME).ok_or(E)",
+        ),
+        // What is `ref` is borrowed by `&`, and what stands beside it is copied.
+        (
+            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; match self.last { Some((ref it, n)) => Ok(it), None => Err(E) } }",
+            "source.fill()?;matchsource.last{Some((refit,n))=>Ok(it),None=>Err(E)}",
+        ),
+        (
+            "fn f(&mut self) -> Result<&str, E> { self.fill()?; match self.last { Some((ref it, n)) => Ok(n), None => Err(E) } }",
+            "self as rest, rest.fill()?;matchsource.last{Some((refit,n))=>Ok(n),None=>Err(E)}",
+        ),
         // Which of two parts that is no signature says.
         (
             "fn f<'a>(&'a mut self) -> Result<Page<'a>, E> { let all = self.all.get(self.n)?; Ok(Page::from(all)) }",

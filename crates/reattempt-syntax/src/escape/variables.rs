@@ -126,21 +126,58 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// The variables of patterns that stand for one thing wherever they stand, and what is matched.
-pub(super) fn matched<'a>(statements: &'a [Stmt], bound: &Bound) -> Vec<(Ident, &'a Expr)> {
+/// A variable of patterns that stands for one thing wherever it stands.
+#[derive(Clone)]
+pub(super) struct Matched<'a> {
+    pub(super) name: Ident,
+    /// What is matched.
+    pub(super) value: &'a Expr,
+    /// Whether it is a reference to a part of that, by `ref`.
+    pub(super) is_reference: bool,
+}
+
+/// Returns those of a body.
+pub(super) fn matched<'a>(statements: &'a [Stmt], bound: &Bound) -> Vec<Matched<'a>> {
     let mut bindings = Binding::in_all(statements);
-    // What a pattern borrows is no value of what is matched.
-    bindings.retain(|it| !it.is_variable() && !has_word(&it.pattern.to_token_stream(), "ref"));
+    bindings.retain(|it| !it.is_variable());
     let named = |it: &Binding<'a>| {
         let value = it.value;
-        it.names().into_iter().map(move |name| (name, value))
+        let is_reference = has_word(&it.pattern.to_token_stream(), "ref");
+        // Beside a reference the others are copies.
+        let names = if is_reference {
+            references(it.pattern)
+        } else {
+            it.names()
+        };
+        names.into_iter().map(move |name| Matched {
+            name,
+            value,
+            is_reference,
+        })
     };
     let all: Vec<_> = bindings.iter().flat_map(named).collect();
-    let is_one = |(name, value): &(Ident, &Expr)| {
-        let same = all.iter().filter(|it| it.0 == *name && it.1 == *value);
-        same.count() == bound.0.iter().filter(|it| *it == name).count()
+    let is_one = |one: &&Matched<'_>| {
+        let is_same = |it: &&Matched<'_>| it.name == one.name && it.value == one.value;
+        let same = all.iter().filter(is_same);
+        same.count() == bound.0.iter().filter(|it| **it == one.name).count()
     };
-    all.iter().filter(|it| is_one(it)).cloned().collect()
+    all.iter().filter(is_one).cloned().collect()
+}
+
+/// The variables of a pattern that are `ref`.
+fn references(pattern: &Pat) -> Vec<Ident> {
+    struct References(Vec<Ident>);
+    impl<'ast> Visit<'ast> for References {
+        fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+            if pat.by_ref.is_some() && pat.mutability.is_none() {
+                self.0.push(pat.ident.clone());
+            }
+            visit::visit_pat_ident(self, pat);
+        }
+    }
+    let mut references = References(Vec::new());
+    references.visit_pat(pattern);
+    references.0
 }
 
 /// The variable of a statement such as `let x = ..;`, and its value.

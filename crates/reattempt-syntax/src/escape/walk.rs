@@ -7,10 +7,10 @@ use syn::visit::Visit;
 use syn::{Expr, ExprMethodCall, ExprReturn, Item, Stmt, Token};
 
 use super::chains::{
-    How, base, chain_in, ends, how_of, is_constructor, is_value, passed_on, passes_on,
-    start_of_chain,
+    How, base, chain_in, ends, how_of, is_constructor, is_value, made_by, passed_on, passes_on,
+    start_of_chain, uses_input,
 };
-use super::variables::{Bound, matched, plain};
+use super::variables::{Bound, Matched, matched, plain};
 use super::{Borrowed, Escape, Held, Proof, apart};
 use crate::tokens::{is_error, is_of};
 
@@ -70,8 +70,8 @@ pub(super) struct Walk<'a> {
     borrowed: &'a [Borrowed],
     /// The variables that are bound once, where the body begins.
     locals: Vec<(&'a Ident, &'a Expr)>,
-    /// The variables of the patterns of a `match` or an `if let`, and what is matched.
-    matched: Vec<(Ident, &'a Expr)>,
+    /// The variables of the patterns of a `match` or an `if let`.
+    matched: Vec<Matched<'a>>,
     /// What the answer holds.
     held: &'a Held,
     /// Whether it is an `impl Trait` that names what it borrows.
@@ -161,11 +161,12 @@ impl<'a> Walk<'a> {
             Expr::Try(tried) => self.value(&tried.expr),
             Expr::Await(awaited) => self.value(&awaited.base),
             Expr::MethodCall(call) if passes_on(&call.method.to_string(), self.may_be_owned) => {
-                self.value(&call.receiver);
-                let makes_value = ["and_then", "map", "or_else"];
-                if let Some(Expr::Closure(closure)) = call.args.first()
-                    && makes_value.iter().any(|name| call.method == name)
-                {
+                let made = made_by(call);
+                // What a closure makes of nothing is no part of what the method is called on.
+                if made.is_none_or(|it| call.method == "or_else" || uses_input(it)) {
+                    self.value(&call.receiver);
+                }
+                if let Some(closure) = made {
                     self.value(&closure.body);
                 }
             }
@@ -198,6 +199,7 @@ impl<'a> Walk<'a> {
                 };
                 self.found(expr, expr, how);
             }
+            Expr::Path(_) if self.is_reference(expr) => self.found(expr, expr, How::Shared),
             Expr::Path(_) => {
                 if let Some(value) = self.local(expr) {
                     self.value(value);
@@ -229,6 +231,7 @@ impl<'a> Walk<'a> {
                 _ => call.args.iter().for_each(|it| self.part(it)),
             },
             Expr::Call(call) => self.all_arguments(expr, &call.args),
+            Expr::Path(_) if self.is_reference(expr) => self.found(expr, expr, How::Shared),
             Expr::Path(_) => match self.local(expr) {
                 Some(value) => self.part(value),
                 None => self.found(expr, expr, How::Perhaps),
@@ -343,13 +346,23 @@ impl<'a> Walk<'a> {
         };
         let name = path.path.get_ident()?;
         let locals = self.locals.iter().map(|(local, value)| (*local, *value));
-        let matched = self.matched.iter().map(|(it, value)| (it, *value));
+        let values = self.matched.iter().filter(|it| !it.is_reference);
+        let matched = values.map(|it| (&it.name, it.value));
         let mut known = locals.chain(matched);
         let (_, value) = known.find(|(local, _)| *local == name)?;
         // Each once: it may be made of itself.
         self.locals.retain(|(local, _)| *local != name);
-        self.matched.retain(|(local, _)| local != name);
+        self.matched.retain(|it| it.name != *name);
         Some(value)
+    }
+
+    /// Whether a variable of a pattern is `ref`.
+    fn is_reference(&self, variable: &Expr) -> bool {
+        let Expr::Path(path) = variable else {
+            return false;
+        };
+        let is_it = |it: &Matched<'_>| it.is_reference && path.path.is_ident(&it.name);
+        self.matched.iter().any(is_it)
     }
 
     /// The borrowed parameter that a place is a part of, if nothing but the parameter itself is dereferenced.
@@ -404,8 +417,8 @@ impl<'a> Walk<'a> {
         match place {
             Expr::Path(path) => {
                 let name = path.path.get_ident()?;
-                if let Some((_, matched)) = self.matched.iter().find(|(it, _)| it == name) {
-                    return Some(match matched {
+                if let Some(matched) = self.matched.iter().find(|it| it.name == *name) {
+                    return Some(match matched.value {
                         Expr::Reference(borrow) => &borrow.expr,
                         matched => matched,
                     });

@@ -349,7 +349,7 @@ pub fn find(body: &TokenStream, owned: &[Owned]) -> Moves {
 
 /// Whether tokens contain a path such as `::core::option::Option`, but no bare name of the prelude.
 /// Attributes such as `#[async_trait]` write such paths too, but they keep the user's names.
-fn may_lack_prelude(tokens: &TokenStream) -> bool {
+pub(crate) fn may_lack_prelude(tokens: &TokenStream) -> bool {
     const CRATES: &[&str] = &["alloc", "core", "std"];
     const PRELUDE: &[&str] = &[
         "AsMut",

@@ -280,15 +280,16 @@ impl<'o> Walk<'o> {
             _ => owned.clone(),
         };
         let is_own = !is_field || owned.has_own_fields();
+        let is_self = declared(&owned.name) == "self";
         let is_into = method == "into" && call.args.is_empty() && is_own;
         if is_into || !is_field && owned.is_taken_by(&method) {
             self.moved_in_way(owned, receiver, owned.way_of_call(&method));
         } else if takes(&method) || owned.way == Way::Pinned && method != "as_mut" {
             self.perhaps_moved(owned, quote::quote!(#receiver), By::Call);
-        } else if declared(&owned.name) == "self" || owned.way == Way::InFront {
+        } else if is_self && !(is_field && looks(&method)) || owned.way == Way::InFront {
             // Methods beside this one are named as their author likes.
             self.perhaps_moved(owned, quote::quote!(#receiver), By::Other);
-        } else if !looks(&method) {
+        } else if is_self || !looks(&method) {
             self.unlikely(owned, quote::quote!(#receiver));
         }
     }
@@ -449,7 +450,10 @@ impl<'o> Walk<'o> {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         let mut rest = statements.iter();
         while let Some(statement) = rest.next() {
-            let ends = self.under_condition(statement, |walk| walk.statement(statement));
+            let ends = self.under_condition(statement, |walk| {
+                // What is compiled only sometimes may not be there.
+                walk.statement(statement) && walk.conditions.is_empty()
+            });
             if ends {
                 self.moves.has_dead_code |= rest.next().is_some();
                 return;

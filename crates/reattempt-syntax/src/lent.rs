@@ -1,0 +1,129 @@
+//! Futures that borrow nothing, and that are made by other means than an async block: each attempt makes one anew, and
+//! the future around the attempts holds what makes it.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens as _;
+use syn::visit::{self, Visit};
+use syn::{FnArg, Lifetime, Pat, ReceiverKind, Signature, Type, TypeReference};
+
+use crate::item::{has_word, names};
+use crate::moves::{SetBy, may_lack_prelude};
+
+/// References that the attempts need, and that the future does not borrow.
+pub struct Lent {
+    names: Vec<Ident>,
+    /// What lets the future borrow them.
+    bound: Option<&'static str>,
+    is_boxed: bool,
+    /// Whether the edition decides: since 2024 an `impl Future` borrows what its function does.
+    pub by_edition: bool,
+}
+
+impl Lent {
+    /// Returns those that a body makes its future of.
+    pub fn of(signature: &Signature, body: &TokenStream, is_boxed: bool) -> Option<Self> {
+        let future = signature.output.to_token_stream();
+        let mut lifetimes = Lifetimes::default();
+        lifetimes.visit_return_type(&signature.output);
+        // An alias may have a lifetime that is not written.
+        let is_hidden = is_boxed && !has_word(&future, "dyn") && !lifetimes.is_static;
+        if lifetimes.is_any || is_hidden || may_lack_prelude(&quote::quote!(#signature #body)) {
+            return None;
+        }
+        let references: Vec<_> = signature.inputs.iter().filter_map(reference).collect();
+        let used = references.iter().filter(|it| names(body, it));
+        let names: Vec<_> = used.cloned().collect();
+        let is_elided = references.len() == 1 || matches!(&*names, [only] if only == "self");
+        let captures = has_word(&future, "use");
+        let is_generic = signature.generics.type_params().next().is_some();
+        let bound = match (lifetimes.is_static, captures) {
+            _ if !is_elided || is_generic && !(is_boxed || captures) => None,
+            (true, true) => None,
+            (true, false) => Some("write `'_` for its `'static`"),
+            (false, true) => Some("add `'_` to its `use<..>`"),
+            (false, false) => Some("add `+ '_` to its type"),
+        };
+        (!names.is_empty()).then(|| Self {
+            names,
+            bound,
+            is_boxed,
+            by_edition: !is_boxed && !lifetimes.is_static && !captures,
+        })
+    }
+
+    /// Returns where the first is.
+    pub fn span(&self) -> Span {
+        self.names
+            .first()
+            .map_or_else(Span::mixed_site, Ident::span)
+    }
+
+    /// Returns what is said of them.
+    pub fn message(&self, set_by: SetBy) -> String {
+        let all: Vec<_> = self.names.iter().map(|it| format!("`{it}`")).collect();
+        let first = self
+            .names
+            .first()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let copy = if first == "self" { "this" } else { &first };
+        let block = if self.is_boxed {
+            "Box::pin(async move { .. })"
+        } else {
+            "async move { .. }"
+        };
+        let borrow = match (self.bound, set_by) {
+            (Some(bound), SetBy::Function) => format!(", or {bound}"),
+            (Some(bound), SetBy::Unknown) => {
+                format!(", or, where no trait sets the signature, {bound}")
+            }
+            _ => String::new(),
+        };
+        format!(
+            "each attempt needs {}, and the future borrows nothing; end the body with a block that has a copy, such as `let {copy} = {first}.clone(); {block}`{borrow}",
+            all.join(" and ")
+        )
+    }
+}
+
+/// The lifetimes in a type.
+#[derive(Default)]
+struct Lifetimes {
+    is_static: bool,
+    /// Whether there is any other.
+    is_any: bool,
+}
+
+impl<'ast> Visit<'ast> for Lifetimes {
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        if lifetime.ident == "static" {
+            self.is_static = true;
+        } else {
+            self.is_any = true;
+        }
+    }
+
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        self.is_any |= reference.lifetime.is_none();
+        visit::visit_type_reference(self, reference);
+    }
+}
+
+/// The name of a parameter that is a reference to what may not be there for ever.
+fn reference(input: &FnArg) -> Option<Ident> {
+    let is_static = |it: Option<&Lifetime>| it.is_some_and(|it| it.ident == "static");
+    match input {
+        FnArg::Receiver(receiver) => match &receiver.kind {
+            ReceiverKind::Reference(_, lifetime, _) if !is_static(lifetime.as_ref()) => {
+                Some(Ident::new("self", receiver.self_token.span))
+            }
+            _ => None,
+        },
+        FnArg::Typed(typed) => match (&*typed.pat, &*typed.ty) {
+            (Pat::Ident(name), Type::Reference(it)) if !is_static(it.lifetime.as_ref()) => {
+                Some(name.ident.clone())
+            }
+            _ => None,
+        },
+    }
+}
