@@ -243,6 +243,44 @@ impl Connection {
     }
 }
 
+// The original of a copy is there for this call alone.
+#[retry(max = 3, on(_), clone(counter))]
+async fn copied<C: Clone>(script: Script, counter: C) -> Result<u32, crate::Fault> {
+    let number = script.step_async().await?;
+    drop(counter);
+    Ok(number)
+}
+
+// A block that takes it all has nobody beside it.
+#[retry(max = 3, on(_))]
+fn in_a_block(script: Script, cell: Cell<u32>) -> impl Future<Output = Result<u32, crate::Fault>> {
+    async move {
+        cell.set(cell.get() + 1);
+        script.step_async().await
+    }
+}
+
+#[retry(max = 3, on(_))]
+fn in_a_box<'a>(
+    script: &'a Script,
+    cell: &'a mut Counter,
+) -> futures::future::BoxFuture<'a, Result<u32, crate::Fault>> {
+    Box::pin(async move {
+        cell.count();
+        script.step_async().await
+    })
+}
+
+// Another part of it stands in front of the block.
+#[retry(max = 3, on(_))]
+fn taken_apart(pair: (Script, String)) -> impl Future<Output = Result<u32, crate::Fault>> {
+    let script = pair.0;
+    async move {
+        let _ = pair.1.len();
+        script.step_async().await
+    }
+}
+
 #[async_trait::async_trait]
 trait Read {
     async fn boxed_read(&mut self) -> Result<u32, crate::Fault>;
@@ -303,6 +341,15 @@ async fn a_parameter_that_cannot_be_shared() {
     assert_eq!(sendable(connection().taken(cell())).await, Ok(3));
     let mut cell = cell();
     assert_eq!(sendable(connection().only_read(&mut cell)).await, Ok(3));
+    assert_eq!(sendable(copied(script(), Cell::new(0))).await, Ok(3));
+    assert_eq!(sendable(in_a_block(script(), Cell::new(0))).await, Ok(3));
+    let (script_of_box, mut counter) = (script(), Counter(Cell::new(0)));
+    assert_eq!(
+        sendable(in_a_box(&script_of_box, &mut counter)).await,
+        Ok(3)
+    );
+    let pair = (script(), String::new());
+    assert_eq!(sendable(taken_apart(pair)).await, Ok(3));
     assert_eq!(sendable(connection().boxed_read()).await, Ok(3));
     let mut connection = connection();
     assert_eq!(connection.borrowed().await.map(Script::attempts), Ok(3));

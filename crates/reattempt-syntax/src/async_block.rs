@@ -26,6 +26,15 @@ impl<'a> AsyncBlock<'a> {
         Self::of(tokens).filter(|it| !(is_boxed && may_return(it.before)))
     }
 
+    /// Whether it takes what it names.
+    pub fn is_move(&self) -> bool {
+        let before = self
+            .wrapped
+            .as_ref()
+            .map_or(self.before, |(inside, _)| inside);
+        matches!(before.last(), Some(TokenTree::Ident(word)) if word == "move")
+    }
+
     /// Puts another block in its place.
     pub fn replaced(self, replace: impl FnOnce(&Group) -> TokenStream) -> TokenStream {
         let before: TokenStream = self.before.iter().cloned().collect();

@@ -7,7 +7,7 @@
 //! }                                   }
 //! ```
 
-use proc_macro2::{Group, TokenStream};
+use proc_macro2::{Group, TokenStream, TokenTree};
 
 use syn::{Ident, Signature};
 
@@ -49,12 +49,10 @@ pub(super) fn expand(
     };
     let (inner, statements) = item::inner_attributes(body.stream());
     item::without_mut(&mut signature, &model.clone);
-    // What a key names is borrowed by others too, and copies of an attempt share all of it.
+    // What another key names is borrowed by others too, and copies of an attempt share all of it.
     if model.hedge.is_none() {
-        let is_cloned = |name: &Ident| model.clone.iter().any(|(cloned, _)| cloned == name);
-        let is_shared = |name: &Ident| {
-            is_cloned(name) || item::names(&keys, name) || !item::names(&statements, name)
-        };
+        let keys = without_clone(keys);
+        let is_shared = |name: &Ident| item::names(&keys, name) || !item::names(&statements, name);
         let unborrowed = |ty| escape::unborrowed(&signature, ty);
         let mut references = answer.ty().map_or_else(Vec::new, unborrowed);
         references.retain(|name| !is_shared(name));
@@ -64,20 +62,32 @@ pub(super) fn expand(
                 model.borrowed = item::made_mut(&mut signature, is_shared);
                 model.reborrowed = references;
             }
-            Flow::Future { .. } => {
-                let owned = item::made_mut(&mut signature.clone(), is_shared);
-                let moved = async_trait::moved(&braces(&body, statements.clone()));
-                // What the keys call `self` has another name in the future.
-                let moved_of = |names: &[Ident]| {
-                    let is_one = |moved: &&Ident| {
-                        let declared =
-                            |name| *moved == name || *moved == "__self" && name == "self";
-                        names.iter().any(declared)
+            Flow::Future { boxed } => {
+                let whole = braces(&body, statements.clone());
+                let tokens: Vec<_> = statements.clone().into_iter().collect();
+                let moved = async_trait::moved(&whole);
+                let block = AsyncBlock::retried(&tokens, boxed).filter(AsyncBlock::is_move);
+                if let Some(block) = block.filter(|_| moved.is_empty()) {
+                    // What stands in front of the block may have taken a part of it.
+                    let before: TokenStream = block.before.iter().cloned().collect();
+                    let is_shared = |name: &Ident| is_shared(name) || item::names(&before, name);
+                    references.retain(|name| !is_shared(name));
+                    model.borrowed = item::made_mut(&mut signature, is_shared);
+                    model.reborrowed = references;
+                } else {
+                    let owned = item::made_mut(&mut signature.clone(), is_shared);
+                    // What the keys call `self` has another name in the future.
+                    let moved_of = |names: &[Ident]| {
+                        let is_one = |moved: &&Ident| {
+                            let declared =
+                                |name| *moved == name || *moved == "__self" && name == "self";
+                            names.iter().any(declared)
+                        };
+                        moved.iter().filter(is_one).cloned().collect()
                     };
-                    moved.iter().filter(is_one).cloned().collect()
-                };
-                model.borrowed = moved_of(&owned);
-                model.reborrowed = moved_of(&references);
+                    model.borrowed = moved_of(&owned);
+                    model.reborrowed = moved_of(&references);
+                }
             }
             Flow::Sync => {}
         }
@@ -101,6 +111,17 @@ pub(super) fn expand(
         #docs
         #visibility #signature #expanded
     })
+}
+
+/// The keys without `clone(..)`, which an attempt alone borrows.
+fn without_clone(keys: TokenStream) -> TokenStream {
+    let mut is_clone = false;
+    let is_kept = |token: &TokenTree| {
+        let is_list = is_clone && matches!(token, TokenTree::Group(_));
+        is_clone = matches!(token, TokenTree::Ident(word) if word == "clone");
+        !is_list
+    };
+    keys.into_iter().filter(is_kept).collect()
 }
 
 /// Whether a body ends with the async block that is the future.
