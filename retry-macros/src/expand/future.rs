@@ -54,7 +54,10 @@ pub(super) fn expand(
         // What makes the future runs for each attempt, so what it moves has to be there again.
         let found = parts.moves(body).with_unlikely();
         let moved = parts.moved(&found);
-        let asked = parts.asked_apart(&found, &ours!((|| #output { #statements })()));
+        let asked = parts.asked_apart(
+            &found,
+            &ours!(#krate::__private::type_of(|| #output { #statements })),
+        );
         let span = at(body.span_open());
         let closure = quote_spanned!(span=> || #output { #moved #asked #statements });
         // No type of the closure says what an `impl Future` returns.
@@ -78,12 +81,20 @@ pub(super) fn expand(
 fn unborrowed(model: &Model, lent: &Lent) -> TokenStream {
     let krate = model.krate();
     let (message, note) = (lent.message(model.set_by), RuleId::S6.footer());
-    let checked = if lent.by_edition {
-        // The method of a trait that the edition imports, or not.
-        quote_spanned!(at(lent.span())=> OfEdition.into_future())
-    } else {
-        ours!(::core::future::ready(#krate::__private::Lacked))
-    };
+    // The prelude has `IntoFuture` since the edition in which an `impl Future` borrows what its function does. In an earlier
+    // one the method is found by one more reference.
+    let of_edition = lent.by_edition.then(|| {
+        ours! {
+            impl ::core::future::IntoFuture for Made {
+                type Output = #krate::__private::Kept;
+                type IntoFuture = ::core::future::Ready<#krate::__private::Kept>;
+                fn into_future(self) -> Self::IntoFuture {
+                    ::core::future::ready(#krate::__private::Kept)
+                }
+            }
+        }
+    });
+    let made = quote_spanned!(at(lent.span())=> Made.into_future());
     let check = quote_spanned!(at(lent.span())=> BorrowsForAttempts::check(&made););
     ours! {
         if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
@@ -92,10 +103,15 @@ fn unborrowed(model: &Model, lent: &Lent) -> TokenStream {
                 fn check(&self) {}
             }
             impl BorrowsForAttempts for ::core::future::Ready<#krate::__private::Kept> {}
-            let made = {
-                use #krate::__private::{BeforeEdition2024 as _, OfEdition};
-                #checked
-            };
+            trait BeforeEdition2024 {
+                fn into_future(&self) -> #krate::__private::Lacked {
+                    #krate::__private::Lacked
+                }
+            }
+            struct Made;
+            impl BeforeEdition2024 for Made {}
+            #of_edition
+            let made = #made;
             #check
         }
     }

@@ -84,7 +84,7 @@ pub use reattempt_policy::__misnamed;
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};
 pub use value::{
-    BeforeEdition2024, CopyOf, HasCopies, Kept, Lacked, MayLeave, Moved, MovedUnique, MovedValue,
-    OfEdition, ReborrowedValue, Unique, UniqueValue, ValueOf, WrongValue, attempts, ignore,
-    never_mut, taken_apart, type_of, waits_with,
+    CopyOf, HasCopies, Kept, Lacked, MayLeave, Moved, MovedUnique, MovedValue, ReborrowedValue,
+    Unique, UniqueValue, ValueOf, WrongValue, attempts, ignore, never_mut, taken_apart, type_of,
+    waits_with,
 };

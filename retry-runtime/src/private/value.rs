@@ -1,7 +1,6 @@
 //! The value of a key in the type that the key takes. It may stand in a constant, where no trait has methods: so what the
 //! type is decides by inherent methods, and a trait that is found after these says what else is expected.
 
-use core::future::{Ready, ready};
 use core::marker::PhantomData;
 use core::time::Duration;
 
@@ -163,28 +162,6 @@ macro_rules! rest_outlives {
 }
 
 rest_outlives!([] core::str::Chars<'_>, [] core::str::CharIndices<'_>, [T] core::slice::Iter<'_, T>);
-
-/// Tells whether an `impl Future` borrows what its function does: the prelude has `IntoFuture` since the same edition.
-#[derive(Debug)]
-pub struct OfEdition;
-
-impl IntoFuture for OfEdition {
-    type Output = Kept;
-    type IntoFuture = Ready<Kept>;
-
-    fn into_future(self) -> Ready<Kept> {
-        ready(Kept)
-    }
-}
-
-/// The same in an earlier edition: found by one more reference.
-pub trait BeforeEdition2024 {
-    fn into_future(&self) -> Ready<Lacked> {
-        ready(Lacked)
-    }
-}
-
-impl BeforeEdition2024 for OfEdition {}
 
 /// What is reported where another parameter is lacked: one without copies, because no other fix helps then.
 pub trait BesideLacked {

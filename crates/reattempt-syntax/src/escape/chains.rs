@@ -1,11 +1,7 @@
 //! What methods and calls hand on, by their names and their shape.
 
 use proc_macro2::Ident;
-use quote::ToTokens as _;
 use syn::{Expr, ExprClosure, ExprMethodCall, Stmt};
-
-use super::apart::is_used;
-use super::variables::Bound;
 
 /// How an answer borrows a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -147,12 +143,6 @@ pub(super) fn made_by(call: &ExprMethodCall) -> Option<&ExprClosure> {
         Expr::Closure(closure) if NAMES.iter().any(|name| call.method == name) => Some(closure),
         _ => None,
     }
-}
-
-/// Whether a closure makes anything of what it gets.
-pub(super) fn uses_input(closure: &ExprClosure) -> bool {
-    let mut inputs = closure.inputs.iter().flat_map(Bound::in_pattern);
-    inputs.any(|it| is_used(&it, &closure.body.to_token_stream()))
 }
 
 /// What the first method of a chain is called on.

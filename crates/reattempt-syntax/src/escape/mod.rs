@@ -192,10 +192,10 @@ impl Asked<'_> {
         let escape = found.iter().find_map(|it| self.of(it, &found, held));
         let fields = self.of_fields(&fields);
         match (escape, fields) {
-            (Some(escape), Some(fields)) => Some(Escape {
-                held: fields.held,
-                ..escape
-            }),
+            (Some(mut escape), Some(fields)) => {
+                escape.held.extend(fields.held);
+                Some(escape)
+            }
             (escape, fields) => escape.or(fields),
         }
     }
@@ -369,10 +369,21 @@ impl Held {
             own: own.map(|it| it.lifetime.ident.clone()).collect(),
         };
         held.visit_type(answer);
+        held.outlived_by(signature);
         if held.named.is_empty() && !held.is_elided {
             held.by_bounds(answer, signature);
         }
         held
+    }
+
+    /// Adds the lifetimes that are longer than one of these, as `'b` is in `'b: 'a`.
+    fn outlived_by(&mut self, signature: &Signature) {
+        let longer = signature.generics.lifetimes().filter(|it| {
+            let mut bounds = it.bounds.iter();
+            bounds.any(|bound| self.names(Some(bound)))
+        });
+        let longer: Vec<_> = longer.map(|it| it.lifetime.ident.clone()).collect();
+        self.named.extend(longer);
     }
 
     /// Finds the lifetimes that a type parameter in the answer may hold.

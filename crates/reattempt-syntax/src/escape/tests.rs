@@ -171,6 +171,16 @@ fn what_the_compiler_is_asked_for() {
             "fn f(&mut self) -> Result<&str, E> { self.fill()?; match self.last { Some((ref it, n)) => Ok(n), None => Err(E) } }",
             "self as rest, rest.fill()?;matchsource.last{Some((refit,n))=>Ok(n),None=>Err(E)}",
         ),
+        // What lives longer than a lifetime of the answer may be in it.
+        (
+            "fn f<'b: 'a>(page: &'b mut Page, n: u8) -> Result<Row<'a>, E> { Row::new(page, n) }",
+            "n as n, Row::new(source,n)",
+        ),
+        // A field beside `self` is another one of those that may be a mutable reference.
+        (
+            "fn f(self) -> Result<Self::Rows, E> { let start = self.start; Ok(Rows { of: self, start }) }",
+            "self, self.start",
+        ),
         // Which of two parts that is no signature says.
         (
             "fn f<'a>(&'a mut self) -> Result<Page<'a>, E> { let all = self.all.get(self.n)?; Ok(Page::from(all)) }",

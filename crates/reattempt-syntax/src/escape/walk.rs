@@ -4,11 +4,11 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
-use syn::{Expr, ExprMethodCall, ExprReturn, Item, Stmt, Token};
+use syn::{Expr, ExprClosure, ExprMethodCall, ExprReturn, Item, Stmt, Token};
 
 use super::chains::{
     How, base, chain_in, ends, how_of, is_constructor, is_value, made_by, passed_on, passes_on,
-    start_of_chain, uses_input,
+    start_of_chain,
 };
 use super::variables::{Bound, Matched, matched, plain};
 use super::{Borrowed, Escape, Held, Proof, apart};
@@ -93,7 +93,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     }
 
     // What leaves these is no answer of the body.
-    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+    fn visit_expr_closure(&mut self, _: &'ast ExprClosure) {}
     fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {}
     fn visit_item(&mut self, _: &'ast Item) {}
 }
@@ -434,4 +434,10 @@ impl<'a> Walk<'a> {
             _ => None,
         }
     }
+}
+
+/// Whether a closure makes anything of what it gets.
+fn uses_input(closure: &ExprClosure) -> bool {
+    let mut inputs = closure.inputs.iter().flat_map(Bound::in_pattern);
+    inputs.any(|it| apart::is_used(&it, &closure.body.to_token_stream()))
 }
