@@ -12,6 +12,7 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
                 name,
                 way: &it.way,
                 is_captured: it.is_captured,
+                is_mutable: it.is_mutable,
             });
         }
     }
@@ -30,6 +31,8 @@ struct Parameter<'m> {
     way: &'m Way,
     /// Whether a closure or a block that is `move` takes it.
     is_captured: bool,
+    /// Whether it is declared `mut`.
+    is_mutable: bool,
 }
 
 /// What is said of parameters that are moved, and whose types are not `Clone`: their parts may not be either.
@@ -49,7 +52,15 @@ pub fn message_of_unique(moved: &[&Move], set_by: SetBy) -> String {
         block.then(|| BLOCK.to_owned()),
         Some(without(set_by, names.len())),
         (!is_in_front).then(|| {
-            format!("make {its} {types} `Clone` and write `clone({list})` in the attribute")
+            let made = match moved {
+                [only] => only.of_block.as_ref().filter(|_| set_by != SetBy::Trait),
+                _ => None,
+            };
+            let made = made.map_or_else(
+                || format!("make {its} {types} `Clone`"),
+                |name| format!("add `{name}: Clone`"),
+            );
+            format!("{made} and write `clone({list})` in the attribute")
         }),
     ];
     let ways: Vec<_> = ways.into_iter().flatten().collect();
@@ -139,13 +150,14 @@ fn steps(parameters: &[Parameter<'_>], copy: String) -> Vec<String> {
 impl Parameter<'_> {
     fn steps(&self) -> Vec<String> {
         let name = &self.name;
-        let declare = || format!("declare `mut {name}`");
+        let declared = (!self.is_mutable).then(|| format!("declare `mut {name}`"));
+        let mutable = |step| declared.iter().cloned().chain([step]).collect();
         match self.way {
             Way::CalledAgain(before, after)
             | Way::PassedAgain(before, after)
             | Way::MadeAgain(before, after) => {
                 let mut steps = vec![format!("replace `{before}` by `{after}`")];
-                steps.push(declare());
+                steps.extend(declared);
                 match self.way {
                     Way::CalledAgain(..) if !self.is_captured => {}
                     Way::MadeAgain(..) => {
@@ -156,21 +168,20 @@ impl Parameter<'_> {
                 steps
             }
             Way::Reference("&") => vec![self.written(&format!("&{name}"))],
-            Way::Reference(sign) => vec![declare(), self.written(&format!("{sign}{name}"))],
+            Way::Reference(sign) => mutable(self.written(&format!("{sign}{name}"))),
             Way::InPlace | Way::InPlaceCalled(_) => {
                 let borrow = match self.way {
                     Way::InPlaceCalled(called) if !self.is_captured => called.clone(),
                     _ => format!("&mut {name}"),
                 };
                 let written = self.written(&borrow);
-                vec![
-                    declare(),
-                    format!("{written}, which goes on where the failed attempt stopped"),
-                ]
+                mutable(format!(
+                    "{written}, which goes on where the failed attempt stopped"
+                ))
             }
             Way::Reborrowed => vec![self.written(&format!("&mut *{name}"))],
-            Way::Inside => vec![declare(), self.written(&format!("{name}.as_deref_mut()"))],
-            Way::Pinned => vec![declare(), self.written(&format!("{name}.as_mut()"))],
+            Way::Inside => mutable(self.written(&format!("{name}.as_deref_mut()"))),
+            Way::Pinned => mutable(self.written(&format!("{name}.as_mut()"))),
             Way::Borrowed => vec![format!("take `{name}` by `&mut`")],
             Way::Bound(types) | Way::BoundInside(types) => {
                 let bounds = types.iter().map(|ty| format!("`{ty}: Clone`"));

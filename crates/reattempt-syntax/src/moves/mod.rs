@@ -18,7 +18,7 @@ use syn::{Block, Expr, FnArg, Pat, Receiver, ReceiverKind, Signature, Stmt, Type
 pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
 pub use self::ways::{SetBy, Way};
-use crate::item::{has_word, names};
+use crate::item::{has_word, is_one_letter, names};
 
 /// A parameter that is passed by value.
 #[derive(Clone)]
@@ -31,6 +31,8 @@ pub struct Owned {
     bounds: Option<TokenStream>,
     /// How the next attempt can have it.
     way: Way,
+    /// Whether it is declared `mut`.
+    is_mutable: bool,
     /// The `#[cfg(..)]` in front of it.
     conditions: Vec<TokenStream>,
 }
@@ -48,6 +50,10 @@ pub struct Move {
     pub is_unique: bool,
     /// How the next attempt can have the parameter.
     pub way: Way,
+    /// The type of the parameter, where that is a type parameter of the block around the method.
+    of_block: Option<String>,
+    /// Whether the parameter is declared `mut`.
+    is_mutable: bool,
     /// Whether an attempt may fail before it.
     pub follows_failure: bool,
     /// Whether a closure or a block that is `move` takes the parameter.
@@ -172,6 +178,7 @@ fn owned_receiver(receiver: &Receiver) -> Option<Owned> {
         ty,
         bounds: None,
         way,
+        is_mutable: receiver.mutability.is_some(),
         conditions: Vec::new(),
     })
 }
@@ -186,6 +193,7 @@ fn owned_by(signature: &Signature, pattern: &Pat, ty: Option<&Type>, owned: &mut
             ty: Some(ty.clone()),
             bounds: bounds(signature, ty),
             way: Way::of(signature, ty),
+            is_mutable: pat.mutability.is_some(),
             conditions: Vec::new(),
         }),
         (Pat::Ident(pat), None) if !is_constant(&pat.ident) => owned.push(Owned {
@@ -193,6 +201,7 @@ fn owned_by(signature: &Signature, pattern: &Pat, ty: Option<&Type>, owned: &mut
             ty: None,
             bounds: None,
             way: Way::Clone,
+            is_mutable: pat.mutability.is_some(),
             conditions: Vec::new(),
         }),
         (Pat::Paren(pat), ty) => owned_by(signature, &pat.pat, ty, owned),
@@ -496,6 +505,15 @@ impl Owned {
             Some(bounds) => !has_word(bounds, "Copy"),
             None => self.type_name().is_some_and(|name| NAMES.contains(&&*name)),
         }
+    }
+
+    /// Its type, where that is by custom a type parameter, and none of the function.
+    fn of_block(&self) -> Option<String> {
+        let Some(Type::Path(path)) = self.ty.as_ref().filter(|_| self.bounds.is_none()) else {
+            return None;
+        };
+        let name = path.path.get_ident().filter(|it| is_one_letter(it));
+        name.map(ToString::to_string)
     }
 
     fn type_name(&self) -> Option<String> {

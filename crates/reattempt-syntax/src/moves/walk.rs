@@ -234,6 +234,8 @@ impl<'o> Walk<'o> {
             by,
             is_unique: owned.is_unique(),
             way,
+            of_block: owned.of_block(),
+            is_mutable: owned.is_mutable,
             follows_failure: is_first && self.ended == Ended::InFailure,
             is_captured: self.moved_into > 0,
             conditions,

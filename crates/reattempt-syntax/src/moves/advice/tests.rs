@@ -143,6 +143,11 @@ fn what_is_captured_is_borrowed_in_front_of_the_closure() {
             "fn f(x: impl Read)",
             "declare `mut x` and write `let x = &mut x;`",
         ),
+        (
+            "run(async move { read(x) })",
+            "fn f(mut x: impl Read)",
+            "write `let x = &mut x;`",
+        ),
     ] {
         let said = said_in(body, signature);
         let advice = format!("{advice} in front of what is `move`");
