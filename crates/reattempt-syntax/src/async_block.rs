@@ -17,7 +17,55 @@ pub struct AsyncBlock<'a> {
 impl<'a> AsyncBlock<'a> {
     /// Returns the block with which a body ends: bare, in `Box::pin(...)` or before `.boxed()`, with or without a name.
     pub fn of(tokens: &'a [TokenTree]) -> Option<Self> {
-        innermost(tokens)
+        let (whole, after) = match tokens {
+            [
+                whole @ ..,
+                TokenTree::Punct(dot),
+                TokenTree::Ident(name),
+                TokenTree::Group(_),
+            ] if dot.as_char() == '.' && (name == "boxed" || name == "boxed_local") => {
+                tokens.split_at_checked(whole.len())?
+            }
+            _ => (tokens, [].as_slice()),
+        };
+        let (last, before) = whole.split_last()?;
+        match last {
+            TokenTree::Group(group)
+                if group.delimiter() == Delimiter::Brace && ends_in_async(before) =>
+            {
+                Some(Self {
+                    before,
+                    block: group.clone(),
+                    wrapped: None,
+                    after: after.to_vec(),
+                })
+            }
+            TokenTree::Group(group)
+                if group.delimiter() == Delimiter::Parenthesis
+                    && matches!(before.last(), Some(TokenTree::Ident(name)) if name == "pin") =>
+            {
+                let inside: Vec<_> = group.stream().into_iter().collect();
+                match &*inside {
+                    [TokenTree::Ident(name)] => named(tokens, name),
+                    // Only `async` and `move` before the block.
+                    [head @ .., TokenTree::Group(block)]
+                        if block.delimiter() == Delimiter::Brace
+                            && ends_in_async(head)
+                            && head.len() <= 2 =>
+                    {
+                        Some(Self {
+                            before,
+                            block: block.clone(),
+                            wrapped: Some((head.to_vec(), group.clone())),
+                            after: after.to_vec(),
+                        })
+                    }
+                    _ => None,
+                }
+            }
+            TokenTree::Ident(name) => named(tokens, name),
+            _ => None,
+        }
     }
 
     /// Returns the one that alone is retried: a `return` in front of it may give another boxed future, and then the whole
@@ -50,59 +98,6 @@ impl<'a> AsyncBlock<'a> {
                 ours!(#before #group #after)
             }
         }
-    }
-}
-
-/// The async block with which the body ends: bare, in `Box::pin(...)` or before `.boxed()`, with or without a name.
-fn innermost(tokens: &[TokenTree]) -> Option<AsyncBlock<'_>> {
-    let (whole, after) = match tokens {
-        [
-            whole @ ..,
-            TokenTree::Punct(dot),
-            TokenTree::Ident(name),
-            TokenTree::Group(_),
-        ] if dot.as_char() == '.' && (name == "boxed" || name == "boxed_local") => {
-            tokens.split_at_checked(whole.len())?
-        }
-        _ => (tokens, [].as_slice()),
-    };
-    let (last, before) = whole.split_last()?;
-    match last {
-        TokenTree::Group(group)
-            if group.delimiter() == Delimiter::Brace && ends_in_async(before) =>
-        {
-            Some(AsyncBlock {
-                before,
-                block: group.clone(),
-                wrapped: None,
-                after: after.to_vec(),
-            })
-        }
-        TokenTree::Group(group)
-            if group.delimiter() == Delimiter::Parenthesis
-                && matches!(before.last(), Some(TokenTree::Ident(name)) if name == "pin") =>
-        {
-            let inside: Vec<_> = group.stream().into_iter().collect();
-            match &*inside {
-                [TokenTree::Ident(name)] => named(tokens, name),
-                // Only `async` and `move` before the block.
-                [head @ .., TokenTree::Group(block)]
-                    if block.delimiter() == Delimiter::Brace
-                        && ends_in_async(head)
-                        && head.len() <= 2 =>
-                {
-                    Some(AsyncBlock {
-                        before,
-                        block: block.clone(),
-                        wrapped: Some((head.to_vec(), group.clone())),
-                        after: after.to_vec(),
-                    })
-                }
-                _ => None,
-            }
-        }
-        TokenTree::Ident(name) => named(tokens, name),
-        _ => None,
     }
 }
 

@@ -102,6 +102,7 @@ fn unborrowed(model: &Model, lent: &Lent) -> TokenStream {
             trait BorrowsForAttempts {
                 fn check(&self) {}
             }
+            #[diagnostic::do_not_recommend]
             impl BorrowsForAttempts for ::core::future::Ready<#krate::__private::Kept> {}
             trait BeforeEdition2024 {
                 fn into_future(&self) -> #krate::__private::Lacked {

@@ -33,6 +33,7 @@ impl Inner {
 struct Outer {
     inner: Inner,
     calls: u32,
+    kind: (Option<String>, &'static str),
 }
 
 impl Outer {
@@ -128,14 +129,19 @@ impl Outer {
     #[retry]
     fn of_a_constant_beside(&mut self, index: usize) -> Result<&str, Error> {
         self.inner.next()?;
-        Ok(self.inner.names.get(index).map(|_| "known").unwrap_or("unknown"))
+        Ok(self
+            .inner
+            .names
+            .get(index)
+            .map(|_| "known")
+            .unwrap_or("unknown"))
     }
 
     #[retry]
     fn beside_a_reference_by_ref(&mut self) -> Result<&str, Error> {
         self.inner.next()?;
-        match (&self.inner.names[..], "page") {
-            ([ref first], page) if !first.is_empty() => Ok(page),
+        match self.kind {
+            (Some(ref name), kind) if name.is_empty() => Ok(kind),
             _ => Ok("none"),
         }
     }
@@ -263,7 +269,12 @@ impl Serializer for &Outer {
 async fn main() -> Result<(), Error> {
     let names = vec!["a".to_owned()];
     let inner = Inner { names, reads: 0 };
-    let mut outer = Outer { inner, calls: 0 };
+    let kind = (Some(String::new()), "page");
+    let mut outer = Outer {
+        inner,
+        calls: 0,
+        kind,
+    };
     assert_eq!(outer.shared(0)?, "a");
     assert_eq!(outer.beside_a_change(1)?, "a");
     assert_eq!(outer.owned()?, "a");

@@ -171,7 +171,9 @@ fn advanced(buf: &mut [u8], mut rest: &mut [u8]) -> Result<usize, String> {
 
 // What stands in front of the async block runs once.
 #[retry(max = 2, on(_))]
-fn advanced_in_front<'b>(mut buf: &'b mut [u8]) -> impl Future<Output = Result<usize, String>> + 'b {
+fn advanced_in_front<'b>(
+    mut buf: &'b mut [u8],
+) -> impl Future<Output = Result<usize, String>> + 'b {
     buf = &mut buf[1..];
     async move {
         buf[0] = 1;

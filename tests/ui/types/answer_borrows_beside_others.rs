@@ -58,7 +58,11 @@ impl Reader {
     #[retry]
     fn name_or_none(&mut self, number: u32) -> Result<&str, Error> {
         self.fill()?;
-        Ok(self.names.get(&number).map(String::as_str).unwrap_or_default())
+        Ok(self
+            .names
+            .get(&number)
+            .map(String::as_str)
+            .unwrap_or_default())
     }
 }
 

@@ -254,6 +254,31 @@ pub fn elsewhere(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send 
     returned(value)
 }
 
+/// The same, for which each attempt reads a reference.
+///
+/// # Errors
+///
+/// For the lints.
+#[inline]
+#[retry(max = 2, on(_))]
+pub fn elsewhere_by_reference(value: &u32) -> impl Future<Output = Result<u32, Fault>> + Send {
+    returned(*value)
+}
+
+/// A future that has what its attempts read.
+///
+/// # Errors
+///
+/// For the lints.
+#[inline]
+#[retry(max = 2, on(_))]
+pub fn owning(value: Option<u32>) -> impl Future<Output = Result<u32, Fault>> + Send {
+    async move {
+        core::future::ready(()).await;
+        value.ok_or(Fault::Busy)
+    }
+}
+
 /// Parameters that look moved, and are copied.
 ///
 /// # Errors
