@@ -72,7 +72,11 @@ pub(super) fn expand(
                     let before: TokenStream = block.before.iter().cloned().collect();
                     let is_shared = |name: &Ident| is_shared(name) || item::names(&before, name);
                     references.retain(|name| !is_shared(name));
-                    model.borrowed = item::made_mut(&mut signature, is_shared);
+                    // Of what has fields the block takes those that it names.
+                    let inside = block.block.stream();
+                    let is_part = |name: &Ident| !escape::uses_whole(name, &inside);
+                    model.borrowed =
+                        item::made_mut(&mut signature, |name| is_shared(name) || is_part(name));
                     model.reborrowed = references;
                 } else {
                     let owned = item::made_mut(&mut signature.clone(), is_shared);

@@ -295,14 +295,19 @@ impl Use {
         uses
     }
 
+    /// Whether it is no use of a field.
+    pub(super) const fn is_of_all(&self) -> bool {
+        self.fields.is_empty()
+    }
+
     /// Whether the value of a field is used as it is.
     pub(super) fn is_field(&self) -> bool {
-        self.is_value && !self.fields.is_empty()
+        self.is_value && !self.is_of_all()
     }
 
     /// Whether the parameter is passed on: what gets it may borrow it as long.
     pub(super) fn is_lent(&self) -> bool {
-        self.is_unique || self.is_value && self.fields.is_empty()
+        self.is_unique || self.is_value && self.is_of_all()
     }
 
     /// Returns the place.

@@ -116,6 +116,11 @@ pub fn unborrowed(signature: &Signature, answer: &Type) -> Vec<Ident> {
     unique.filter(|name| !is_borrowed(name)).collect()
 }
 
+/// Whether code uses all of a variable, and not fields of it alone.
+pub fn uses_whole(name: &Ident, code: &TokenStream) -> bool {
+    Use::all(name, code).iter().any(Use::is_of_all)
+}
+
 /// The type of an answer in which the compiler chooses the lifetimes.
 pub fn with_any_lifetime(ty: TokenStream) -> TokenStream {
     // `for<'a>` names its own.
