@@ -127,3 +127,58 @@ fn reference(input: &FnArg) -> Option<Ident> {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use super::*;
+
+    fn said(signature: &Signature, is_boxed: bool) -> Option<(String, bool)> {
+        let body = quote::quote!(send(self.clone(), url.len()));
+        let lent = Lent::of(signature, &body, is_boxed)?;
+        let message = lent.message(SetBy::Function);
+        let (_, ways) = message.split_once("such as ")?;
+        Some((ways.to_owned(), lent.by_edition))
+    }
+
+    #[test]
+    fn what_a_future_does_not_borrow() {
+        let by_edition: Signature = parse_quote!(fn f(&self) -> impl Future<Output = R>);
+        assert_eq!(
+            said(&by_edition, false),
+            Some((
+                "`let this = self.clone(); async move { .. }`, or add `+ '_` to its type"
+                    .to_owned(),
+                true
+            ))
+        );
+        let boxed: Signature = parse_quote!(fn f(url: &str) -> BoxFuture<'static, R>);
+        assert_eq!(
+            said(&boxed, true),
+            Some((
+                "`let url = url.clone(); Box::pin(async move { .. })`, or write `'_` for its `'static`"
+                    .to_owned(),
+                false
+            ))
+        );
+        let generic: Signature = parse_quote!(fn f<T>(&self, it: T) -> impl Future<Output = R>);
+        let block = "`let this = self.clone(); async move { .. }`".to_owned();
+        assert_eq!(said(&generic, false), Some((block, true)));
+    }
+
+    #[test]
+    fn what_a_future_borrows_or_does_not_need() {
+        let signatures: [Signature; 6] = [
+            parse_quote!(fn f(&self) -> impl Future<Output = R> + '_),
+            parse_quote!(fn f(&self) -> impl Future<Output = Result<&str, E>>),
+            parse_quote!(fn f<'a>(&'a self) -> BoxFuture<'a, R>),
+            parse_quote!(fn f(&self) -> BoxFuture<R>),
+            parse_quote!(fn f(url: &'static str) -> impl Future<Output = R>),
+            parse_quote!(fn f(name: &str) -> impl Future<Output = R>),
+        ];
+        for (index, signature) in signatures.iter().enumerate() {
+            assert_eq!(said(signature, index == 3), None, "{index}");
+        }
+    }
+}

@@ -77,6 +77,11 @@ fn bare(calls: &mut u32) -> impl Future<Output = io::Result<u32>> {
     changed
 }
 
+#[retry(max = 3, on(_))]
+fn elsewhere(calls: &mut u32) -> impl Future<Output = io::Result<u32>> {
+    change(calls)
+}
+
 fn run_with<T>(mut run: impl FnMut() -> T) -> io::Result<T> {
     Ok(run())
 }
@@ -124,6 +129,7 @@ fn main() {
     drop((
         with_a_name(&mut 0),
         in_a_span(&mut 0),
+        elsewhere(&mut 0),
         boxed(&mut 0),
         pinned(&mut 0),
         bare(&mut 0),

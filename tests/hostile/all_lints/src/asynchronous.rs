@@ -261,7 +261,7 @@ pub fn elsewhere(value: u32) -> impl Future<Output = Result<u32, Fault>> + Send 
 /// For the lints.
 #[inline]
 #[retry(max = 2, on(_))]
-pub fn elsewhere_by_reference(value: &u32) -> impl Future<Output = Result<u32, Fault>> + Send {
+pub fn elsewhere_by_reference(value: &u32) -> impl Future<Output = Result<u32, Fault>> + Send + '_ {
     returned(*value)
 }
 
