@@ -414,6 +414,10 @@ fn is_in_answer(signature: &Signature, ty: &Type) -> bool {
                 WherePredicate::Type(it) => names(&it.bounds.to_token_stream(), name),
                 _ => false,
             })
+            || signature.inputs.iter().any(|it| {
+                let input = it.to_token_stream();
+                has_word(&input, "impl") && names(&input, name)
+            })
     };
     name.is_some_and(|last| names(&answer, &last.ident) || is_in_bound(&last.ident))
 }

@@ -230,6 +230,10 @@ fn the_signature_decides_the_fix() {
             format!("{copy}, or borrow `x`"),
         ),
         (
+            "fn f<T: Read>(x: T, run: &impl Fn(&mut Reader<T>))",
+            format!("add `T: Clone` and {copy}, {block}, or {caller}"),
+        ),
+        (
             "fn f<R, T: Read>(x: T) where R: Reader<T>",
             format!("add `T: Clone` and {copy}, {block}, or {caller}"),
         ),
