@@ -43,7 +43,7 @@ impl Lent {
             (false, true) => Some("add `'_` to its `use<..>`"),
             (false, false) => Some("add `+ '_` to its type"),
         };
-        (!names.is_empty()).then(|| Self {
+        (!names.is_empty()).then_some(Self {
             names,
             bound,
             is_boxed,

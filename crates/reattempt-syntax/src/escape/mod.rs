@@ -101,7 +101,7 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         follows_failure: statements.iter().take_while(is_before).any(may_fail),
         may_be_static: matches!(escape.proof, Proof::Body(_))
             && !place.starts_with('&')
-            && has_lifetime_argument(answer),
+            && has_lifetime_argument(answer, |it| it.ident == "_"),
         ..escape
     })
 }
@@ -293,7 +293,7 @@ impl Asked<'_> {
     fn is_in_answer(&self, found: &Found, held: &Held) -> bool {
         found.is_part
             || held.is_unique()
-            || held.is_argument
+            || has_lifetime_argument(self.answer, |_| true)
             || held.is_self
             || !self.may_borrow_another(found)
     }
@@ -346,8 +346,6 @@ impl Asked<'_> {
 struct Held {
     named: Vec<Ident>,
     is_elided: bool,
-    /// Whether a type has one: `Page<'a>`.
-    is_argument: bool,
     /// The lifetimes at a `&mut`; none where it is elided.
     unique: Vec<Option<Ident>>,
     /// Whether it is `Self`, with the lifetimes of the `impl` block, or a part of it.
@@ -366,7 +364,6 @@ impl Held {
         let mut held = Self {
             named: Vec::new(),
             is_elided: false,
-            is_argument: false,
             unique: Vec::new(),
             is_self: false,
             is_of_trait: false,
@@ -447,11 +444,6 @@ impl<'ast> Visit<'ast> for Held {
         }
     }
 
-    fn visit_generic_argument(&mut self, argument: &'ast syn::GenericArgument) {
-        self.is_argument |= matches!(argument, syn::GenericArgument::Lifetime(_));
-        visit::visit_generic_argument(self, argument);
-    }
-
     fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
         self.is_elided |= reference.lifetime.is_none();
         if reference.mutability.is_some() {
@@ -506,18 +498,18 @@ fn is_opaque(answer: &Type) -> bool {
     opaque.0
 }
 
-/// Whether a type of an answer has a lifetime that is elided, such as `Page<'_>`.
-fn has_lifetime_argument(answer: &Type) -> bool {
-    struct Elided(bool);
-    impl<'ast> Visit<'ast> for Elided {
+/// Whether a type of an answer has such a lifetime, as `Page<'a>` has one.
+fn has_lifetime_argument(answer: &Type, is_meant: fn(&Lifetime) -> bool) -> bool {
+    struct Arguments(fn(&Lifetime) -> bool, bool);
+    impl<'ast> Visit<'ast> for Arguments {
         fn visit_generic_argument(&mut self, argument: &'ast syn::GenericArgument) {
-            self.0 |= matches!(argument, syn::GenericArgument::Lifetime(it) if it.ident == "_");
+            self.1 |= matches!(argument, syn::GenericArgument::Lifetime(it) if self.0(it));
             visit::visit_generic_argument(self, argument);
         }
     }
-    let mut elided = Elided(false);
-    elided.visit_type(answer);
-    elided.0
+    let mut arguments = Arguments(is_meant, false);
+    arguments.visit_type(answer);
+    arguments.1
 }
 
 /// Whether an answer holds one borrow, a `&` to what is hardly a constant.

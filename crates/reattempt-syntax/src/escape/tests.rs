@@ -139,6 +139,19 @@ fn what_the_compiler_is_asked_for() {
             "fn f(&mut self) -> Result<Page<'_>, E> { self.all.page(&self.key) }",
             "self as rest, source.all.page(&rest.key)",
         ),
+        // Which of two parts that is no signature says.
+        (
+            "fn f<'a>(&'a mut self) -> Result<Page<'a>, E> { let all = self.all.get(self.n)?; Ok(Page::from(all)) }",
+            "none",
+        ),
+    ] {
+        assert_eq!(proof(method), expected, "{method}");
+    }
+}
+
+#[test]
+fn what_stands_beside_a_borrow() {
+    for (method, expected) in [
         // A type that is made of two parameters with one lifetime mostly holds both; a text may be either.
         (
             "fn f<'a>(&'a mut self, name: &'a str) -> Result<Page<'a>, E> { page(name, &mut self.all) }",
@@ -180,11 +193,6 @@ fn what_the_compiler_is_asked_for() {
         (
             "fn f(self) -> Result<Self::Rows, E> { let start = self.start; Ok(Rows { of: self, start }) }",
             "self, self.start",
-        ),
-        // Which of two parts that is no signature says.
-        (
-            "fn f<'a>(&'a mut self) -> Result<Page<'a>, E> { let all = self.all.get(self.n)?; Ok(Page::from(all)) }",
-            "none",
         ),
     ] {
         assert_eq!(proof(method), expected, "{method}");

@@ -12,7 +12,7 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
                 name,
                 way: &it.way,
                 is_captured: it.is_captured,
-                is_mutable: it.is_mutable,
+                is_mutable: it.mutability.is_some(),
             });
         }
     }

@@ -13,7 +13,9 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
-use syn::{Block, Expr, FnArg, Pat, Receiver, ReceiverKind, Signature, Stmt, Type, WherePredicate};
+use syn::{
+    Block, Expr, FnArg, Pat, Receiver, ReceiverKind, Signature, Stmt, Token, Type, WherePredicate,
+};
 
 pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
@@ -31,8 +33,8 @@ pub struct Owned {
     bounds: Option<TokenStream>,
     /// How the next attempt can have it.
     way: Way,
-    /// Whether it is declared `mut`.
-    is_mutable: bool,
+    /// The `mut` of its declaration.
+    mutability: Option<Token![mut]>,
     /// The `#[cfg(..)]` in front of it.
     conditions: Vec<TokenStream>,
 }
@@ -52,8 +54,8 @@ pub struct Move {
     pub way: Way,
     /// The type of the parameter, where that is a type parameter of the block around the method.
     of_block: Option<String>,
-    /// Whether the parameter is declared `mut`.
-    is_mutable: bool,
+    /// The `mut` of the parameter.
+    mutability: Option<Token![mut]>,
     /// Whether an attempt may fail before it.
     pub follows_failure: bool,
     /// Whether a closure or a block that is `move` takes the parameter.
@@ -178,7 +180,7 @@ fn owned_receiver(receiver: &Receiver) -> Option<Owned> {
         ty,
         bounds: None,
         way,
-        is_mutable: receiver.mutability.is_some(),
+        mutability: receiver.mutability,
         conditions: Vec::new(),
     })
 }
@@ -193,7 +195,7 @@ fn owned_by(signature: &Signature, pattern: &Pat, ty: Option<&Type>, owned: &mut
             ty: Some(ty.clone()),
             bounds: bounds(signature, ty),
             way: Way::of(signature, ty),
-            is_mutable: pat.mutability.is_some(),
+            mutability: pat.mutability,
             conditions: Vec::new(),
         }),
         (Pat::Ident(pat), None) if !is_constant(&pat.ident) => owned.push(Owned {
@@ -201,7 +203,7 @@ fn owned_by(signature: &Signature, pattern: &Pat, ty: Option<&Type>, owned: &mut
             ty: None,
             bounds: None,
             way: Way::Clone,
-            is_mutable: pat.mutability.is_some(),
+            mutability: pat.mutability,
             conditions: Vec::new(),
         }),
         (Pat::Paren(pat), ty) => owned_by(signature, &pat.pat, ty, owned),

@@ -235,7 +235,7 @@ impl<'o> Walk<'o> {
             is_unique: owned.is_unique(),
             way,
             of_block: owned.of_block(),
-            is_mutable: owned.is_mutable,
+            mutability: owned.mutability,
             follows_failure: is_first && self.ended == Ended::InFailure,
             is_captured: self.moved_into > 0,
             conditions,
