@@ -68,15 +68,12 @@ pub(super) fn expand(
                 let moved = async_trait::moved(&whole);
                 let block = AsyncBlock::retried(&tokens, boxed).filter(AsyncBlock::is_move);
                 if let Some(block) = block.filter(|_| moved.is_empty()) {
-                    // What stands in front of the block may have taken a part of it.
-                    let before: TokenStream = block.before.iter().cloned().collect();
-                    let is_shared = |name: &Ident| is_shared(name) || item::names(&before, name);
-                    references.retain(|name| !is_shared(name));
                     // Of what has fields the block takes those that it names.
                     let inside = block.block.stream();
-                    let is_part = |name: &Ident| !escape::uses_whole(name, &inside);
-                    model.borrowed =
-                        item::made_mut(&mut signature, |name| is_shared(name) || is_part(name));
+                    let is_shared =
+                        |name: &Ident| is_shared(name) || !escape::uses_whole(name, &inside);
+                    references.retain(|name| !is_shared(name));
+                    model.borrowed = item::made_mut(&mut signature, is_shared);
                     model.reborrowed = references;
                 } else {
                     let owned = item::made_mut(&mut signature.clone(), is_shared);
