@@ -68,10 +68,13 @@ pub(super) fn expand(
                 let moved = async_trait::moved(&whole);
                 let block = AsyncBlock::retried(&tokens, boxed).filter(AsyncBlock::is_move);
                 if let Some(block) = block.filter(|_| moved.is_empty()) {
-                    // Of what has fields the block takes those that it names.
+                    // Of what has fields the block takes those that it names. What stands in front of it may bind the name anew.
                     let inside = block.block.stream();
-                    let is_shared =
-                        |name: &Ident| is_shared(name) || !escape::uses_whole(name, &inside);
+                    let is_shared = |name: &Ident| {
+                        is_shared(name)
+                            || !escape::uses_whole(name, &inside)
+                            || !is_used_in_place(name, block.before)
+                    };
                     references.retain(|name| !is_shared(name));
                     model.borrowed = item::made_mut(&mut signature, is_shared);
                     model.reborrowed = references;
@@ -112,6 +115,26 @@ pub(super) fn expand(
         #docs
         #visibility #signature #expanded
     })
+}
+
+/// Whether only methods and fields of a variable are used among the tokens.
+fn is_used_in_place(name: &Ident, tokens: &[TokenTree]) -> bool {
+    let mut tokens = tokens.iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_used = match token {
+            TokenTree::Ident(found) if found == name => {
+                matches!(tokens.peek(), Some(TokenTree::Punct(dot)) if dot.as_char() == '.')
+            }
+            TokenTree::Group(group) => {
+                is_used_in_place(name, &group.stream().into_iter().collect::<Vec<_>>())
+            }
+            _ => true,
+        };
+        if !is_used {
+            return false;
+        }
+    }
+    true
 }
 
 /// The keys without `clone(..)`, which an attempt alone borrows.
