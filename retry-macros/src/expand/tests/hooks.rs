@@ -15,7 +15,7 @@ fn every_hook() {
         &expect![[r#"
             ///
             /// **Retried:** Up to 4 attempts; delays of up to 50 ms, 100 ms, 200 ms, each drawn from 0 to that; at most 350 ms of waiting; 2 s for all attempts and delays together. Its calls share a budget.
-            async fn fetch(name: String) -> Result<Page, RetryError<Error>> {
+            async fn fetch(mut name: String) -> Result<Page, RetryError<Error>> {
                 const __REATTEMPT_POLICY: &::again::Policy = &::again::Policy::constant()
                     .max(4u32)
                     .base(::core::time::Duration::new(0u64, 50000000u32))
@@ -57,6 +57,11 @@ fn every_hook() {
                                             .never()
                                         {
                                             return outcome;
+                                        }
+                                        if let ::core::option::Option::Some(()) = ::again::__private::never::<
+                                            (),
+                                        >() {
+                                            let _ = &mut name;
                                         }
                                         let name = {
                                             use ::again::__private::UniqueValue as _;
