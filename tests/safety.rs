@@ -403,7 +403,8 @@ fn nothing_ran_by_a_kind_a_code_or_a_status_alone() {
         for file in sources(&crates.join(folder)) {
             let place = file.strip_prefix(&core).unwrap_or(&file);
             // What verdicts are, and what they mean to a limit that ended a call.
-            if place == Path::new("verdict.rs") || place == Path::new("failure.rs") {
+            let is_meaning = ["verdict.rs", "failure.rs", "misnamed.rs"];
+            if is_meaning.iter().any(|file| place == Path::new(file)) {
                 continue;
             }
             for function in refusals(&fs::read_to_string(&file).unwrap()) {

@@ -12,6 +12,7 @@ use crate::{ours, table};
 
 pub async fn run(options: &Options) {
     let mut places = Places::new();
+    assert!(places.has(Kind::Postgres), "PostgreSQL is not installed");
     for in_flight in IN_FLIGHT {
         let load = Load {
             work: Work::Nothing,

@@ -70,10 +70,11 @@ pub(super) fn expand(
                 if let Some(block) = block.filter(|_| moved.is_empty()) {
                     // Of what has fields the block takes those that it names. What stands in front of it may bind the name anew.
                     let inside = block.block.stream();
+                    let before = block.before.iter().cloned().collect();
                     let is_shared = |name: &Ident| {
                         is_shared(name)
                             || !escape::uses_whole(name, &inside)
-                            || !is_used_in_place(name, block.before)
+                            || item::names(&before, name)
                     };
                     references.retain(|name| !is_shared(name));
                     model.borrowed = item::made_mut(&mut signature, is_shared);
@@ -117,32 +118,13 @@ pub(super) fn expand(
     })
 }
 
-/// Whether only methods and fields of a variable are used among the tokens.
-fn is_used_in_place(name: &Ident, tokens: &[TokenTree]) -> bool {
-    let mut tokens = tokens.iter().peekable();
-    while let Some(token) = tokens.next() {
-        let is_used = match token {
-            TokenTree::Ident(found) if found == name => {
-                matches!(tokens.peek(), Some(TokenTree::Punct(dot)) if dot.as_char() == '.')
-            }
-            TokenTree::Group(group) => {
-                is_used_in_place(name, &group.stream().into_iter().collect::<Vec<_>>())
-            }
-            _ => true,
-        };
-        if !is_used {
-            return false;
-        }
-    }
-    true
-}
-
 /// The keys without `clone(..)`, which an attempt alone borrows.
 fn without_clone(keys: TokenStream) -> TokenStream {
-    let mut is_clone = false;
+    let (mut is_start, mut is_clone) = (true, false);
     let is_kept = |token: &TokenTree| {
         let is_list = is_clone && matches!(token, TokenTree::Group(_));
-        is_clone = matches!(token, TokenTree::Ident(word) if word == "clone");
+        is_clone = is_start && matches!(token, TokenTree::Ident(word) if word == "clone");
+        is_start = matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
         !is_list
     };
     keys.into_iter().filter(is_kept).collect()

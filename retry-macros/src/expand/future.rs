@@ -23,9 +23,9 @@ use reattempt_syntax::async_block::AsyncBlock;
 use reattempt_syntax::async_trait;
 use reattempt_syntax::escape;
 use reattempt_syntax::item::Answer;
-use reattempt_syntax::lent::Lent;
 use reattempt_syntax::model::{Model, at};
-use reattempt_syntax::moves::{self, Owned};
+use reattempt_syntax::moves::{self, Owned, SetBy};
+use reattempt_syntax::unborrowed::Unborrowed;
 
 pub(super) fn expand(
     model: &Model,
@@ -43,7 +43,10 @@ pub(super) fn expand(
         // Inside another macro's `async move {}`: the body of the future itself.
         return block_of(model, answer, body);
     }
-    let borrowed = Lent::of(signature, &body.stream(), boxed).map(|it| unborrowed(model, &it));
+    // In traits, and in their impls, an `impl Future` borrows what its function does in each edition.
+    let found = Unborrowed::of(signature, &body.stream(), boxed)
+        .filter(|it| !it.by_edition || model.set_by == SetBy::Function);
+    let borrowed = found.map(|it| borrow_check(model, &it));
     // What the body gives is another type than the one written with `RetryError` or `map_err`.
     let spoken = !matches!(answer, Answer::RetryError(..)) && model.map_err.is_none();
     // Each future borrows as long as its own attempt.
@@ -78,12 +81,12 @@ pub(super) fn expand(
 }
 
 /// Never runs: the future may borrow what its attempts need.
-fn unborrowed(model: &Model, lent: &Lent) -> TokenStream {
+fn borrow_check(model: &Model, unborrowed: &Unborrowed) -> TokenStream {
     let krate = model.krate();
-    let (message, note) = (lent.message(model.set_by), RuleId::S6.footer());
+    let (message, note) = (unborrowed.message(model.set_by), RuleId::S6.footer());
     // The prelude has `IntoFuture` since the edition in which an `impl Future` borrows what its function does. In an earlier
     // one the method is found by one more reference.
-    let of_edition = lent.by_edition.then(|| {
+    let of_edition = unborrowed.by_edition.then(|| {
         ours! {
             impl ::core::future::IntoFuture for Made {
                 type Output = #krate::__private::Kept;
@@ -94,8 +97,8 @@ fn unborrowed(model: &Model, lent: &Lent) -> TokenStream {
             }
         }
     });
-    let made = quote_spanned!(at(lent.span())=> Made.into_future());
-    let check = quote_spanned!(at(lent.span())=> BorrowsForAttempts::check(&made););
+    let made = quote_spanned!(at(unborrowed.span())=> Made.into_future());
+    let check = quote_spanned!(at(unborrowed.span())=> BorrowsForAttempts::check(&made););
     ours! {
         if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
             #[diagnostic::on_unimplemented(message = #message, label = "needed here", note = #note)]

@@ -118,6 +118,56 @@ async fn changed(calls: &mut u32) -> io::Result<u32> {
     retry_block!(async || -> io::Result<u32> { change(calls).await }).await
 }
 
+struct Named<'a> {
+    name: &'static str,
+    body: &'a [u8],
+}
+
+async fn post(named: Named<'_>) -> io::Result<usize> {
+    Ok(named.name.len() + named.body.len())
+}
+
+// What stands in front of the block takes the parameter, whose name the block has for something else.
+#[retry]
+fn with_a_field(name: String) -> impl Future<Output = io::Result<usize>> {
+    let bytes = name.into_bytes();
+    async move { post(Named { name: "x", body: &bytes }).await }
+}
+
+#[retry]
+fn with_a_variable(name: String) -> impl Future<Output = io::Result<usize>> {
+    let bytes = name.into_bytes();
+    async move {
+        let name = bytes.len();
+        post(Named { name: "x", body: &bytes }).await.map(|it| it + name)
+    }
+}
+
+struct Store;
+
+impl Store {
+    async fn words(&self) -> io::Result<&'static str> {
+        Ok("x")
+    }
+
+    // What a future answers says nothing of what it borrows.
+    #[retry]
+    fn constant(&self) -> impl Future<Output = io::Result<&'static str>> {
+        self.words()
+    }
+}
+
+trait Ask {
+    fn ask(&self) -> impl Future<Output = io::Result<&'static str>>;
+}
+
+impl Ask for Store {
+    #[retry]
+    fn ask(&self) -> impl Future<Output = io::Result<&'static str>> {
+        self.words()
+    }
+}
+
 fn main() {
     let mut calls = 0;
     drop(send(async || Ok(1)));

@@ -157,7 +157,7 @@ fn an_enum_that_is_no_result_is_said() {
     assert!(found["suggestion"].is_null(), "{found}");
     let said = found["missing"].to_string();
     assert!(
-        said.contains("gives a `Answer`, which is no `Result`"),
+        said.contains("gives `Answer`, which is not a `Result`"),
         "{said}"
     );
     let (_, code) = only("asked-result", &body("Result"));

@@ -72,7 +72,7 @@ where
         }
     }
 
-    /// The code of the service, such as `SlowDown`, or the status.
+    /// The code of the service, such as `SlowDown`, or the status; of a request without an answer, what became of it.
     fn has_code(&self, code: &str) -> bool {
         let is_late = match self {
             Self::ServiceError(answer) => {

@@ -32,7 +32,7 @@ impl Classify for Error {
         Some(self)
     }
 
-    /// Its number, or its SQLSTATE.
+    /// Its number, or its SQLSTATE; of what the server did not answer, what became of it.
     fn has_code(&self, code: &str) -> bool {
         match self {
             Self::Server(error) => error.state == code || is_number(error.code, code),

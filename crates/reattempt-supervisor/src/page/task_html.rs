@@ -4,7 +4,7 @@ use super::access::{Role, Session};
 use super::html::{Text, command_fields, private, push, time, whole_page};
 use crate::client::Progress;
 use crate::store::AdminCommand;
-use crate::task::{FailingStep, OperatorNote, Record, RecordKind, RunningStep, State, Task};
+use crate::task::{FailingStep, OperatorNote, Record, RecordKind, RunningStep, Task};
 
 /// Returns the page of one task.
 pub(super) fn task(session: &Session, progress: &Progress) -> String {
@@ -74,7 +74,7 @@ fn add_commands(body: &mut String, session: &Session, task: &Task) {
             command_fields(session, &commands)
         ),
     );
-    if matches!(task.state, State::Error | State::Parked) {
+    if AdminCommand::STOPPED.contains(&task.state) {
         push(
             body,
             format_args!(

@@ -445,29 +445,17 @@ pub enum AdminCommand {
     },
 }
 
-/// Which states a task may be in that takes a command, by the name of the command and in the order of the page.
-const TAKEN: [(&str, &[State]); 6] = {
-    use State::{Error, Parked, Pending, Processing, Waiting};
-    [
-        ("resubmit", &[Error, Parked]),
-        ("undo", &[Error, Parked]),
-        ("cancel", &[Pending, Processing, Waiting, Parked]),
-        ("park", &[Pending, Processing, Waiting]),
-        ("give up", &[Parked]),
-        (AdminCommand::RESOLVE, &[Error, Parked]),
-    ]
-};
-
 impl AdminCommand {
-    /// The one that is about a step.
-    const RESOLVE: &str = "resolve";
+    /// The states of tasks of which an operator may say what became of a step, or that go on or back.
+    pub(crate) const STOPPED: &[State] = &[State::Error, State::Parked];
 
     /// Returns the names of the commands about a whole task that `is_wanted`, by the states of the tasks that take them.
     #[cfg(feature = "page")]
     pub(crate) fn names(is_wanted: impl Fn(&[State]) -> bool) -> Vec<&'static str> {
-        let names = TAKEN.iter().filter(|(_, states)| is_wanted(states));
-        let names = names.map(|(name, _)| *name);
-        names.filter(|name| *name != Self::RESOLVE).collect()
+        let park = Self::Park(String::new());
+        let all = [Self::Resubmit, Self::Undo, Self::Cancel, park, Self::GiveUp];
+        let wanted = all.iter().filter(|command| is_wanted(command.states()));
+        wanted.map(Self::as_str).collect()
     }
 
     /// Returns the name of the command.
@@ -478,19 +466,21 @@ impl AdminCommand {
             Self::Resubmit => "resubmit",
             Self::Undo => "undo",
             Self::GiveUp => "give up",
-            Self::Resolve(_) => Self::RESOLVE,
+            Self::Resolve(_) => "resolve",
             Self::Signed { .. } => "signed",
         }
     }
 
     /// Returns the states of tasks that take the command.
     pub(crate) fn states(&self) -> &'static [State] {
-        if let Self::Signed { command, .. } = self {
-            return command.states();
+        use State::{Parked, Pending, Processing, Waiting};
+        match self {
+            Self::Cancel => &[Pending, Processing, Waiting, Parked],
+            Self::Park(_) => &[Pending, Processing, Waiting],
+            Self::Resubmit | Self::Undo | Self::Resolve(_) => Self::STOPPED,
+            Self::GiveUp => &[Parked],
+            Self::Signed { command, .. } => command.states(),
         }
-        let mut taken = TAKEN.iter();
-        let own = taken.find(|(name, _)| *name == self.as_str());
-        own.map_or(&[], |(_, states)| states)
     }
 }
 

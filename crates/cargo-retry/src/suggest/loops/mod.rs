@@ -192,7 +192,7 @@ fn refused_of(asked: &Try<'_>, turn: &Turn<'_>, facts: &Facts) -> Option<String>
     };
     if let Some(name) = other {
         return Some(format!(
-            "what is tried: `{}` gives a `{name}`, which is no `Result`: move an attempt to a function that returns one, and retry that",
+            "what is tried: `{}` gives `{name}`, which is not a `Result`: move an attempt to a function that returns one, and retry that",
             brief(&written(turn.operation))
         ));
     }

@@ -161,7 +161,7 @@ pub(in crate::suggest) fn names_behind(code: TokenStream, end: usize) -> BTreeSe
                 let sets = matches!(tokens.peek(), Some(TokenTree::Punct(it)) if it.as_char() == '=' && it.spacing() == Spacing::Alone);
                 if name == "let" {
                     declares = true;
-                } else if is_field(tokens.peek()) {
+                } else if !declares && is_field(tokens.peek()) {
                     // `Fault { times: most }` reads no `times`.
                 } else if name != "mut" && (declares || sets) {
                     set = Some(name);

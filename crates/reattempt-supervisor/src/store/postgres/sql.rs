@@ -775,7 +775,7 @@ pub(super) const UNDO: &str = concat!(
 pub(super) const RESUBMIT: &str = concat!(
     "WITH forgotten AS (
          DELETE FROM retry_step AS step USING retry_run AS run
-         WHERE run.id = $1 AND run_id = $1 AND (run.state = 4 OR run.state = 7 AND run.direction = 0)
+         WHERE run.id = $1 AND run_id = $1 AND run.state = ANY ($2::smallint[]) AND (run.state = 4 OR run.direction = 0)
              AND seq = coalesce(run.failed_seq, (SELECT seq FROM retry_step AS last WHERE last.run_id = $1 AND last.kind = 2
                  AND run.state = 4 AND last.ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)))
              AND NOT EXISTS (SELECT 1 FROM retry_step AS done WHERE done.run_id = $1 AND done.seq = step.seq AND done.kind = 1)

@@ -4,13 +4,16 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;
 use syn::visit::{self, Visit};
-use syn::{FnArg, Lifetime, Pat, ReceiverKind, Signature, Type, TypeReference};
+use syn::{
+    AssocType, FnArg, GenericArgument, Lifetime, Pat, PathArguments, ReceiverKind, ReturnType,
+    Signature, Type, TypeParamBound, TypeReference,
+};
 
 use crate::item::{has_word, names};
 use crate::moves::{SetBy, may_lack_prelude};
 
 /// References that the attempts need, and that the future does not borrow.
-pub struct Lent {
+pub struct Unborrowed {
     names: Vec<Ident>,
     /// What lets the future borrow them.
     bound: Option<&'static str>,
@@ -19,12 +22,13 @@ pub struct Lent {
     pub by_edition: bool,
 }
 
-impl Lent {
+impl Unborrowed {
     /// Returns those that a body makes its future of.
     pub fn of(signature: &Signature, body: &TokenStream, is_boxed: bool) -> Option<Self> {
         let future = signature.output.to_token_stream();
         let mut lifetimes = Lifetimes::default();
         lifetimes.visit_return_type(&signature.output);
+        lifetimes.is_static |= is_alias_static(&signature.output);
         // An alias may have a lifetime that is not written.
         let is_hidden = is_boxed && !has_word(&future, "dyn") && !lifetimes.is_static;
         if lifetimes.is_any || is_hidden || may_lack_prelude(&quote::quote!(#signature #body)) {
@@ -33,7 +37,11 @@ impl Lent {
         let references: Vec<_> = signature.inputs.iter().filter_map(reference).collect();
         let used = references.iter().filter(|it| names(body, it));
         let names: Vec<_> = used.cloned().collect();
-        let is_elided = references.len() == 1 || matches!(&*names, [only] if only == "self");
+        let mut given = Counted(0);
+        let types = signature.inputs.iter();
+        types.for_each(|input| given.visit_fn_arg(input));
+        let is_elided =
+            references.len() == 1 && given.0 <= 1 || matches!(&*names, [only] if only == "self");
         let captures = has_word(&future, "use");
         let is_generic = signature.generics.type_params().next().is_some();
         let bound = match (lifetimes.is_static, captures) {
@@ -66,7 +74,11 @@ impl Lent {
             .first()
             .map(ToString::to_string)
             .unwrap_or_default();
-        let copy = if first == "self" { "this" } else { &first };
+        let (copy, cloned) = if first == "self" {
+            ("this", "self.clone()".to_owned())
+        } else {
+            (&*first, format!("{first}.to_owned()"))
+        };
         let block = if self.is_boxed {
             "Box::pin(async move { .. })"
         } else {
@@ -80,7 +92,7 @@ impl Lent {
             _ => String::new(),
         };
         format!(
-            "each attempt needs {}, and the future borrows nothing; end the body with a block that has a copy, such as `let {copy} = {first}.clone(); {block}`{borrow}",
+            "each attempt needs {}, and the future borrows nothing; end the body with a block that has a copy, such as `let {copy} = {cloned}; {block}`{borrow}",
             all.join(" and ")
         )
     }
@@ -96,15 +108,56 @@ struct Lifetimes {
 
 impl<'ast> Visit<'ast> for Lifetimes {
     fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
-        if lifetime.ident == "static" {
-            self.is_static = true;
-        } else {
-            self.is_any = true;
-        }
+        self.is_any |= lifetime.ident != "static";
+    }
+
+    fn visit_type_param_bound(&mut self, bound: &'ast TypeParamBound) {
+        self.is_static |= matches!(bound, TypeParamBound::Lifetime(it) if it.ident == "static");
+        visit::visit_type_param_bound(self, bound);
+    }
+
+    /// What the future answers says nothing of the future.
+    fn visit_assoc_type(&mut self, answer: &'ast AssocType) {
+        let of_future = self.is_static;
+        visit::visit_assoc_type(self, answer);
+        self.is_static = of_future;
     }
 
     fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
         self.is_any |= reference.lifetime.is_none();
+        visit::visit_type_reference(self, reference);
+    }
+}
+
+/// Whether an alias such as `BoxFuture<'static, T>` says so itself.
+fn is_alias_static(output: &ReturnType) -> bool {
+    let ReturnType::Type(_, ty) = output else {
+        return false;
+    };
+    let Type::Path(path) = &**ty else {
+        return false;
+    };
+    match path.path.segments.last().map(|last| &last.arguments) {
+        Some(PathArguments::AngleBracketed(list)) => list
+            .args
+            .iter()
+            .any(|it| matches!(it, GenericArgument::Lifetime(it) if it.ident == "static")),
+        _ => false,
+    }
+}
+
+/// How many lifetimes the parameters have, those that are not written included.
+struct Counted(usize);
+
+impl<'ast> Visit<'ast> for Counted {
+    fn visit_lifetime(&mut self, _: &'ast Lifetime) {
+        self.0 = self.0.saturating_add(1);
+    }
+
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        self.0 = self
+            .0
+            .saturating_add(usize::from(reference.lifetime.is_none()));
         visit::visit_type_reference(self, reference);
     }
 }
@@ -136,10 +189,10 @@ mod tests {
 
     fn said(signature: &Signature, is_boxed: bool) -> Option<(String, bool)> {
         let body = quote::quote!(send(self.clone(), url.len()));
-        let lent = Lent::of(signature, &body, is_boxed)?;
-        let message = lent.message(SetBy::Function);
+        let found = Unborrowed::of(signature, &body, is_boxed)?;
+        let message = found.message(SetBy::Function);
         let (_, ways) = message.split_once("such as ")?;
-        Some((ways.to_owned(), lent.by_edition))
+        Some((ways.to_owned(), found.by_edition))
     }
 
     #[test]
@@ -157,11 +210,18 @@ mod tests {
         assert_eq!(
             said(&boxed, true),
             Some((
-                "`let url = url.clone(); Box::pin(async move { .. })`, or write `'_` for its `'static`"
+                "`let url = url.to_owned(); Box::pin(async move { .. })`, or write `'_` for its `'static`"
                     .to_owned(),
                 false
             ))
         );
+        let constant: Signature =
+            parse_quote!(fn f(&self) -> impl Future<Output = Result<&'static str, E>>);
+        assert!(said(&constant, false).is_some_and(|(_, by_edition)| by_edition));
+        let two: Signature =
+            parse_quote!(fn f(url: &str, page: Page<'_>) -> Pin<Box<dyn Future<Output = R>>>);
+        let block = "`let url = url.to_owned(); Box::pin(async move { .. })`".to_owned();
+        assert_eq!(said(&two, true), Some((block, false)));
         let generic: Signature = parse_quote!(fn f<T>(&self, it: T) -> impl Future<Output = R>);
         let block = "`let this = self.clone(); async move { .. }`".to_owned();
         assert_eq!(said(&generic, false), Some((block, true)));
@@ -169,7 +229,8 @@ mod tests {
 
     #[test]
     fn what_a_future_borrows_or_does_not_need() {
-        let signatures: [Signature; 6] = [
+        let signatures: [Signature; 7] = [
+            parse_quote!(fn f(&self) -> BoxFuture<Result<&'static str, E>>),
             parse_quote!(fn f(&self) -> impl Future<Output = R> + '_),
             parse_quote!(fn f(&self) -> impl Future<Output = Result<&str, E>>),
             parse_quote!(fn f<'a>(&'a self) -> BoxFuture<'a, R>),
@@ -178,7 +239,7 @@ mod tests {
             parse_quote!(fn f(name: &str) -> impl Future<Output = R>),
         ];
         for (index, signature) in signatures.iter().enumerate() {
-            assert_eq!(said(signature, index == 3), None, "{index}");
+            assert_eq!(said(signature, [0, 4].contains(&index)), None, "{index}");
         }
     }
 }
