@@ -33,13 +33,11 @@ impl Classify for tokio_postgres07::Error {
     }
 
     fn has_code(&self, code: &str) -> bool {
-        match self.code() {
-            Some(state) => state.code() == code,
-            None => {
-                let is_late = is_late(self) || said(self).starts_with(TIMEOUT);
-                without_answer(code, is_late, self)
-            }
+        if let Some(state) = self.code() {
+            return state.code() == code;
         }
+        let is_late = is_late(self) || said(self).starts_with(TIMEOUT);
+        without_answer(code, is_late, self)
     }
 }
 

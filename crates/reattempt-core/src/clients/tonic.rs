@@ -48,7 +48,7 @@ fn by_cause<C: Error + 'static, T: Error + 'static>(
 
 /// `T` is the `TimeoutExpired` of tonic.
 fn expired<T: Error + 'static>(cause: &(dyn Error + 'static)) -> bool {
-    causes(cause).any(|error| error.is::<T>()) || is_late(cause)
+    causes(cause).any(<dyn Error>::is::<T>) || is_late(cause)
 }
 
 fn is_too_large(message: &str) -> bool {

@@ -389,8 +389,11 @@ fn the_model_sees_what_is_wrong_with_other_rules() {
         (Rule::Freed, false, true),
         (Rule::Place, false, true),
     ] {
-        let damage = total(rule, 20);
-        assert!(damage.twice > 0 || !twice, "{rule:?}: {damage:?}");
-        assert!(damage.swallowed > 0 || !swallowed, "{rule:?}: {damage:?}");
+        // Some seeds show nothing.
+        let shown = (0..50).any(|_| {
+            let damage = total(rule, 20);
+            (damage.twice > 0 || !twice) && (damage.swallowed > 0 || !swallowed)
+        });
+        assert!(shown, "{rule:?}");
     }
 }

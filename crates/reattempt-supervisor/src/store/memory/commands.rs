@@ -68,23 +68,10 @@ impl Tables {
         }
         match command {
             AdminCommand::Cancel => {
-                task.cancel_requested = true;
-                match task.state {
-                    State::Processing => {}
-                    State::Parked => {
-                        self.failing.remove(&id);
-                        restart(task, now);
-                    }
-                    // No worker has ever held it.
-                    _ if task.fence == Fence(0) => {
-                        task.state = State::Cancelled;
-                        task.wake_at = now;
-                    }
-                    _ => {
-                        task.state = State::Pending;
-                        task.wake_at = now;
-                    }
+                if task.state == State::Parked {
+                    self.failing.remove(&id);
                 }
+                cancel(task, now);
             }
             AdminCommand::Park(why) => {
                 task.state = State::Parked;
@@ -155,6 +142,23 @@ impl Tables {
         }
         task.updated_at = now;
         SignalResult::Accepted
+    }
+}
+
+fn cancel(task: &mut Task, now: Time) {
+    task.cancel_requested = true;
+    match task.state {
+        State::Processing => {}
+        State::Parked => restart(task, now),
+        _ => {
+            task.wake_at = now;
+            // Without a fence no worker has ever held it.
+            task.state = if task.fence == Fence(0) {
+                State::Cancelled
+            } else {
+                State::Pending
+            };
+        }
     }
 }
 
