@@ -28,21 +28,16 @@ impl Classify for io::Error {
 
     /// The name of its kind, such as `ConnectionReset`.
     fn has_code(&self, code: &str) -> bool {
-        let (kind, end) = (self.kind(), super::gave_up::gave_up(self));
-        match (code, end) {
-            ("connection" | "timeout", Some(end)) => end.has_code(code),
-            // Of this machine.
-            ("connection", None)
-                if matches!(
-                    kind,
-                    io::ErrorKind::Interrupted | io::ErrorKind::ResourceBusy
-                ) =>
-            {
-                false
-            }
+        let kind = self.kind();
+        let is_local = matches!(
+            kind,
+            io::ErrorKind::Interrupted | io::ErrorKind::ResourceBusy
+        );
+        match super::gave_up::gave_up(self) {
+            Some(end) if matches!(code, "connection" | "timeout") => end.has_code(code),
             _ => {
                 is_shown(format_args!("{kind:?}"), code)
-                    || without_answer(code, tables::is_late(kind), self)
+                    || !is_local && without_answer(code, tables::is_late(kind), self)
             }
         }
     }

@@ -356,7 +356,7 @@ impl<'a, 'n> Walk<'a, 'n> {
             Expr::If(it) => _ = self.condition(it, scope),
             expr => {
                 let exit = Exit::of(expr);
-                let is_more = exit.fails || exit.may_leave || exit.awaits || lends(expr);
+                let is_more = exit.fails || exit.may_leave || exit.awaits || borrows_mut(expr);
                 if is_more || init.diverge.is_some() {
                     self.besides(local);
                 }
@@ -410,18 +410,18 @@ impl<'a, 'n> Walk<'a, 'n> {
     }
 }
 
-/// Whether it hands out something to be changed: `&mut name`.
-fn lends(expr: &Expr) -> bool {
-    struct Lends(bool);
-    impl<'ast> syn::visit::Visit<'ast> for Lends {
+/// Whether it borrows something to change it: `&mut name`.
+fn borrows_mut(expr: &Expr) -> bool {
+    struct Borrows(bool);
+    impl<'ast> syn::visit::Visit<'ast> for Borrows {
         fn visit_expr_reference(&mut self, it: &'ast syn::ExprReference) {
             self.0 |= it.mutability.is_some();
             syn::visit::visit_expr_reference(self, it);
         }
     }
-    let mut lends = Lends(false);
-    lends.visit_expr(expr);
-    lends.0
+    let mut borrows = Borrows(false);
+    borrows.visit_expr(expr);
+    borrows.0
 }
 
 /// Whether a `match` or an `if` does nothing but give a value.
