@@ -242,6 +242,21 @@ fn outside(text: &str, word: &str) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn an_operation_says_who_has_named_it() {
+        for (operation, edge, name) in [
+            (OperationId::new(u64::MAX), None, None),
+            (OperationId::shared(u32::MAX), None, Some(u32::MAX)),
+            (OperationId::shared(0), None, Some(0)),
+            (OperationId::remote(0xA5, u64::MAX), Some(0xA5), None),
+            (OperationId::remote(0, 0), Some(0), None),
+        ] {
+            assert_eq!((operation.edge(), operation.shared_name()), (edge, name));
+        }
+        let paths = [1 << 16, u64::MAX].map(|path| OperationId::remote(7, path).number() << 16);
+        assert_eq!(paths, [1 << 16, u64::MAX << 16]);
+    }
+
     /// As the compiler writes them.
     #[test]
     fn the_owner_of_a_method() {

@@ -59,6 +59,10 @@ const RECORDED: &[(&str, Verdict)] = &[
         "429\nx-ratelimit-remaining-requests: 59\nx-ratelimit-reset-requests: 1s\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 6m0.5s",
         Verdict::Throttled(Some(Duration::from_millis(360_500))),
     ),
+    (
+        "429\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 1h2m3s120ms4us5ns",
+        Verdict::Throttled(Some(Duration::new(3_723, 120_004_005))),
+    ),
     // Anthropic.
     (
         "429\ndate: Tue, 14 Nov 2023 22:13:20 GMT\nanthropic-ratelimit-requests-remaining: 0\nanthropic-ratelimit-requests-reset: 2023-11-14T22:13:32Z\nanthropic-ratelimit-tokens-remaining: 8000\nanthropic-ratelimit-tokens-reset: 2023-11-14T23:00:00Z",
