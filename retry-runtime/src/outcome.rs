@@ -10,7 +10,7 @@ use crate::verdict::Absent;
     label = "its error lacks `From<GaveUp>`",
     note = "`breaker`, `bulkhead` and `throttle` can end a call before it has an error to return; in an async function, `timeout`, `deadline` and a `policy` that may have one of them can do so, too",
     note = "for your own error type: implement `From<reattempt::GaveUp>`; for a type parameter `E`: add the bound `E: From<reattempt::GaveUp>`",
-    note = "for any other: return `Result<T, reattempt::RetryError<E>>`, as `try_run_async` of a `Runner` does, or make your error of it with `map_err = |error: reattempt::RetryError<E>| ...`",
+    note = "for any other: in place of `run_async` call `try_run_async`, whose error is `reattempt::RetryError<E>`; in an attribute or a block, return `Result<T, reattempt::RetryError<E>>`, or make your error of it with `map_err = |error: reattempt::RetryError<E>| ...`",
     note = "if another value will do: `fallback = |_| ...`",
     note = "if something else limits attempts: `cut_off = false`, which checks a deadline only between attempts",
     note = "rule S5: https://reattempt.github.io/reattempt/errors.html#s5"

@@ -140,6 +140,28 @@ fn the_picture_of_the_readme_is_drawn_from_a_run() {
     );
 }
 
+/// How much later a service near its capacity is back with retries.
+#[test]
+fn the_price_near_capacity_is_a_run() {
+    let readme = fs::read_to_string(guide("../../README.md")).unwrap_or_default();
+    let near = "--load 280 --capacity 300 --clients 10 --outage 10s --for 5m --json";
+    let (text, status) =
+        printed(&format!("cargo retry storm 'max = 5' {near}")).unwrap_or_default();
+    assert_eq!(status, Some(0), "{text}");
+    let storm: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let back = |run: usize| {
+        let seconds = storm["runs"][run]["summary"]["recovered_after"].as_f64();
+        let seconds = seconds.unwrap_or_default();
+        format!("{} m {} s later", (seconds / 60.0).floor(), seconds % 60.0)
+    };
+    for said in [
+        format!("{} with `max = 5`", back(2)),
+        format!("{} without", back(0)),
+    ] {
+        assert!(readme.contains(&said), "README.md does not have `{said}`");
+    }
+}
+
 /// The outage of the picture, in the figures of the README, and how many calls fail in a short fault.
 #[test]
 fn the_outage_of_the_readme_is_a_run() {

@@ -124,7 +124,7 @@ macro_rules! __misnamed_of_policy {
         call call_async execute execute_async retry retry_async spawn];
     OfRunner "this is a method of a runner, not of a policy"
         "write it where the policy is used: behind `.runner()` or `.on(|error: &E| ...)`, or as a key of an attribute" [breaker
-        bulkhead detail history name on_retry strategy throttle timer try_run try_run_async];
+        bulkhead detail history name on_retry strategy throttle timer try_run];
     UntilOfBlock "`run` looks at errors alone, and a block at values too"
         "write `reattempt::retry_block!(policy = policy, until = |value| ..., {{ ... }})`" [retry_if_result retry_on_result
         until];

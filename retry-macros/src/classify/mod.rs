@@ -33,13 +33,13 @@ use reattempt_syntax::item::text;
 use reattempt_syntax::model::at;
 
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
-    let expanded = syn::parse2(input)
-        .map_err(Diagnostics::from)
-        .and_then(|input| expand(&input));
-    expanded.unwrap_or_else(Diagnostics::into_compile_errors)
+    match syn::parse2(input) {
+        Ok(input) => expand(&input),
+        Err(error) => Diagnostics::from(error).into_compile_errors(),
+    }
 }
 
-fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
+fn expand(input: &DeriveInput) -> TokenStream {
     let mut faults = Diagnostics::default();
     let of_struct = match &input.data {
         Data::Struct(data) => Some(&data.fields),
@@ -114,21 +114,32 @@ fn expand(input: &DeriveInput) -> Result<TokenStream, Diagnostics> {
             }
         }
     });
-    faults.finish(ours! {
-        #made
-        #of_layer
+    let of_type = |bounds: &[Type], body, has_code| {
+        ours! {
+            #[automatically_derived]
+            impl #generics #krate::Classify for #name #arguments
+            where #(#conditions,)* #(#bounds: #krate::Classify,)*
+            {
+                fn classify(&self) -> #krate::Verdict {
+                    #body
+                }
 
-        #[automatically_derived]
-        impl #generics #krate::Classify for #name #arguments
-        where #(#conditions,)* #(#bounds: #krate::Classify,)*
-        {
-            fn classify(&self) -> #krate::Verdict {
-                #body
+                #has_code
             }
-
-            #has_code
         }
-    })
+    };
+    match faults.finish(()) {
+        Ok(()) => {
+            let of_type = of_type(&bounds, body, has_code);
+            ours!(#made #of_layer #of_type)
+        }
+        // Else each function that returns the type has an error that says to derive this.
+        Err(faults) => {
+            let errors = faults.into_compile_errors();
+            let of_type = of_type(&[], ours!(::core::panic!()), None);
+            ours!(#errors #of_type)
+        }
+    }
 }
 
 const MENDS: &str = "write `#[retry(transient)]`, `#[retry(permanent)]`, `#[retry(throttled)]`, `#[retry(refused)]` or `#[retry(inherit)]` above it";

@@ -197,7 +197,7 @@ fn retry(
                 code_base,
                 // Only calls with neither `reset_after` nor `context` have this form.
                 started: None,
-                progressed: false,
+                progressed: None,
                 text: &mut || attempts.text(),
             };
             let delay = progress.decide(context.clocked(), &mut (), failure, None);

@@ -5,7 +5,7 @@
 use core::time::Duration;
 
 use super::result::{AttemptResult, Ending};
-use super::watch::{Context, Failure, Progress, Report, Times, is_watched, recovered};
+use super::watch::{Context, Failure, MayRestart, Progress, Report, Times, is_watched, recovered};
 use super::{CallContext, Gate, default_budget};
 use crate::around;
 use crate::call::{Call, CallEnv, GiveUpReason};
@@ -14,7 +14,7 @@ use crate::strategy::Decision;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
 use reattempt_policy::Values;
-use reattempt_policy::rules::{self, Consequence, Violation};
+use reattempt_policy::rules::{Consequence, Violation};
 
 /// The strategy of a call: it is asked once, after this attempt, with this delay that the error asks for.
 pub(super) type AskStrategy<'s> =
@@ -141,9 +141,9 @@ impl Progress {
             is_free: false,
         };
         // Read before the machine, which forgets it where it starts the count anew.
-        let paid = failure.progressed.then(|| self.call.paid());
+        let paid = failure.progressed.map(|_| self.call.paid());
         let decided = self.call.failed(policy, verdict, &mut env);
-        if let Some(paid) = paid.filter(|_| env.progressed) {
+        if let Some(paid) = paid.filter(|_| env.progressed.is_some()) {
             // The retries before have helped.
             default_budget::succeeded(context, paid);
         }
@@ -327,7 +327,7 @@ struct LiveEnv<'a, 'g, 's, 't> {
     gates: &'g mut dyn Gate,
     result: AttemptResult,
     started: Option<Timestamp>,
-    progressed: bool,
+    progressed: Option<MayRestart>,
     code_base: Option<Duration>,
     strategy: Option<&'s mut AskStrategy<'t>>,
     is_first: bool,
@@ -350,15 +350,13 @@ impl CallEnv for LiveEnv<'_, '_, '_, '_> {
     }
 
     fn has_moved_on(&mut self, values: &Values) -> bool {
-        if self.progressed
-            // A count that starts anew without a bound could go on for ever: such a policy keeps
-            // its count, and is reported.
-            && let Some(violation) = rules::restarts(values)
-        {
-            self.progressed = false;
+        // A count that starts anew without a bound could go on for ever: such a policy keeps
+        // its count, and is reported.
+        if let Some(violation) = self.progressed.and_then(|restarts| restarts(values)) {
+            self.progressed = None;
             self.invalid_policy(&violation, Consequence::NearestValues);
         }
-        self.progressed
+        self.progressed.is_some()
     }
 
     fn slack(&self) -> Duration {

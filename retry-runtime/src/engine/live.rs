@@ -172,7 +172,7 @@ impl<P: Place> LiveCall<P> {
         // Each of these folds away in a call that has none of it.
         if strategy.is_none()
             && failure.is_error()
-            && !failure.progressed
+            && failure.progressed.is_none()
             && let Some(delay) = self.plain_delay(context, gates, verdict)
         {
             return Ok(delay);

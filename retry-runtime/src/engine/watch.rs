@@ -14,6 +14,8 @@ use crate::policy::Policy;
 use crate::timer::{Clock, Timestamp};
 use crate::verdict::Verdict;
 use reattempt_core::watch;
+use reattempt_policy::Values;
+use reattempt_policy::rules::{self, Violation};
 
 #[cfg(feature = "observe")]
 use super::default_budget;
@@ -87,14 +89,17 @@ impl Detail {
     }
 }
 
+/// A rule about policies. A program whose attempts do not say that they move on does not contain it.
+pub(super) type MayRestart = fn(&Values) -> Option<Violation>;
+
 /// What failed, and how it is described to observers.
 #[derive(Debug)]
 pub struct Described<'a, E: ?Sized, D> {
     pub(super) cause: Cause<'a, E>,
     /// When the attempt began, if the policy wants to know.
     pub(super) started: Option<Timestamp>,
-    /// Whether it has moved the work on.
-    pub(super) progressed: bool,
+    /// What asks the policy whether it may start anew, if this attempt has moved the work on.
+    pub(super) progressed: Option<MayRestart>,
     /// Whether the policy may look up its code.
     is_coded: bool,
     /// What was called: the key `detail`, where the call is observed.
@@ -140,7 +145,7 @@ impl<'a, E: ?Sized, T: Fn(&E) -> ErrorText, C: Fn(&E, &str) -> bool>
         Self {
             cause: cause.into(),
             started: None,
-            progressed: false,
+            progressed: None,
             is_coded: true,
             #[cfg(feature = "observe")]
             detail: None,
@@ -190,7 +195,7 @@ impl<E: ?Sized, D: Describe<E>> Described<'_, E, D> {
     #[must_use]
     pub fn moved_on(self, began: &Started) -> Self {
         Self {
-            progressed: began.take_progress(),
+            progressed: began.take_progress().then_some(rules::restarts),
             ..self
         }
     }
@@ -261,8 +266,8 @@ pub(super) struct Failure<'f> {
     pub(super) code_base: Option<Duration>,
     /// When it began, if the policy wants to know.
     pub(super) started: Option<Timestamp>,
-    /// Whether it has moved the work on.
-    pub(super) progressed: bool,
+    /// What asks the policy whether it may start anew, if this attempt has moved the work on.
+    pub(super) progressed: Option<MayRestart>,
     /// Asked once, where the call is observed.
     pub(super) text: &'f mut dyn FnMut() -> ErrorText,
 }

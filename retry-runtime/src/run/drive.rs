@@ -7,8 +7,7 @@ use super::runner::{MayGate, NoLimits, Plan};
 use super::{
     AsyncAttemptFn, AttemptFn, AttemptFuture, Classifier, Decide, Parts, RetryHook, Runner, Setup,
 };
-use crate::attempt::Cause;
-use crate::attempt::verdict;
+use crate::attempt::{Cause, verdict};
 use crate::engine::{
     AttemptStart, CallContext, Described, ErrorText, LiveCall, TimedOut, attempt_span, in_span,
     limited, spanned,
@@ -26,6 +25,10 @@ impl<C> Runner<'_, C> {
     ///
     /// The last error, untouched.
     #[cfg_attr(feature = "tracing", track_caller)]
+    #[expect(
+        clippy::unreachable,
+        reason = "nothing cuts a sync attempt off, or turns the first one away"
+    )]
     pub fn run<R, T, L>(self, operation: impl AttemptFn<R>) -> R
     where
         R: Outcome,
@@ -33,7 +36,8 @@ impl<C> Runner<'_, C> {
         T: IntoBlockingTimer,
         L: NoLimits,
     {
-        answer(blocking(self.plan, self.parts.parts(), operation, false))
+        let ended = blocking(self.plan, self.parts.parts(), operation, false);
+        answer(ended, |_| unreachable!("every attempt has an outcome"))
     }
 
     /// As [`Policy::run`](crate::Policy::run), with the whole story when it gives up.
@@ -92,28 +96,18 @@ impl<C> Runner<'_, C> {
         C: Setup<R::Error, T, L>,
         T: IntoTimer,
     {
-        let error = match asynchronous(self.plan, self.parts.parts(), operation, false).await {
-            Ok(value) => return R::success(value),
-            Err(error) => error,
-        };
-        let end = error.end();
-        match error.into_last() {
-            Some(error) => R::failure(error),
-            None => R::cut(end),
-        }
+        let ended = asynchronous(self.plan, self.parts.parts(), operation, false).await;
+        answer(ended, R::cut)
     }
 }
 
-#[expect(
-    clippy::unreachable,
-    reason = "nothing cuts a sync attempt off, or turns the first one away"
-)]
-fn answer<R: Outcome>(ended: Result<R::Value, RetryError<R::Error>>) -> R {
-    match ended.map_err(RetryError::into_last) {
-        Ok(value) => R::success(value),
-        Err(Some(error)) => R::failure(error),
-        Err(None) => unreachable!("every attempt has an outcome"),
-    }
+fn answer<R: Outcome>(ended: Result<R::Value, RetryError<R::Error>>, cut: fn(GaveUp) -> R) -> R {
+    let error = match ended {
+        Ok(value) => return R::success(value),
+        Err(error) => error,
+    };
+    let end = error.end();
+    error.into_last().map_or_else(|| cut(end), R::failure)
 }
 
 #[cfg_attr(feature = "tracing", track_caller)]
@@ -214,7 +208,7 @@ where
     let keeps_earlier = says_why && context.operation.policy().has_limit();
     // It may hold what an attempt needs.
     let outlives_delay = L::ASKS || plan.keeps_history || keeps_earlier;
-    let mut past = Past::default();
+    let mut past = Past::NOTHING;
     loop {
         if let Err(end) = call.enter_async(context, &mut gates).await {
             return Err(story.past(past, end));
@@ -264,7 +258,7 @@ where
             }
         };
         if !outlives_delay && !context.may_end() {
-            past = Past::default();
+            past = Past::NOTHING;
         }
         call.pause(context, delay, ()).await;
         if !delay.is_zero()
@@ -273,7 +267,7 @@ where
             return Err(story.past(past, end));
         }
         if !outlives_delay {
-            past = Past::default();
+            past = Past::NOTHING;
         }
         call.retry_begins();
     }
@@ -287,27 +281,19 @@ struct Past<E> {
     timed_out: bool,
 }
 
-impl<E> Default for Past<E> {
-    fn default() -> Self {
-        Self {
-            error: None,
-            timed_out: false,
-        }
-    }
-}
-
 impl<E> Past<E> {
+    const NOTHING: Self = Self {
+        error: None,
+        timed_out: false,
+    };
+
     /// Returns the same after one more attempt. What was before a time-out stays where it is kept.
     fn after(self, attempt: Result<E, TimedOut>, keeps_earlier: bool) -> Self {
-        match attempt {
-            Ok(error) => Self {
-                error: Some(error),
-                timed_out: false,
-            },
-            Err(_) => Self {
-                error: self.error.filter(|_| keeps_earlier),
-                timed_out: true,
-            },
+        let timed_out = attempt.is_err();
+        let earlier = self.error.filter(|_| timed_out && keeps_earlier);
+        Self {
+            error: attempt.ok().or(earlier),
+            timed_out,
         }
     }
 }

@@ -87,9 +87,9 @@ impl Policy {
     /// # Errors
     ///
     /// Returns the last error unchanged; without one, the `From<GaveUp>` of the error type, because
-    /// `timeout` and the deadline cancel attempts. Use [`Runner::try_run_async`] for error types
-    /// without it. A helper that is generic over the error `E` has the bound `E: From<GaveUp>`; around
-    /// `try_run_async` it needs none.
+    /// `timeout` and the deadline cancel attempts. Use [`try_run_async`](Self::try_run_async) for error
+    /// types without it. A helper that is generic over the error `E` has the bound `E: From<GaveUp>`;
+    /// around `try_run_async` it needs none.
     ///
     /// # Cancel safety
     ///
@@ -103,6 +103,28 @@ impl Policy {
         R::Error: Classify,
     {
         self.runner().run_async(operation)
+    }
+
+    /// As [`run_async`](Self::run_async), with the whole story when it gives up, for any error type.
+    ///
+    /// # Errors
+    ///
+    /// [`RetryError`](crate::RetryError): the last error, if there is one, why and after how many attempts
+    /// the call ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the attempt or the wait that is under way.
+    #[cfg(feature = "std")]
+    #[track_caller]
+    pub fn try_run_async<V, E: Classify, F>(
+        &self,
+        operation: impl AsyncAttemptFn<F>,
+    ) -> impl Future<Output = Result<V, crate::RetryError<E>>>
+    where
+        F: AttemptFuture<Output = Result<V, E>>,
+    {
+        self.runner().try_run_async(operation)
     }
 
     /// Returns which errors are retried: a function of the error that returns a `bool` or a

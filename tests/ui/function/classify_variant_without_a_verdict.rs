@@ -1,4 +1,4 @@
-use reattempt::Classify;
+use reattempt::{Classify, retry};
 
 #[derive(Classify)]
 enum Fault {
@@ -10,4 +10,11 @@ enum Fault {
 #[derive(Classify)]
 struct Lost;
 
-fn main() {}
+#[retry]
+fn fetch() -> Result<(), Fault> {
+    Err(Fault::NotFound)
+}
+
+fn main() {
+    let _ = fetch();
+}

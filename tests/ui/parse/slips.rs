@@ -31,6 +31,7 @@ functions! {
     [until(Some(_)), on(_)]
     [on = [Fault::Busy, Fault::Closed]]
     [on = (Fault::Busy, Fault::Closed)]
+    [on = [std::io::ErrorKind::TimedOut, std::io::ErrorKind::ConnectionReset]]
     [on(Err(Fault::Busy))]
     [on(io::Error)]
     [on(std::io::Error)]

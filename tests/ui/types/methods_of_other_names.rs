@@ -26,7 +26,6 @@ fn main() {
     let _ = RETRIES.retry(fetch);
     let _ = RETRIES.attempt(fetch);
     let _ = RETRIES.try_run(fetch).map_err(|error| error.attempts());
-    let _ = RETRIES.try_run_async(async || fetch());
     let _ = RETRIES.on_retry(|retry| eprintln!("{retry}")).run(fetch);
     let _ = RETRIES.on(is_busy).max(3).run(fetch);
     let _ = RETRIES.runner().notify(|error: &io::Error, _: Duration| eprintln!("{error}")).run(fetch);

@@ -250,7 +250,9 @@ impl Kept {
                 Self::Over(by) => Self::Slow(by),
                 kept => kept,
             },
-            Some(figure) if kept == Self::Within && ours > figure + slack(figure) => Self::Worse(figure),
+            Some(figure) if kept == Self::Within && ours > figure + slack(figure) => {
+                Self::Worse(figure)
+            }
             _ => kept,
         }
     }

@@ -28,7 +28,7 @@ pub use values::test_of_status;
 
 use crate::diagnostics::{Diagnostic, Place};
 use crate::keys::is_one_of;
-use crate::tokens::{is_camel_case, names_errors, written};
+use crate::tokens::{is_camel_case, names_errors, test_of_kind, written};
 
 /// Keys that take a function.
 const HOOKS: &[&str] = &[
@@ -468,14 +468,18 @@ fn alternatives(key: &str, value: &Expr) -> Option<String> {
     if elements.iter().all(|it| matches!(it, Expr::Lit(_))) {
         return Some(asks_error(key));
     }
-    let patterns: Vec<_> = elements
-        .iter()
-        .map(|it| written(&it.to_token_stream()))
-        .collect();
-    Some(format!(
-        "several errors are patterns separated by `|`; write `{key}({})`",
-        patterns.join(" | ")
-    ))
+    let elements = elements.iter();
+    let patterns: Vec<_> = elements.map(|it| written(&it.to_token_stream())).collect();
+    let patterns = patterns.join(" | ");
+    let parsed = Pat::parse_multi.parse_str(&patterns).ok();
+    Some(match parsed.as_ref().and_then(test_of_kind) {
+        Some(test) => {
+            format!(
+                "`{key}` takes a function of the error, which has these kinds; write `{key} = |error| {test}`"
+            )
+        }
+        None => format!("several errors are patterns separated by `|`; write `{key}({patterns})`"),
+    })
 }
 
 /// What is said of numbers and texts in place of errors.
