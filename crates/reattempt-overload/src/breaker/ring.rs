@@ -168,3 +168,18 @@ impl Ring {
         [&self.failed, &self.slow]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bit was cleared before the thread that set it has counted it.
+    #[test]
+    fn a_count_below_nothing_is_nothing() {
+        let marks = Marks::new();
+        for (set, counted) in [(u64::MAX, 0), (u64::MAX - 7, 0), (1024, 1024)] {
+            marks.set.store(set, Ordering::Relaxed);
+            assert_eq!(marks.count(), counted);
+        }
+    }
+}

@@ -285,6 +285,28 @@ mod tests {
         assert!(noise < 1e-6, "{noise}");
     }
 
+    /// More than a tenth, by two standard deviations.
+    #[test]
+    fn a_few_overloads_are_chance() {
+        for (answers, overloads, is_overloaded) in [(88, 12, false), (87, 13, true)] {
+            let window = Window {
+                answers,
+                overloads,
+                ..Window::EMPTY
+            };
+            assert_eq!(window.is_overloaded(), is_overloaded, "{overloads} of 100");
+        }
+    }
+
+    #[test]
+    fn answers_in_the_best_time_make_it_half_as_large_again() {
+        let mut size = size();
+        size.slots = 100.0;
+        size.resize(0.05, &window(&[50; 100]));
+        // It goes half of the way.
+        assert!((size.slots - 125.0).abs() < 0.01, "{size:?}");
+    }
+
     /// 1.3 times as long as the best time is tolerated; twice the noise is added to that.
     #[test]
     fn answers_that_take_longer_shrink_it_by_as_much() {

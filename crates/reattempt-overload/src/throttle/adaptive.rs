@@ -129,3 +129,18 @@ fn share(factor: f64, (requests, accepts): (u64, u64)) -> f64 {
     let share = (requests - factor * accepts) / (requests + 1.0);
     share.max(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_random_number_is_drawn_while_all_is_accepted() {
+        let (throttle, now) = (Adaptive::new(), Timestamp::ENDLESS);
+        for _ in 0..100 {
+            throttle.add(now, true);
+        }
+        assert_eq!(throttle.counts(now).1, 100);
+        assert!(!throttle.refuses(now, || panic!("it was drawn")));
+    }
+}

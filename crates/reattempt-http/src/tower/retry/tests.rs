@@ -13,7 +13,7 @@ use retry_runtime::observe::{self, Event};
 use tower::{Layer as _, Service, ServiceExt as _};
 
 use super::RetryLayer;
-use super::classifier::{FnClassifier, JudgeAnswer};
+use super::classifier::{FnClassifier, GrpcClassifier, JudgeAnswer};
 use super::idempotency::AlwaysIdempotent;
 
 const POLICY: Policy = Policy::new().base(Duration::from_millis(1));
@@ -182,4 +182,17 @@ async fn a_call_that_is_cut_off_after_a_failure_has_given_up() {
     let answer = outer.try_run_async(async || service.clone().oneshot(()).await);
     assert_eq!(answer.await.unwrap_err().attempts(), 2);
     assert_eq!(*calls.lock().unwrap(), 2 + 1);
+}
+
+/// What an event says of an answer: its code, or the status of what stands in between.
+#[test]
+fn the_text_of_an_answer_of_grpc() {
+    let answer = |builder: http::response::Builder| {
+        let answer: Result<_, Error> = Ok(builder.body(()).unwrap());
+        JudgeAnswer::<(), _, Error>::message(&GrpcClassifier, &answer)
+    };
+    let coded = answer(http::Response::builder().header("grpc-status", "14"));
+    assert_eq!(coded.as_deref(), Some("grpc-status 14"));
+    let between = answer(http::Response::builder().status(503));
+    assert_eq!(between.as_deref(), Some("503 Service Unavailable"));
 }

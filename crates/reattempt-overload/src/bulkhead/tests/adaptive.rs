@@ -378,6 +378,10 @@ fn bounds_hold_from_the_beginning() {
     assert_eq!(Bulkhead::adaptive().bounds(1, 5).limit(), 5);
     assert_eq!(Bulkhead::adaptive().bounds(30, 50).limit(), 30);
     assert_eq!(Bulkhead::adaptive().limit(), 20);
+    assert_eq!(
+        Bulkhead::adaptive().bounds(1_000_000, 1_000_000).limit(),
+        1_000_000
+    );
 }
 
 #[test]
