@@ -313,7 +313,8 @@ macro_rules! reqwest_middleware {
                     let again = request.try_clone();
                     let start = AttemptStart::<1>::now(operation.policy(), &timer);
                     let attempt = next.clone().run(request, extensions);
-                    let span = attempt_span(context, &call).resent(&call);
+                    let failures = call.failures();
+                    let span = attempt_span(context, failures).resent(failures);
                     let attempt = spanned(span, attempt);
                     let outcome =
                         limited(attempt, context.attempt_limit(), &mut call, &timer).await;

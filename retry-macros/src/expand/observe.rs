@@ -44,7 +44,7 @@ impl Parts<'_> {
         }
         let (krate, context, run) = (&self.krate, self.context(), run(attempt));
         let span = self.unless_plain(
-            ours!(#krate::__private::attempt_span(#context, &call)),
+            ours!(#krate::__private::attempt_span(#context, #krate::__private::LiveCall::failures(&call))),
             &ours!(#krate::__private::AttemptSpan::NONE),
         );
         ours!({ let span = #span; #run })

@@ -212,9 +212,9 @@ impl Call {
 
     /// Returns whether nothing has failed, and the call remembers nothing: there is nothing to drop.
     #[inline(always)]
-    pub(crate) const fn is_new(&self) -> bool {
-        // One test for both: each call that succeeds makes it.
-        self.failures | self.rest.number() == 0
+    pub(crate) fn is_new(&self) -> bool {
+        // As an array one test of both: each call that succeeds makes it.
+        [self.failures, self.rest.number()] == [0, 0]
     }
 
     /// Returns whether it remembers nothing but its count.

@@ -32,7 +32,8 @@ pub(super) fn plain_delay<T: Clock>(
     failures: u32,
 ) -> Option<Duration> {
     let policy = context.operation.policy();
-    let is_last = (policy.attempts()).is_some_and(|max| failures >= max.saturating_sub(1));
+    // Without a limit of attempts no call comes to this number.
+    let is_last = failures >= policy.values.max.saturating_sub(1);
     // In the order of their price: under a constant policy the first two fold into a comparison,
     // the others load a word of the process.
     if is_last || !policy.is_plain(verdict) || is_watched() || context.is_disabled() {

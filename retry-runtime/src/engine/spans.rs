@@ -1,6 +1,6 @@
 //! A span of `tracing` around each attempt of a policy that asks for it, below the span of the caller.
 
-use super::{CallContext, LiveCall, Place};
+use super::CallContext;
 use crate::timer::Clock;
 
 /// The span of an attempt: boxed, and only where there is one, since a future pays for what it keeps.
@@ -19,29 +19,26 @@ impl AttemptSpan {
 
     /// Returns the span of a request of HTTP, which says how often it was sent before, as OpenTelemetry does.
     #[must_use]
-    pub fn resent(self, call: &LiveCall<impl Place>) -> Self {
+    pub fn resent(self, failures: u32) -> Self {
         #[cfg(feature = "tracing")]
-        if let (Some(span), 1..) = (&self.span, call.failures()) {
-            span.record("http.request.resend_count", call.failures());
+        if let (Some(span), 1..) = (&self.span, failures) {
+            span.record("http.request.resend_count", failures);
         }
         #[cfg(not(feature = "tracing"))]
-        let _ = call;
+        let _ = failures;
         self
     }
 }
 
-/// Returns the span of the attempt that begins, if its policy asks for one.
+/// Returns the span of the attempt that begins after so many failures, if its policy asks for one.
 #[inline(always)]
-pub fn attempt_span<T: Clock>(
-    context: CallContext<'_, T>,
-    call: &LiveCall<impl Place>,
-) -> AttemptSpan {
+pub fn attempt_span<T: Clock>(context: CallContext<'_, T>, failures: u32) -> AttemptSpan {
     #[cfg(not(feature = "tracing"))]
-    let _ = (context, call);
+    let _ = (context, failures);
     AttemptSpan {
         #[cfg(feature = "tracing")]
         span: (context.operation.policy().values.telemetry.has_spans())
-            .then(|| Box::new(with_tracing::span(context.operation, call.failures()))),
+            .then(|| Box::new(with_tracing::span(context.operation, failures))),
     }
 }
 

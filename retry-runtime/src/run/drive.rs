@@ -140,7 +140,7 @@ where
             return Err(story.end(last, end));
         }
         story.take(&mut last);
-        let span = attempt_span(context, &call);
+        let span = attempt_span(context, call.failures());
         // 1: the policy is a value here, so the compiler cannot know whether it has `reset_after`.
         let start = AttemptStart::<1>::now(context.operation.policy(), &timer);
         let outcome = call.attempt(context.until, context, || in_span(&span, &mut operation));
@@ -222,7 +222,7 @@ where
                 || CallContext::of_attempt(limit, &timer),
                 &mut operation,
             );
-            let attempt = spanned(attempt_span(context, &call), attempt);
+            let attempt = spanned(attempt_span(context, call.failures()), attempt);
             let outcome = limited(attempt, limit, &mut call, &timer).await;
             let outcome = match call.in_time(outcome, context, &mut gates) {
                 Ok(outcome) => outcome,

@@ -113,7 +113,7 @@ fn a_policy_with_a_name() {
                                                 until,
                                                 &::reattempt::__private::BLOCKING_TIMER,
                                             ),
-                                            &call,
+                                            ::reattempt::__private::LiveCall::failures(&call),
                                         );
                                         ::reattempt::__private::LiveCall::attempt(
                                             &mut call,
@@ -291,7 +291,7 @@ fn a_policy_with_a_name_in_an_async_function() {
                                                 until,
                                                 &::reattempt::__private::ASYNC_TIMER,
                                             ),
-                                            &call,
+                                            ::reattempt::__private::LiveCall::failures(&call),
                                         )
                                     };
                                     ::reattempt::__private::spanned(

@@ -126,14 +126,19 @@ where
         let clone = plan.cloner.clone_request(&request);
         let service = ready.clone();
         let policy = plan.operation.policy();
-        let until = Until::start(policy, &plan.timer);
+        let (until, budget, start) = if policy.starts_plain() {
+            (Until::NEVER, None, AttemptStart::NONE)
+        } else {
+            let until = Until::start(policy, &plan.timer);
+            let start = AttemptStart::now(policy, &plan.timer);
+            (until, policy.shared_budget(), start)
+        };
         let context = plan.context(until);
-        let gates = plan.ends.gates(policy.shared_budget(), &plan.timer);
-        let start = AttemptStart::now(policy, &plan.timer);
+        let gates = plan.ends.gates(budget, &plan.timer);
         let mut call = LiveCall::start((), context);
         let future = call.inside(until, context, || ready.call(request));
         let state = State::Attempt {
-            future: spanned(attempt_span(context, &call), future),
+            future: spanned(attempt_span(context, 0), future),
             start,
             limit: Limit::begins(until),
         };
@@ -213,7 +218,10 @@ where
             {
                 return Poll::Ready(answer);
             }
-            if let Some(answer) = ready!(self.as_mut().between(cx)) {
+            // After a delay of zero there is nothing to wait for.
+            if !matches!(self.state, State::Ready)
+                && let Some(answer) = ready!(self.as_mut().between(cx))
+            {
                 return Poll::Ready(answer);
             }
             failed = match ready!(self.as_mut().again(cx)) {
@@ -240,40 +248,45 @@ where
         let mut this = self.as_mut().project();
         let plan = &**this.plan;
         let context = plan.context(*this.until);
-        let service = this.service;
-        let ready = (this.call).inside_retry(context, || service.poll_ready(cx));
-        if let Err(error) = ready!(ready) {
-            let answer = closed(plan, context, this.call, error);
-            *this.gates = plan.ends.gates(None, &plan.timer);
-            return Poll::Ready((answer, None));
-        }
-        let Some(request) = this.request.take() else {
-            unreachable!("without a request there is no retry")
-        };
-        *this.request = plan.cloner.clone_request(&request);
-        this.gates.begin(&plan.timer);
+        let failures = this.call.failures();
         this.call.retry_begins();
-        let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
-        let mut span = attempt_span(context, this.call);
-        if plan.judge.is_http() {
-            span = span.resent(this.call);
-        }
+        // One scope for the service and its future: each sets the thread's word and puts it back.
         let polled = this.call.inside_retry(context, || {
+            if let Err(error) = ready!(this.service.poll_ready(cx)) {
+                return Poll::Ready(Err(error));
+            }
+            let Some(request) = this.request.take() else {
+                unreachable!("without a request there is no retry")
+            };
+            *this.request = plan.cloner.clone_request(&request);
+            this.gates.begin(&plan.timer);
+            let start = AttemptStart::now(plan.operation.policy(), &plan.timer);
+            let mut span = attempt_span(context, failures);
+            if plan.judge.is_http() {
+                span = span.resent(failures);
+            }
             this.state.set(State::Attempt {
-                future: spanned(span, service.call(request)),
+                future: spanned(span, this.service.call(request)),
                 start,
                 limit: Limit::begins(*this.until),
             });
-            this.state.as_mut().attempt().0.poll(cx)
+            Poll::Ready(Ok(this.state.as_mut().attempt().0.poll(cx)))
         });
-        self.polled(polled, cx)
+        match ready!(polled) {
+            Ok(polled) => self.polled(polled, cx),
+            Err(error) => {
+                let answer = closed(plan, context, this.call, error);
+                *this.gates = plan.ends.gates(None, &plan.timer);
+                Poll::Ready((answer, None))
+            }
+        }
     }
 
     /// Judges what a poll of the attempt has come to.
     #[inline(always)]
     fn polled(
         self: Pin<&mut Self>,
-        polled: Poll<Result<S::Response, S::Error>>,
+        polled: Poll<Answer<S, Req>>,
         cx: &mut Context<'_>,
     ) -> Poll<Polled<S, Req>> {
         let mut this = self.project();
@@ -339,15 +352,15 @@ where
         };
         (plan.hook).on_retry(&this.call.retry_of(context, Cause::Error(&answer), delay));
         // A limit, the kill switch or the deadline may end the call between two attempts.
-        let last = (L::ASKS || context.may_end()).then_some(answer);
+        let may_end = L::ASKS || context.may_end();
         if delay.is_zero() {
             this.state.set(State::Ready);
-            return last.and_then(|last| self.delayed(last));
+            return may_end.then(|| self.delayed(answer)).flatten();
         }
         this.state.set(State::Between {
             wait: Wait::Delay,
             sleep: plan.timer.sleep(delay),
-            last,
+            last: may_end.then_some(answer),
         });
         None
     }
