@@ -1,6 +1,8 @@
 //! The async block that is the future of a function, and alone runs again.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use syn::parse::Parser as _;
+use syn::{Block, Stmt};
 
 /// The block, and how to put another in its place.
 pub struct AsyncBlock<'a> {
@@ -72,6 +74,19 @@ impl<'a> AsyncBlock<'a> {
     /// body makes the future of each attempt. `impl Future` is one type, which leaves no other.
     pub fn retried(tokens: &'a [TokenTree], is_boxed: bool) -> Option<Self> {
         Self::of(tokens).filter(|it| !(is_boxed && may_return(it.before)))
+    }
+
+    /// Returns the statements in front of it, which run once.
+    pub fn statements(&self) -> Vec<Stmt> {
+        let is_end = |token: &TokenTree| match token {
+            TokenTree::Punct(end) => end.as_char() == ';',
+            TokenTree::Group(block) => block.delimiter() == Delimiter::Brace,
+            _ => false,
+        };
+        let end = self.before.iter().rposition(is_end);
+        let statements = end.and_then(|end| self.before.get(..=end));
+        let statements = statements.unwrap_or_default().iter().cloned().collect();
+        Block::parse_within.parse2(statements).unwrap_or_default()
     }
 
     /// Whether it takes what it names.

@@ -11,10 +11,9 @@
 //!     ->  { async move { loop { ... made(|| ANYTHING).await ... } } }
 //! ```
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
-use syn::parse::Parser as _;
-use syn::{Block, Signature};
+use syn::Signature;
 
 use super::asynchronous;
 use crate::instrument;
@@ -24,7 +23,7 @@ use reattempt_syntax::async_trait;
 use reattempt_syntax::escape;
 use reattempt_syntax::item::Answer;
 use reattempt_syntax::model::{Model, at};
-use reattempt_syntax::moves::{self, Owned, SetBy};
+use reattempt_syntax::moves::{self, SetBy};
 use reattempt_syntax::unborrowed::Unborrowed;
 
 pub(super) fn expand(
@@ -36,7 +35,7 @@ pub(super) fn expand(
 ) -> TokenStream {
     let tokens: Vec<_> = body.stream().into_iter().collect();
     if let Some(found) = AsyncBlock::retried(&tokens, boxed) {
-        let model = model.in_block(variables(signature, found.before));
+        let model = model.in_block(moves::in_front(signature, &found.statements()));
         return found.replaced(|block| block_of(&model, answer, block));
     }
     if is_wrapped_body(&tokens) {
@@ -119,20 +118,6 @@ fn borrow_check(model: &Model, unborrowed: &Unborrowed) -> TokenStream {
             #check
         }
     }
-}
-
-/// The variables of the statements in front of the block, which run once.
-fn variables(signature: &Signature, before: &[TokenTree]) -> Vec<Owned> {
-    let is_end = |token: &TokenTree| match token {
-        TokenTree::Punct(end) => end.as_char() == ';',
-        TokenTree::Group(block) => block.delimiter() == Delimiter::Brace,
-        _ => false,
-    };
-    let statements = before.iter().rposition(is_end);
-    let statements = statements.and_then(|end| before.get(..=end));
-    let statements = statements.unwrap_or_default().iter().cloned().collect();
-    let statements = Block::parse_within.parse2(statements);
-    statements.map_or_else(|_| Vec::new(), |it| moves::in_front(signature, &it))
 }
 
 /// What `#[async_trait]` writes stands in this block itself.

@@ -184,16 +184,17 @@ impl Parts<'_> {
             && (!self.model.is_block || moved.name == moved.place.to_string())
     }
 
-    /// Whether one of these parameters has copies, where their types tell.
+    /// Whether one of these parameters has copies, where their types tell and copies are what all of them need.
     fn copies(&self, moved: &[&Move]) -> Option<TokenStream> {
         let krate = &self.krate;
-        let is_known = |it: &&Move| it.way.is_copy_of_type() && self.may_be_named(it);
-        let of_each = moved.iter().map(|it| {
+        let known = moved.iter().filter(|it| it.way.is_copy_of_type());
+        let of_each = known.map(|it| {
             let name = &it.name;
             ours!(#krate::__private::Moved(&#name).or_its_copies().by_copies(()))
         });
         let any = of_each.reduce(|any, copies| ours!(#any.or(#copies)));
-        any.filter(|_| moved.iter().all(is_known))
+        let is_copied = |it: &&Move| it.way.is_copy() && self.may_be_named(it);
+        any.filter(|_| moved.iter().all(is_copied))
     }
 
     /// Whether the compiler can be asked of the closure of an attempt: it counts what moves in dead code too.
@@ -354,17 +355,20 @@ impl Parts<'_> {
                 let never = self.never_answered()?;
                 let body = &apart.body;
                 let named = |it: &StandIn| {
-                    let (name, of) = (&it.name, &it.of);
+                    let (name, of, conditions) = (&it.name, &it.of, &it.conditions);
                     let value = if it.is_unique {
                         ours!(#krate::__private::never_mut(&*#of))
                     } else {
                         ours!(#krate::__private::taken_apart(&#of))
                     };
                     ours! {
+                        #(#conditions)*
                         let ::core::option::Option::Some(mut #name) = #value else {
                             loop {}
                         };
-                        _ = &mut #name;
+                        #(#conditions)* {
+                            _ = &mut #name;
+                        }
                     }
                 };
                 let source = named(&apart.source);

@@ -36,6 +36,12 @@ impl Client {
     }
 
     #[retry(max = 3, on(_))]
+    fn by_another_name<'a>(&'a mut self) -> impl Future<Output = Result<&'a mut u32, String>> {
+        let this: &'a mut Self = self;
+        async move { Ok(&mut this.1) }
+    }
+
+    #[retry(max = 3, on(_))]
     fn in_a_struct(&mut self) -> Result<Page<'_>, String> {
         Ok(Page { bytes: &mut self.0 })
     }

@@ -20,7 +20,17 @@ async fn halved(mut buf: &mut [u8], size: usize) -> Result<usize, String> {
     Ok(buf.len())
 }
 
+#[retry(max = 3, on(_))]
+fn by_another_name<'a>(buf: &'a mut [u8]) -> impl Future<Output = Result<u8, String>> + 'a {
+    let mut rest: &'a mut [u8] = buf;
+    async move {
+        rest = &mut rest[1..];
+        rest.first().copied().ok_or_else(String::new)
+    }
+}
+
 fn main() {
+    let _ = by_another_name(&mut [0; 8]);
     let _ = fill(&mut [0; 8]);
     let _ = halved(&mut [0; 8], 4);
 }

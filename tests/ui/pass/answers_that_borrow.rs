@@ -215,6 +215,32 @@ impl<'a> Counted {
     }
 }
 
+impl Client<'_> {
+    async fn text(&self) -> Result<&str, String> {
+        Ok(&self.page)
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn text_later(&mut self) -> impl Future<Output = Result<&str, String>> {
+        self.text()
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn by_another_name<'a>(&'a mut self) -> impl Future<Output = Result<&'a str, String>> {
+        let this: &'a Self = self;
+        async move { this.text().await }
+    }
+
+    // What is not there borrows nothing.
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn on_this_system(&mut self) -> Result<&mut u32, String> {
+        #[cfg(not(windows))]
+        return Ok(self.arena.alloc(self.count));
+        #[cfg(windows)]
+        Ok(&mut self.count)
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Cursor<'i> {
     input: &'i [u8],
@@ -283,6 +309,9 @@ fn main() {
     assert!(whole(&mut scratch).is_ok());
     assert_eq!(a_number(&mut scratch), Ok(4));
     let _ = client.later();
+    let _ = client.text_later();
+    let _ = client.by_another_name();
+    assert!(client.on_this_system().is_ok());
     let _ = client.page.read();
     let cursor = Cursor { input: b"page" };
     assert!(cursor.rest().is_ok() && cursor.whole().is_ok());

@@ -77,6 +77,53 @@ impl<'t, K> Tree<'t, K> {
     }
 }
 
+/// What the messages about such answers say to write.
+struct Token<'a>(&'a str);
+
+trait Serializer: Sized {
+    type Count;
+    fn count(self, name: &str) -> Result<Self::Count, String>;
+    fn tuple(self) -> Result<Self::Count, String>;
+}
+
+struct Count(u8);
+
+impl<'t, K> Tree<'t, K> {
+    fn token<'a>(&mut self, text: &'a str) -> Result<Token<'a>, String> {
+        self.root += 1;
+        Ok(Token(text))
+    }
+
+    fn next_name(&mut self) -> Result<&'t str, String> {
+        self.root += 1;
+        Ok(self.name)
+    }
+
+    #[retry(max = 3, on(_))]
+    fn with_the_lifetime_of_what_it_borrows(&mut self) -> Result<&'t str, String> {
+        self.next_name()
+    }
+
+    #[retry(max = 3, on(_))]
+    fn with_a_lifetime_of_its_own<'a>(&mut self, text: &'a str) -> Result<Token<'a>, String> {
+        self.token(text)
+    }
+}
+
+impl<K> Serializer for &mut Tree<'_, K> {
+    type Count = Count;
+
+    fn count(self, name: &str) -> Result<Self::Count, String> {
+        self.next()?;
+        Ok(Count(self.root + u8::from(name.is_empty())))
+    }
+
+    #[retry(max = 3, on(_))]
+    fn tuple(self) -> Result<Count, String> {
+        self.count("")
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), String> {
     let mut tree = Tree::<u8> {
@@ -88,6 +135,9 @@ async fn main() -> Result<(), String> {
     assert_eq!(tree.after_a_cursor().await?.text, "2");
     assert_eq!(tree.of_a_value()?.text, "4");
     assert_eq!(tree.of_what_it_borrows()?, "tree");
+    assert_eq!(tree.with_the_lifetime_of_what_it_borrows()?, "tree");
+    assert_eq!(tree.with_a_lifetime_of_its_own("text")?.0, "text");
+    assert_eq!(tree.tuple()?.0, 8);
     let PhantomData = tree.of_a_value()?.key;
     Ok(())
 }

@@ -118,6 +118,28 @@ impl<'a, R> Part<'a, R> {
     }
 }
 
+struct Counted<'a, R> {
+    inner: &'a mut R,
+    #[cfg(not(windows))]
+    reads: &'a mut u32,
+}
+
+impl<'a, R> Counted<'a, R> {
+    #[retry]
+    fn beside_a_condition(
+        inner: &'a mut R,
+        #[cfg(not(windows))] reads: &'a mut u32,
+    ) -> Result<Self, Error> {
+        #[cfg(windows)]
+        count("");
+        Ok(Self {
+            inner,
+            #[cfg(not(windows))]
+            reads,
+        })
+    }
+}
+
 struct Builder<'a> {
     inner: &'a mut Inner,
     index: u32,
@@ -149,6 +171,7 @@ fn main() {
     let _ = outer.beside_what_is_lent("");
     let _ = outer.by_a_function().map(|it| it.inner.reads);
     let _ = Part::of_self(&mut outer);
+    let _ = Counted::beside_a_condition(&mut outer, &mut 1);
     let _ = by_a_function_of_the_body(&mut outer);
     let _ = by_name(&mut std::io::empty());
     let _ = (Builder { inner: &mut outer.inner, index: 1 }).started();

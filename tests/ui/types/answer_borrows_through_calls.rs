@@ -1,6 +1,7 @@
 //! Answers that several calls or a constructor make of a `&mut` parameter.
 
 use std::io::Error;
+use std::pin::Pin;
 
 use reattempt::retry;
 
@@ -67,6 +68,23 @@ impl Reader {
     #[retry]
     async fn by_an_async_chain(&mut self) -> Result<Cell<'_>, Error> {
         self.rows().first().await
+    }
+
+    async fn next_later(&mut self) -> Result<Option<&Row>, Error> {
+        self.next()
+    }
+
+    #[retry]
+    fn by_a_future(&mut self) -> impl Future<Output = Result<Option<&Row>, Error>> {
+        self.next_later()
+    }
+
+    #[retry]
+    fn by_one_of_two_futures(&mut self, n: u8) -> Pin<Box<dyn Future<Output = Result<Option<&Row>, Error>> + '_>> {
+        if n == 0 {
+            return Box::pin(async { Err(Error::other("none")) });
+        }
+        Box::pin(self.next_later())
     }
 
     #[retry]

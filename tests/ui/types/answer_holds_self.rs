@@ -7,6 +7,7 @@ trait Serializer: Sized {
     type Ok;
     fn sequence(self) -> Result<Self::Sequence, String>;
     fn tuple(self) -> Result<Self::Sequence, String>;
+    fn map(self) -> Result<(Self::Sequence, usize), String>;
     fn unit(self) -> Result<Self::Ok, String>;
 }
 
@@ -32,6 +33,13 @@ impl<'a> Serializer for &'a mut Text {
     }
 
     #[retry(on(_))]
+    fn map(self) -> Result<(Self::Sequence, usize), String> {
+        let length = self.0.len();
+        let sequence = self.sequence()?;
+        Ok((sequence, length))
+    }
+
+    #[retry(on(_))]
     fn unit(self) -> Result<Self::Ok, String> {
         self.0.push('-');
         Ok(())
@@ -42,5 +50,6 @@ fn main() {
     let mut text = Text(String::new());
     let _ = text.sequence().map(|it| it.text.0.len());
     let _ = text.tuple();
+    let _ = text.map();
     let _ = text.unit();
 }

@@ -9,6 +9,15 @@ struct Command(u8);
 struct Session(u8);
 
 impl Session {
+    // No bound helps where `self` has no copies.
+    #[retry(max = 3, on(_))]
+    fn labelled<L: TryInto<u8>>(self, label: L) -> Result<Vec<u8>, String> {
+        let label = label.try_into().map_err(|_| String::new())?;
+        let mut all = self.into_parts()?;
+        all.push(label);
+        Ok(all)
+    }
+
     fn into_parts(self) -> Result<Vec<u8>, String> {
         Ok(vec![self.0])
     }
@@ -81,6 +90,7 @@ fn borrowed_too<E: Into<String>>(number: &mut u8, text: E) -> Result<Page<'_>, S
 fn main() {
     let _ = one_without_copies(String::new(), Command(1));
     let _ = none_with_copies(Session(1), Session(2));
+    let _ = Session(1).labelled(1);
     let _ = called(Session(1), |it| it);
     let _ = by_the_second_pattern(Part::Text(String::new()));
     let _ = generic(Frame { inner: 1 });

@@ -7,7 +7,7 @@ use syn::{FnArg, Pat, ReceiverKind, Signature, Type};
 
 use super::chains::passes_on;
 use crate::item::{has_word, is_there_sometimes, names, parameters};
-use crate::moves::any_name;
+use crate::moves::{any_name, conditions};
 use crate::rename::self_to;
 use crate::tokens::is_camel_case;
 
@@ -31,6 +31,8 @@ pub struct StandIn {
     pub of: Ident,
     /// Whether that is a `&mut` by its looks.
     pub is_unique: bool,
+    /// The `#[cfg(..)]` of it.
+    pub conditions: Vec<TokenStream>,
 }
 
 /// What is asked about.
@@ -50,10 +52,8 @@ impl Apart {
         body: &TokenStream,
         subject: &Subject<'_>,
     ) -> Option<Self> {
-        let is_conditional =
-            |input: &FnArg| matches!(input, FnArg::Typed(typed) if is_there_sometimes(typed));
         // Two of the same `impl` would be one too many.
-        if has_word(body, "impl") || signature.inputs.iter().any(is_conditional) {
+        if has_word(body, "impl") || !conditions_of(signature, subject.name)?.is_empty() {
             return None;
         }
         let (name, source) = (subject.name, Ident::new("source", Span::mixed_site()));
@@ -87,6 +87,7 @@ impl Apart {
             }
             let is_unique = unique.contains(&of);
             others.push(StandIn {
+                conditions: conditions_of(signature, &of)?,
                 name,
                 of,
                 is_unique,
@@ -113,8 +114,22 @@ impl StandIn {
             name,
             of: of.clone(),
             is_unique: true,
+            conditions: Vec::new(),
         }
     }
+}
+
+/// The conditions of a parameter; `None` for those of a pattern with more than a name.
+fn conditions_of(signature: &Signature, name: &Ident) -> Option<Vec<TokenStream>> {
+    let mut inputs = signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) if is_there_sometimes(typed) => Some(typed),
+        _ => None,
+    });
+    inputs.try_fold(Vec::new(), |found, typed| match &*typed.pat {
+        Pat::Ident(it) if it.ident == *name => Some(conditions(&typed.to_token_stream())),
+        Pat::Ident(_) => Some(found),
+        _ => None,
+    })
 }
 
 /// The name of a parameter that is a `&mut`.

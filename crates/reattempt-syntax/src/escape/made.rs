@@ -5,7 +5,7 @@ use quote::ToTokens as _;
 use syn::{Expr, Stmt};
 
 use super::apart::{Use, is_used};
-use super::variables::{Binding, Bound};
+use super::variables::{Binding, names_in};
 
 /// The code that makes a part of the answer of a parameter.
 pub(super) struct Made {
@@ -24,7 +24,8 @@ impl Made {
         is_hidden: bool,
     ) -> Option<Self> {
         let mut bindings = Binding::in_all(statements);
-        let hidden_by = |it: &Stmt| matches!(it, Stmt::Local(it) if Bound::in_pattern(&it.pat).contains(source));
+        let hidden_by =
+            |it: &Stmt| matches!(it, Stmt::Local(it) if names_in(&it.pat).contains(source));
         let end = if is_hidden {
             statements.iter().position(hidden_by)?
         } else {

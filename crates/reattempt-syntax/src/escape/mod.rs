@@ -9,6 +9,7 @@ use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
 use syn::{
     Block, CapturedParam, FnArg, Lifetime, Pat, ReceiverKind, Signature, Stmt, Type, TypeParamBound,
 };
@@ -18,9 +19,10 @@ use self::apart::{Subject, Use};
 use self::chains::How;
 use self::made::Made;
 use self::variables::Bound;
+pub(crate) use self::variables::{names_in, plain};
 use self::walk::{Found, Walk};
 use crate::item::{generics, has_word, is_there_sometimes, names};
-use crate::moves::{any_name, bounds_of, declared};
+use crate::moves::{any_name, bounds_of, conditions, declared, has_condition};
 use crate::rename::self_to;
 use crate::tokens::is_error;
 
@@ -47,8 +49,8 @@ pub struct Escape {
     pub held: Vec<TokenStream>,
     /// Whether an attempt may fail in a statement before it.
     pub follows_failure: bool,
-    /// Whether the type of the answer has a lifetime that it may not need.
-    pub may_be_static: bool,
+    /// What to write if the answer borrows nothing of the parameter, which types do not tell.
+    pub unless: Option<&'static str>,
 }
 
 /// What says that a borrow is a unique one.
@@ -66,12 +68,12 @@ pub enum Proof {
 pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<Escape> {
     let held = Held::by(answer, signature);
     let sources = borrowed_parameters(signature, &held);
-    // What is compiled only sometimes may not be what answers.
-    if sources.is_empty() || has_word(body, "cfg") {
+    if sources.is_empty() {
         return None;
     }
-    let statements = Block::parse_within.parse2(body.clone()).ok()?;
+    let mut statements = Block::parse_within.parse2(body.clone()).ok()?;
     let bound = Bound::by(&statements.iter().collect::<Vec<_>>());
+    Sometimes::hide(&mut statements)?;
     let is_hidden = |it: &Borrowed| bound.has(&it.name);
     let (hidden, borrowed): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_hidden);
     let mut walk = Walk::new(&borrowed, &bound, &statements, &held);
@@ -82,7 +84,20 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
     for statement in &statements {
         walk.visit_stmt(statement);
     }
-    let (found, successes) = (walk.found, walk.successes);
+    let (mut found, successes) = (walk.found, walk.successes);
+    let is_before = |it: &&Stmt, place: &TokenStream| {
+        let text = it.to_token_stream().to_string();
+        !text.contains(&place.to_string())
+    };
+    // A `self` that is used again was not given away.
+    found.retain(|it| {
+        let behind = statements
+            .iter()
+            .skip_while(|stmt| is_before(stmt, &it.place))
+            .skip(1);
+        let mut later = behind.map(Stmt::to_token_stream);
+        it.how != How::ByType || it.is_part || !later.any(|stmt| names(&stmt, &it.name))
+    });
     let asked = Asked {
         signature,
         answer,
@@ -95,15 +110,55 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         let mut sources = borrowed.iter().chain(&hidden);
         sources.find_map(|it| asked.of_made(it, &statements, &successes))
     })?;
-    let place = escape.place.to_string();
-    let is_before = |it: &&Stmt| !it.to_token_stream().to_string().contains(&place);
+    let mut before = statements
+        .iter()
+        .take_while(|stmt| is_before(stmt, &escape.place));
     Some(Escape {
-        follows_failure: statements.iter().take_while(is_before).any(may_fail),
-        may_be_static: matches!(escape.proof, Proof::Body(_))
-            && !place.starts_with('&')
-            && has_lifetime_argument(answer, |it| it.ident == "_"),
+        follows_failure: before.any(may_fail),
+        unless: asked.unless(&escape, &held),
         ..escape
     })
+}
+
+/// Hides what is compiled only sometimes: it may not be what answers.
+struct Sometimes {
+    may_return: bool,
+}
+
+impl Sometimes {
+    /// Puts a value that borrows nothing in its place; gives up on other places, and where it may end the body.
+    fn hide(statements: &mut [Stmt]) -> Option<()> {
+        let mut hidden = Self { may_return: false };
+        for statement in statements.iter_mut() {
+            hidden.visit_stmt_mut(statement);
+        }
+        let rest = statements.iter().map(Stmt::to_token_stream).collect();
+        (!hidden.may_return && !has_condition(&rest)).then_some(())
+    }
+
+    fn is_there(&mut self, code: &TokenStream) -> bool {
+        let is_hidden = !conditions(code).is_empty();
+        self.may_return |= is_hidden && has_word(code, "return");
+        !is_hidden
+    }
+}
+
+impl VisitMut for Sometimes {
+    fn visit_stmt_mut(&mut self, statement: &mut Stmt) {
+        if self.is_there(&statement.to_token_stream()) {
+            return visit_mut::visit_stmt_mut(self, statement);
+        }
+        let is_last = matches!(statement, Stmt::Expr(_, None));
+        *statement = Stmt::Expr(syn::parse_quote!(cfg!()), (!is_last).then(Default::default));
+    }
+
+    fn visit_field_value_mut(&mut self, field: &mut syn::FieldValue) {
+        if self.is_there(&field.to_token_stream()) {
+            return visit_mut::visit_field_value_mut(self, field);
+        }
+        field.attrs.clear();
+        field.expr = syn::parse_quote!(cfg!());
+    }
 }
 
 /// Returns the parameters that are mutable references and that no answer of this type borrows.
@@ -296,6 +351,33 @@ impl Asked<'_> {
             || has_lifetime_argument(self.answer, |_| true)
             || held.is_self
             || !self.may_borrow_another(found)
+    }
+
+    /// What to write if the answer borrows nothing of the parameter.
+    fn unless(&self, escape: &Escape, held: &Held) -> Option<&'static str> {
+        let place = escape.place.to_string();
+        if place.starts_with('&') || place == "self" || matches!(escape.proof, Proof::Certain) {
+            return None;
+        }
+        if matches!(escape.proof, Proof::Held) {
+            let own = "write its own type in place of `Self::..`";
+            return held.is_of_trait.then_some(own);
+        }
+        let mut borrowed = self.borrowed.iter().chain(self.hidden);
+        let lifetime = borrowed
+            .find(|it| it.name == escape.name)?
+            .lifetime
+            .as_ref();
+        let has_it =
+            |input: &&FnArg| lifetime.is_some_and(|it| names(&input.to_token_stream(), it));
+        if self.signature.inputs.iter().filter(has_it).count() > 1 {
+            return Some("give each parameter a lifetime of its own");
+        }
+        if has_lifetime_argument(self.answer, |it| it.ident == "_") {
+            return Some("write `'static` for its lifetime");
+        }
+        let is_elided = held.is_elided && lifetime.is_none();
+        is_elided.then_some("write the lifetime of what it borrows")
     }
 
     /// The only parameter that has a lifetime of the answer, and where the answer is made.
@@ -660,8 +742,13 @@ impl Escape {
     pub fn message(&self) -> String {
         let name = declared(&self.name);
         let is_held = |it: &TokenStream| self.name == it.to_string();
+        let unless = self.unless.map_or_else(String::new, |it| {
+            format!("{it} if the answer borrows nothing of `{name}`, ")
+        });
         if matches!(self.proof, Proof::Held) && self.held.first().is_some_and(is_held) {
-            return "the answer holds a `&mut` of `self`, and the next attempt needs it; leave the method without retries by `#[retry(never)]`, or retry a part of the body with `retry_block!`".to_owned();
+            return format!(
+                "the answer holds a `&mut` of `self`, and the next attempt needs it; leave the method without retries by `#[retry(never)]`, {unless}or retry a part of the body with `retry_block!`"
+            );
         }
         let block = if self.follows_failure {
             "retry only what stands before the borrow with `retry_block!`, "
@@ -673,13 +760,8 @@ impl Escape {
         } else {
             " by `&mut`, and the next attempt needs the same borrow"
         };
-        let unbound = if self.may_be_static {
-            "write `'static` for its lifetime if it borrows nothing, "
-        } else {
-            ""
-        };
         format!(
-            "the answer borrows `{name}`{by}; {block}return an owned value, {unbound}or retry in a caller that does, with `#[retry(never)]` here"
+            "the answer borrows `{name}`{by}; {block}return an owned value, {unless}or retry in a caller that does, with `#[retry(never)]` here"
         )
     }
 }

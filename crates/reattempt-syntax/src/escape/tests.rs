@@ -149,6 +149,54 @@ fn what_the_compiler_is_asked_for() {
     }
 }
 
+/// What is compiled only sometimes is no answer, and hides none.
+#[test]
+fn conditions_hide_what_stands_behind_them() {
+    for (method, expected) in [
+        (
+            "fn f(&mut self) -> Result<&mut [u8], E> { #[cfg(unix)] let n = 1; Ok(&mut self.page) }",
+            "Certain",
+        ),
+        (
+            "fn f(&mut self) -> Result<&mut [u8], E> { #[cfg(unix)] { Ok(&mut self.page) } #[cfg(windows)] { Ok(&mut NONE) } }",
+            "none",
+        ),
+        (
+            "fn f(&mut self) -> Result<&mut [u8], E> { #[cfg(unix)] return Ok(&mut NONE); Ok(&mut self.page) }",
+            "none",
+        ),
+        // A value that is sometimes there is a second one that may borrow.
+        (
+            "fn f(&mut self) -> Result<Row<'_>, E> { Ok(Row { n: self.count(), #[cfg(unix)] page: &mut self.page }) }",
+            "none",
+        ),
+        // Another parameter may be there only sometimes.
+        (
+            "fn f<'a>(page: &'a mut Page, #[cfg(unix)] n: u8) -> Result<Row<'a>, E> { #[cfg(unix)] see(n); Row::new(page) }",
+            "n as n, #[cfg(unix)]see(n);Row::new(source)",
+        ),
+    ] {
+        assert_eq!(proof(method), expected, "{method}");
+    }
+}
+
+#[test]
+fn what_a_method_makes_of_a_self_by_value_may_hold_it() {
+    for (method, expected) in [
+        (
+            "fn f(self) -> Result<Self::Map, E> { let n = self.n; let seq = self.seq(n)?; Ok(Map { seq, n }) }",
+            "self, self.n",
+        ),
+        // A `self` that is there afterwards was not given away.
+        (
+            "fn f(self) -> Result<Self::Map, E> { let n = self.count(); self.start()?; Ok(Map { n, max: 3 }) }",
+            "none",
+        ),
+    ] {
+        assert_eq!(proof(method), expected, "{method}");
+    }
+}
+
 #[test]
 fn what_stands_beside_a_borrow() {
     for (method, expected) in [

@@ -20,13 +20,6 @@ impl Bound {
         bound
     }
 
-    /// The names that a pattern binds.
-    pub(super) fn in_pattern(pattern: &Pat) -> Vec<Ident> {
-        let mut bound = Self(Vec::new());
-        bound.visit_pat(pattern);
-        bound.0
-    }
-
     fn all_in(&mut self, tokens: TokenStream) {
         for token in tokens {
             match token {
@@ -65,6 +58,13 @@ impl<'ast> Visit<'ast> for Bound {
             item => self.all_in(item.to_token_stream()),
         }
     }
+}
+
+/// The names that a pattern binds.
+pub(crate) fn names_in(pattern: &Pat) -> Vec<Ident> {
+    let mut bound = Bound(Vec::new());
+    bound.visit_pat(pattern);
+    bound.0
 }
 
 /// A pattern, and what it takes apart.
@@ -117,7 +117,7 @@ impl<'a> Binding<'a> {
 
     /// Returns the variables.
     pub(super) fn names(&self) -> Vec<Ident> {
-        Bound::in_pattern(self.pattern)
+        names_in(self.pattern)
     }
 
     /// Whether it is one variable, which is all of the value.
@@ -181,7 +181,7 @@ fn references(pattern: &Pat) -> Vec<Ident> {
 }
 
 /// The variable of a statement such as `let x = ..;`, and its value.
-pub(super) fn plain(local: &Local) -> Option<(&Ident, &Expr)> {
+pub(crate) fn plain(local: &Local) -> Option<(&Ident, &Expr)> {
     let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
     Some((variable(&local.pat)?, &*init.expr))
 }

@@ -10,7 +10,7 @@ use super::chains::{
     How, base, chain_in, ends, how_of, is_constructor, is_value, made_by, passed_on, passes_on,
     start_of_chain,
 };
-use super::variables::{Bound, Matched, matched, plain};
+use super::variables::{Bound, Matched, matched, names_in, plain};
 use super::{Borrowed, Escape, Held, Proof, apart};
 use crate::tokens::{is_error, is_of};
 
@@ -60,7 +60,7 @@ impl Found {
             fields: Vec::new(),
             held: Vec::new(),
             follows_failure: false,
-            may_be_static: false,
+            unless: None,
         }
     }
 }
@@ -236,11 +236,20 @@ impl<'a> Walk<'a> {
                 Some(value) => self.part(value),
                 None => self.found(expr, expr, How::Perhaps),
             },
+            // What a method makes of a `self` by value may hold it.
+            Expr::MethodCall(call) if self.is_receiver_by_value(&call.receiver) => {
+                self.found(&call.receiver, expr, How::ByType);
+            }
             Expr::Field(_) => self.found(expr, expr, How::Field),
             Expr::Try(tried) => self.part(&tried.expr),
             Expr::Await(awaited) => self.part(&awaited.base),
             _ => {}
         }
+    }
+
+    fn is_receiver_by_value(&self, expr: &Expr) -> bool {
+        let is_it = |it: &Borrowed| it.is_receiver_by_value;
+        matches!(expr, Expr::Path(_)) && self.root(expr).is_some_and(is_it)
     }
 
     /// How a chain of methods borrows what it starts with.
@@ -438,6 +447,6 @@ impl<'a> Walk<'a> {
 
 /// Whether a closure makes anything of what it gets.
 fn uses_input(closure: &ExprClosure) -> bool {
-    let mut inputs = closure.inputs.iter().flat_map(Bound::in_pattern);
+    let mut inputs = closure.inputs.iter().flat_map(names_in);
     inputs.any(|it| apart::is_used(&it, &closure.body.to_token_stream()))
 }

@@ -429,7 +429,7 @@ pub(crate) fn any_name(tokens: &TokenStream, test: &impl Fn(&str, bool) -> bool)
 }
 
 /// Whether `#[cfg]` or `#[cfg_attr]` stands somewhere among the tokens.
-fn has_condition(tokens: &TokenStream) -> bool {
+pub(crate) fn has_condition(tokens: &TokenStream) -> bool {
     tokens.clone().into_iter().any(|token| match token {
         TokenTree::Group(group) => is_condition(&group) || has_condition(&group.stream()),
         _ => false,
@@ -437,7 +437,7 @@ fn has_condition(tokens: &TokenStream) -> bool {
 }
 
 /// The conditions among the attributes in front of the tokens.
-fn conditions(tokens: &TokenStream) -> Vec<TokenStream> {
+pub(crate) fn conditions(tokens: &TokenStream) -> Vec<TokenStream> {
     let mut tokens = tokens.clone().into_iter();
     let mut found = Vec::new();
     while let (Some(TokenTree::Punct(sign)), Some(TokenTree::Group(group))) =

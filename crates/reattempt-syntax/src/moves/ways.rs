@@ -289,7 +289,8 @@ impl Way {
         matches!(self, Self::Clone | Self::Receiver)
     }
 
-    pub(super) fn is_copy(&self) -> bool {
+    /// The same, if need be with a bound.
+    pub fn is_copy(&self) -> bool {
         matches!(
             self,
             Self::Clone | Self::Bound(_) | Self::BoundInside(_) | Self::ImplTrait | Self::Receiver
