@@ -123,7 +123,7 @@ fn bound(before: &[TokenTree]) -> Vec<(Ident, bool)> {
         else {
             continue;
         };
-        let pattern = statement.iter().skip(start).take_while(
+        let pattern = statement.iter().skip(start.saturating_add(1)).take_while(
             |token| !matches!(token, TokenTree::Punct(equals) if equals.as_char() == '='),
         );
         names_in(&pattern.cloned().collect::<Vec<_>>(), &mut names);

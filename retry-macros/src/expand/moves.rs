@@ -450,8 +450,8 @@ impl Parts<'_> {
 
     /// What the compiler says of parameters that are moved, or of which `some` are.
     fn message(&self, moved: &[&Move], some: bool) -> TokenStream {
-        let cloned = self.model.clone.iter().map(|(name, _)| name.to_string());
-        let cloned: Vec<_> = cloned.collect();
+        let cloned = self.model.clone.iter();
+        let cloned: Vec<_> = cloned.map(|(name, _)| moves::declared(name)).collect();
         unimplemented_by(&moves::message(moved, &cloned, self.model.set_by, some))
     }
 }

@@ -137,7 +137,7 @@ async fn main() -> Result<(), String> {
     assert_eq!(tree.of_what_it_borrows()?, "tree");
     assert_eq!(tree.with_the_lifetime_of_what_it_borrows()?, "tree");
     assert_eq!(tree.with_a_lifetime_of_its_own("text")?.0, "text");
-    assert_eq!(tree.tuple()?.0, 8);
+    assert_eq!(tree.tuple()?.0, 9);
     let PhantomData = tree.of_a_value()?.key;
     Ok(())
 }

@@ -9,10 +9,12 @@ async fn instrumented_inside(url: String) -> Result<Vec<u8>, String> {
 }
 
 #[async_trait::async_trait]
-trait Service {
+trait Service: Sized {
     async fn fetch(&self, url: String) -> Result<Vec<u8>, String>;
+    async fn fetch_once(self, url: String) -> Result<Vec<u8>, String>;
 }
 
+#[derive(Clone)]
 struct Client;
 
 #[async_trait::async_trait]
@@ -21,9 +23,16 @@ impl Service for Client {
     async fn fetch(&self, url: String) -> Result<Vec<u8>, String> {
         Ok(url.into_bytes())
     }
+
+    #[retry(max = 3, on(_), clone(self))]
+    async fn fetch_once(self, url: String) -> Result<Vec<u8>, String> {
+        drop(self);
+        Ok(url.into_bytes())
+    }
 }
 
 fn main() {
     let _ = instrumented_inside(String::new());
     let _ = Client.fetch(String::new());
+    let _ = Client.fetch_once(String::new());
 }

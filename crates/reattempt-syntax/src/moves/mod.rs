@@ -83,7 +83,7 @@ impl Move {
 }
 
 /// The name of a parameter as it is declared: `#[async_trait]` calls `self` by another one.
-pub(crate) fn declared(name: &Ident) -> String {
+pub fn declared(name: &Ident) -> String {
     let name = name.to_string();
     if name == "__self" {
         "self".to_owned()
