@@ -551,10 +551,9 @@ pub fn made_mut(signature: &mut Signature, unless: impl Fn(&Ident) -> bool) -> V
     names
 }
 
-/// Whether a parameter has a condition, and may not be named where nobody repeats that.
+/// Whether a parameter, or a part of it, has a condition, and may not be named where nobody repeats that.
 pub(crate) fn is_there_sometimes(typed: &syn::PatType) -> bool {
-    let is_condition = |path: &Path| path.is_ident("cfg") || path.is_ident("cfg_attr");
-    typed.attrs.iter().any(|it| is_condition(it.path()))
+    crate::moves::has_condition(&typed.to_token_stream())
 }
 
 /// Visits the names of a pattern that certainly bind by value: nothing of type `ty` around them is a reference.

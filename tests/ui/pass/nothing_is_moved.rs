@@ -188,7 +188,42 @@ fn under_an_attribute(bytes: &mut [u8]) -> Result<&[u8], String> {
     Ok(&bytes[1..])
 }
 
+struct Setup {
+    url: Vec<u8>,
+    #[cfg(any())]
+    cache: Vec<u8>,
+}
+
+// A field that is not there, in a pattern of the signature.
+#[retry(max = 3, on(_))]
+fn with_a_pattern(
+    Setup {
+        url,
+        #[cfg(any())]
+        cache,
+    }: Setup,
+) -> Result<usize, String> {
+    #[cfg(any())]
+    drop(cache);
+    Ok(url.len())
+}
+
+#[retry(max = 3, on(_))]
+async fn with_a_pattern_later(
+    Setup {
+        url,
+        #[cfg(any())]
+        cache,
+    }: Setup,
+) -> Result<usize, String> {
+    #[cfg(any())]
+    drop(cache);
+    Ok(url.len())
+}
+
 fn main() {
+    assert_eq!(with_a_pattern(Setup { url: vec![1] }), Ok(1));
+    let _ = with_a_pattern_later(Setup { url: vec![1] });
     drop((imported(&Found::Nothing), Found::Result { id: Id(1) }));
     assert_eq!(by_a_name_of_the_body(tiff::Color::Gray(8)), Ok(8));
     assert!(by_a_name_of_the_body(tiff::Color::Other).is_err());

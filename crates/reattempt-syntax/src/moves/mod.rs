@@ -10,7 +10,7 @@ mod ways;
 mod words;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::ToTokens as _;
+use quote::ToTokens;
 use syn::parse::Parser as _;
 use syn::spanned::Spanned as _;
 use syn::{
@@ -158,10 +158,7 @@ pub fn owned(signature: &Signature, body: Option<&Group>) -> Vec<Owned> {
             FnArg::Typed(typed) => {
                 let known = owned.len();
                 owned_by(signature, &typed.pat, Some(&typed.ty), &mut owned);
-                let conditions = conditions(&typed.to_token_stream());
-                for owned in owned.iter_mut().skip(known) {
-                    owned.conditions.clone_from(&conditions);
-                }
+                add_conditions(typed, &mut owned, known);
             }
         }
     }
@@ -183,6 +180,14 @@ fn owned_receiver(receiver: &Receiver) -> Option<Owned> {
         mutability: receiver.mutability,
         conditions: Vec::new(),
     })
+}
+
+/// Adds the conditions of a pattern to those of its variables, which follow the ones `known` before.
+fn add_conditions(pattern: &impl ToTokens, owned: &mut [Owned], known: usize) {
+    let conditions = conditions(&pattern.to_token_stream());
+    for variable in owned.iter_mut().skip(known) {
+        variable.conditions.extend_from_slice(&conditions);
+    }
 }
 
 /// Adds the variables of a parameter, with their types where the pattern shows them.
@@ -227,7 +232,9 @@ fn owned_by(signature: &Signature, pattern: &Pat, ty: Option<&Type>, owned: &mut
         }
         (Pat::Struct(pat), _) => {
             for field in &pat.fields {
+                let known = owned.len();
                 owned_by(signature, &field.pat, None, owned);
+                add_conditions(field, owned, known);
             }
         }
         (Pat::Slice(pat), ty) => {
