@@ -142,9 +142,11 @@ fn contents_of(model: &Model, answer: &Answer, block: &Group) -> TokenStream {
         TokenTree::Ident(name) if name == "__self" => Some(model.with_self(name)),
         _ => None,
     });
-    let model = renamed.as_ref().unwrap_or(model);
+    let mut model = renamed.unwrap_or_else(|| model.clone());
+    // `#[async_trait]` has moved all of them into the block.
+    model.is_block = false;
     let before = async_trait::without_mut(before, &model.clone);
     let before = async_trait::with_mut(before, &model.borrowed);
-    let looped = asynchronous::loop_of(model, answer, body);
+    let looped = asynchronous::loop_of(&model, answer, body);
     ours!(#before #looped)
 }

@@ -31,8 +31,25 @@ impl Service for Client {
     }
 }
 
+#[async_trait::async_trait]
+trait Finish {
+    async fn finish(self) -> Result<Vec<u8>, String>;
+}
+
+struct Once(Vec<u8>);
+
+// A field of what has no copies.
+#[async_trait::async_trait]
+impl Finish for Once {
+    #[retry(max = 3, on(_))]
+    async fn finish(self) -> Result<Vec<u8>, String> {
+        Ok(self.0)
+    }
+}
+
 fn main() {
     let _ = instrumented_inside(String::new());
     let _ = Client.fetch(String::new());
     let _ = Client.fetch_once(String::new());
+    let _ = Once(Vec::new()).finish();
 }
