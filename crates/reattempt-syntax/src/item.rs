@@ -551,9 +551,24 @@ pub fn made_mut(signature: &mut Signature, unless: impl Fn(&Ident) -> bool) -> V
     names
 }
 
+/// Whether `#[cfg]` or `#[cfg_attr]` stands somewhere among the tokens.
+pub(crate) fn has_condition(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => is_condition(&group) || has_condition(&group.stream()),
+        _ => false,
+    })
+}
+
+/// Whether it is `[cfg(..)]` or `[cfg_attr(..)]`.
+pub(crate) fn is_condition(group: &Group) -> bool {
+    let first = group.stream().into_iter().next();
+    group.delimiter() == Delimiter::Bracket
+        && matches!(first, Some(TokenTree::Ident(word)) if word == "cfg" || word == "cfg_attr")
+}
+
 /// Whether a parameter, or a part of it, has a condition, and may not be named where nobody repeats that.
 pub(crate) fn is_there_sometimes(typed: &syn::PatType) -> bool {
-    crate::moves::has_condition(&typed.to_token_stream())
+    has_condition(&typed.to_token_stream())
 }
 
 /// Visits the names of a pattern that certainly bind by value: nothing of type `ty` around them is a reference.

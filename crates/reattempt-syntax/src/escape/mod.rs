@@ -21,8 +21,8 @@ use self::made::Made;
 use self::variables::Bound;
 pub(crate) use self::variables::{names_in, plain};
 use self::walk::{Found, Walk};
-use crate::item::{generics, has_word, is_there_sometimes, names};
-use crate::moves::{any_name, bounds_of, conditions, declared, has_condition};
+use crate::item::{generics, has_condition, has_word, is_there_sometimes, names};
+use crate::moves::{any_name, bounds_of, conditions, declared};
 use crate::rename::self_to;
 use crate::tokens::is_error;
 

@@ -20,7 +20,7 @@ use syn::{
 pub use self::advice::{message, message_of_unique};
 use self::walk::Walk;
 pub use self::ways::{SetBy, Way};
-use crate::item::{has_word, is_one_letter, names};
+use crate::item::{has_word, is_condition, is_one_letter, names};
 
 /// A parameter that is passed by value.
 #[derive(Clone)]
@@ -435,14 +435,6 @@ pub(crate) fn any_name(tokens: &TokenStream, test: &impl Fn(&str, bool) -> bool)
     })
 }
 
-/// Whether `#[cfg]` or `#[cfg_attr]` stands somewhere among the tokens.
-pub(crate) fn has_condition(tokens: &TokenStream) -> bool {
-    tokens.clone().into_iter().any(|token| match token {
-        TokenTree::Group(group) => is_condition(&group) || has_condition(&group.stream()),
-        _ => false,
-    })
-}
-
 /// The conditions among the attributes in front of the tokens.
 pub(crate) fn conditions(tokens: &TokenStream) -> Vec<TokenStream> {
     let mut tokens = tokens.clone().into_iter();
@@ -457,13 +449,6 @@ pub(crate) fn conditions(tokens: &TokenStream) -> Vec<TokenStream> {
         }
     }
     found
-}
-
-/// Whether it is `[cfg(..)]` or `[cfg_attr(..)]`.
-fn is_condition(group: &Group) -> bool {
-    let first = group.stream().into_iter().next();
-    group.delimiter() == Delimiter::Bracket
-        && matches!(first, Some(TokenTree::Ident(word)) if word == "cfg" || word == "cfg_attr")
 }
 
 /// Methods that take what reads or writes by value.

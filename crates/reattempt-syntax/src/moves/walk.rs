@@ -9,8 +9,8 @@ use syn::{Block, Expr, ExprMethodCall, Item, Macro, Pat, Stmt, Token};
 use self::macros::ends;
 use super::patterns::{bare, bound_by, is_variable};
 use super::words::{looks, takes};
-use super::{By, Move, Moves, Owned, Way, conditions, declared, has_condition};
-use crate::item::has_word;
+use super::{By, Move, Moves, Owned, Way, conditions, declared};
+use crate::item::{has_condition, has_word};
 use crate::tokens::is_error;
 
 mod macros;
