@@ -164,7 +164,7 @@ impl IntoVerdict for Verdict {
     note = "for an error of aws, bb8, deadpool, diesel, hyper, lettre, mysql-async, object-store, redis, reqwest, sqlx, tokio-postgres, tonic or ureq: enable the feature named after the library; older or newer releases have a number, such as `reqwest012` or `sqlx09`; for `std::io::Error` it is `std`",
     note = "for `anyhow::Error`, `eyre::Report` and boxed errors: `on = reattempt::chain![std::io::Error]`, with the types that may be inside",
     note = "for any other type, also of another library: choose the errors in the policy, `on = |error| ...` or `on(Pattern | Pattern)`; `on(_)` retries any error",
-    note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`",
+    note = "with `Policy::run`: `policy.on(|error: &{Self}| ...).run(...)`, and `policy.on(reattempt::chain![..])`",
     note = "rule S4: https://reattempt.github.io/reattempt/errors.html#s4"
 )]
 pub trait Classify {

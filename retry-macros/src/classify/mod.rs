@@ -114,7 +114,7 @@ fn expand(input: &DeriveInput) -> TokenStream {
             }
         }
     });
-    let of_type = |bounds: &[Type], body, has_code| {
+    let implemented = |bounds: &[Type], body, has_code| {
         ours! {
             #[automatically_derived]
             impl #generics #krate::Classify for #name #arguments
@@ -130,14 +130,14 @@ fn expand(input: &DeriveInput) -> TokenStream {
     };
     match faults.finish(()) {
         Ok(()) => {
-            let of_type = of_type(&bounds, body, has_code);
-            ours!(#made #of_layer #of_type)
+            let judge = implemented(&bounds, body, has_code);
+            ours!(#made #of_layer #judge)
         }
         // Else each function that returns the type has an error that says to derive this.
         Err(faults) => {
             let errors = faults.into_compile_errors();
-            let of_type = of_type(&[], ours!(::core::panic!()), None);
-            ours!(#errors #of_type)
+            let judge = implemented(&[], ours!(::core::panic!()), None);
+            ours!(#errors #judge)
         }
     }
 }
