@@ -290,15 +290,13 @@ impl Call {
         verdict: Verdict,
         env: &mut impl CallEnv,
     ) -> Result<Duration, GiveUpReason> {
+        let mut nearest = None;
         let tamed = if policy.is_trusted() {
-            Ok(None)
+            Ok(&policy.values)
         } else {
-            tamed(policy, env)
+            tamed(policy, &mut nearest, env)
         };
-        let values = match &tamed {
-            Ok(Some(tamed)) => tamed,
-            _ => &policy.values,
-        };
+        let values = tamed.unwrap_or(&policy.values);
         let is_reset = ran_well(values, env) || env.has_moved_on(values);
         if is_reset {
             // Marks and the previous delay go, too: a stream that ran well starts over.
@@ -380,19 +378,23 @@ impl Call {
     }
 }
 
-/// Checks a policy of the running program. Returns the nearest policy that is accepted where it would hammer a service.
+/// Checks a policy of the running program. Returns it, or the nearest policy that is accepted where it would hammer a service.
 ///
 /// # Errors
 ///
 /// That it has a value that means nothing.
 #[cold]
 #[inline(never)]
-fn tamed(policy: &Policy, env: &mut impl CallEnv) -> Result<Option<Values>, GiveUpReason> {
+fn tamed<'p>(
+    policy: &'p Policy,
+    nearest: &'p mut Option<Values>,
+    env: &mut impl CallEnv,
+) -> Result<&'p Values, GiveUpReason> {
     let Some(Broken { violation, tamed }) = policy.broken() else {
-        return Ok(None);
+        return Ok(&policy.values);
     };
     let (consequence, tamed) = match tamed {
-        Some(tamed) => (Consequence::NearestValues, Ok(Some(tamed))),
+        Some(tamed) => (Consequence::NearestValues, Ok(&*nearest.insert(tamed))),
         None => (Consequence::SingleAttempt, Err(GiveUpReason::InvalidPolicy)),
     };
     env.invalid_policy(&violation, consequence);

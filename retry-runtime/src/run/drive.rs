@@ -343,7 +343,6 @@ impl<'t, E, T: Clock> Story<'t, E, T> {
 
     /// Returns how a call ended if its last attempt has no error, with the last one before it.
     fn lost(self, earlier: Option<E>, end: GaveUp) -> RetryError<E> {
-        let earlier = earlier.map(|error| RetryError::with_earlier(end, error));
-        self.with_history(earlier.unwrap_or(end.into()))
+        self.with_history(earlier.map_or(end.into(), |error| RetryError::with_earlier(end, error)))
     }
 }
