@@ -2,6 +2,8 @@
 
 use reattempt::config::{Config, schema};
 use reattempt::policy::rules::{Key, Kind};
+use reattempt::policy::{Nested, Priority};
+use reattempt::{Backoff, Jitter};
 use serde_json::Value;
 
 fn validator() -> jsonschema::Validator {
@@ -41,6 +43,14 @@ fn every_key_is_in_it() {
     }
 }
 
+fn words<T>(table: &[(&str, T)]) -> String {
+    let words: Vec<_> = table
+        .iter()
+        .map(|(word, _)| format!("`\"{word}\"`"))
+        .collect();
+    words.join(", ")
+}
+
 /// The page has a row for each key of the table, in its order.
 #[test]
 fn the_table_of_keys_is_current() {
@@ -49,18 +59,16 @@ fn the_table_of_keys_is_current() {
     let row = |key: Key| {
         let value = match key.kind() {
             Kind::Attempts => "a number, or `\"unlimited\"`",
-            Kind::Backoff => {
-                "`\"none\"`, `\"fixed\"`, `\"linear\"`, `\"exp\"`, `\"fibonacci\"`, `\"exp_above_first\"`, `\"decorrelated\"`"
-            }
+            Kind::Backoff => &words(Backoff::WORDS),
             Kind::Time => "a duration",
             Kind::Factor => "a number above 1",
-            Kind::Jitter => "`\"none\"`, `\"full\"`, `\"equal\"`, or a ratio",
+            Kind::Jitter => &format!("{}, or a ratio", words(Jitter::WORDS)),
             Kind::Flag => "`true` or `false`",
             Kind::Codes => {
                 "a table of verdicts: `\"transient\"`, `\"throttled\"`, `\"refused\"`, `\"permanent\"`"
             }
-            Kind::Nested => "`\"collapse\"` or `\"multiply\"`",
-            Kind::Priority => "`\"low\"` or `\"normal\"`",
+            Kind::Nested => &words(Nested::WORDS),
+            Kind::Priority => &words(Priority::WORDS),
             Kind::Budget => "a ratio, a table, or `\"none\"`",
             Kind::Telemetry => "`\"default\"`, `\"quiet\"`, `\"timings\"`, `\"spans\"`, or a table",
         };

@@ -190,9 +190,7 @@ fn shapes() -> impl Strategy<Value = Backoff> {
 
 fn jitters() -> impl Strategy<Value = Jitter> {
     prop_oneof![
-        Just(Jitter::None),
-        Just(Jitter::Full),
-        Just(Jitter::Equal),
+        prop::sample::select(Jitter::WORDS).prop_map(|(_, jitter)| jitter),
         (0.0..=1.0f64).prop_map(Jitter::Ratio),
     ]
 }

@@ -6,10 +6,8 @@ use super::budget::BUDGET;
 use super::span::quoted;
 use super::{DEFAULT, ENABLED, OPERATIONS, POLICIES, POLICY};
 use reattempt_policy::written::TELEMETRY_SETTINGS as SETTINGS;
-use reattempt_policy::written::{CODE_SETTINGS, MEANINGS};
-use reattempt_policy::written::{
-    JITTERS, LEVELS, NESTED, PRIORITIES, SHAPES, TELEMETRY, UNLIMITED,
-};
+use reattempt_policy::written::{CODE_SETTINGS, MEANINGS, TELEMETRY, UNLIMITED};
+use reattempt_policy::{Backoff, Jitter, Level, Nested, Priority};
 use retry_runtime::rules::{Key, Kind};
 
 /// Returns the JSON schema (draft 2020-12) of the file, for editors. It lies in the repository as
@@ -114,19 +112,19 @@ fn of_kind(kind: Kind) -> Json {
     };
     match kind {
         Kind::Attempts => any([count("1"), object([("const", text(UNLIMITED))])]),
-        Kind::Backoff => words(SHAPES),
+        Kind::Backoff => words(Backoff::WORDS),
         Kind::Time => duration(),
         Kind::Factor => object(number("exclusiveMinimum", "1")),
         Kind::Jitter => {
             let [kind, least] = number("minimum", "0");
             any([
                 object([kind, least, ("maximum", Json::Raw("1"))]),
-                words(JITTERS),
+                words(Jitter::WORDS),
             ])
         }
         Kind::Flag => flag(),
-        Kind::Nested => words(NESTED),
-        Kind::Priority => words(PRIORITIES),
+        Kind::Nested => words(Nested::WORDS),
+        Kind::Priority => words(Priority::WORDS),
         Kind::Budget => any([
             share(),
             words(&[("none", ())]),
@@ -172,7 +170,7 @@ fn of_telemetry(word: &&str) -> (String, Json) {
     let value = match *word {
         "timings" | "spans" => flag(),
         "give_up_interval" => duration(),
-        _ => words(LEVELS),
+        _ => words(Level::WORDS),
     };
     ((*word).to_owned(), value)
 }

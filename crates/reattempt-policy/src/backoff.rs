@@ -5,6 +5,7 @@ use core::fmt;
 use core::time::Duration;
 
 use crate::duration::Nanos;
+use crate::words::words;
 
 /// A shape of delays of the user's own.
 ///
@@ -87,36 +88,14 @@ pub enum Backoff {
     Custom(&'static (dyn BackoffFn + Send + Sync)),
 }
 
+words! {
+    Backoff {
+        None "none", Fixed "fixed", Linear "linear", Exp "exp", Fibonacci "fibonacci",
+        ExpAboveFirst "exp_above_first", Decorrelated "decorrelated"
+    } else { Custom "custom" }
+}
+
 impl Backoff {
-    /// Returns the word for this kind in attributes and files.
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Fixed => "fixed",
-            Self::Linear => "linear",
-            Self::Exp => "exp",
-            Self::Fibonacci => "fibonacci",
-            Self::ExpAboveFirst => "exp_above_first",
-            Self::Decorrelated => "decorrelated",
-            Self::Custom(_) => "custom",
-        }
-    }
-
-    /// Returns the name of the variant, for code that is made of it.
-    #[doc(hidden)]
-    pub const fn variant(&self) -> &'static str {
-        match self {
-            Self::None => "None",
-            Self::Fixed => "Fixed",
-            Self::Linear => "Linear",
-            Self::Exp => "Exp",
-            Self::Fibonacci => "Fibonacci",
-            Self::ExpAboveFirst => "ExpAboveFirst",
-            Self::Decorrelated => "Decorrelated",
-            Self::Custom(_) => "Custom",
-        }
-    }
-
     /// Returns whether the shape never waits.
     pub const fn is_none(&self) -> bool {
         matches!(self, Self::None)

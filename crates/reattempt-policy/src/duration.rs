@@ -188,6 +188,13 @@ impl fmt::Debug for Nanos {
     }
 }
 
+#[cfg(feature = "serde")]
+impl From<Nanos> for Option<Duration> {
+    fn from(nanos: Nanos) -> Self {
+        Some(nanos.duration())
+    }
+}
+
 impl Nanos {
     /// Returns whether they are a whole number that a float holds exactly.
     #[expect(

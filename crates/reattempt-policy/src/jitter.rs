@@ -2,6 +2,7 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 use crate::duration::Nanos;
+use crate::words::words;
 
 /// How a delay is spread: the key `jitter`.
 ///
@@ -30,18 +31,9 @@ pub enum Jitter {
     Ratio(f64),
 }
 
-impl Jitter {
-    /// Returns the name of the variant, for code that is made of it.
-    #[doc(hidden)]
-    pub const fn variant(&self) -> &'static str {
-        match self {
-            Self::None => "None",
-            Self::Full => "Full",
-            Self::Equal => "Equal",
-            Self::Ratio(_) => "Ratio",
-        }
-    }
+words! { #[doc(hidden)] Jitter { None "none", Full "full", Equal "equal" } else { Ratio "ratio" } }
 
+impl Jitter {
     /// The shortest and the longest delay that `delay` can become.
     #[inline]
     pub(crate) const fn bounds(self, delay: Nanos, cap: Nanos) -> (Nanos, Nanos) {

@@ -34,6 +34,7 @@ mod telemetry;
 mod text;
 mod values;
 mod violation;
+mod words;
 mod worst;
 #[cfg(feature = "written")]
 #[doc(hidden)]

@@ -1,5 +1,7 @@
 //! Which calls the limits that many share refuse first.
 
+use crate::words::words;
+
 /// How much a call matters beside the others that share its budget, bulkhead or throttle.
 ///
 /// Half of what they have is closed to calls of a low priority: these lose before others do. What such a call calls has a low
@@ -19,13 +21,4 @@ pub enum Priority {
     Normal,
 }
 
-impl Priority {
-    /// Returns the name of the variant, for code that is made of it.
-    #[doc(hidden)]
-    pub const fn variant(self) -> &'static str {
-        match self {
-            Self::Low => "Low",
-            Self::Normal => "Normal",
-        }
-    }
-}
+words! { #[doc(hidden)] Priority { Low "low", Normal "normal" } }

@@ -3,6 +3,8 @@
 
 use core::time::Duration;
 
+use crate::words::words;
+
 /// How loud an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
@@ -18,6 +20,11 @@ pub enum Level {
     Warn,
     /// Needs action.
     Error,
+}
+
+words! {
+    #[doc(hidden)]
+    Level { Off "off", Trace "trace", Debug "debug", Info "info", Warn "warn", Error "error" }
 }
 
 /// Which events of a policy's calls are reported: their levels in `tracing`, whether each attempt

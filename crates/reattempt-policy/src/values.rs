@@ -11,6 +11,7 @@ use crate::jitter::Jitter;
 use crate::key::{Key, Keys};
 use crate::priority::Priority;
 use crate::telemetry::Telemetry;
+use crate::words::words;
 
 /// The keys that no unsafe rule reads: a policy that is trusted stays trusted with another value of them.
 pub const HARMLESS: Keys = Keys::of(&[Key::Idempotent, Key::Nested, Key::Priority, Key::Telemetry]);
@@ -100,16 +101,7 @@ pub enum Course {
     Doubled,
 }
 
-impl Nested {
-    /// Returns the name of the variant, for code that is made of it.
-    #[doc(hidden)]
-    pub const fn variant(self) -> &'static str {
-        match self {
-            Self::Collapse => "Collapse",
-            Self::Multiply => "Multiply",
-        }
-    }
-}
+words! { #[doc(hidden)] Nested { Collapse "collapse", Multiply "multiply" } }
 
 /// The value of a key, as a file or a literal has it.
 #[derive(Debug, Clone, Copy)]
@@ -144,6 +136,19 @@ macro_rules! pattern {
     };
     ($kind:ident $value:ident) => {
         KeyValue::$kind($value)
+    };
+}
+
+#[cfg(feature = "serde")]
+macro_rules! value {
+    ($values:ident, $name:ident, Budget) => {
+        KeyValue::Budget
+    };
+    ($values:ident, $name:ident, Time) => {
+        KeyValue::Time(Option::<Duration>::from($values.$name)?)
+    };
+    ($values:ident, $name:ident, $kind:ident) => {
+        KeyValue::$kind($values.$name)
     };
 }
 
@@ -188,6 +193,14 @@ macro_rules! list {
                 Some(match (key, value) {
                     $((Key::$key, pattern!($kind value)) => set!(self, $name, $kind, value),)*
                     _ => return None,
+                })
+            }
+
+            /// Returns the value of `key`; `None` for a limit that there is not.
+            #[cfg(feature = "serde")]
+            pub(crate) fn value(&self, key: Key) -> Option<KeyValue> {
+                Some(match key {
+                    $(Key::$key => value!(self, $name, $kind),)*
                 })
             }
 

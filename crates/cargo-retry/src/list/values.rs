@@ -306,22 +306,18 @@ fn named(path: &syn::Path) -> Option<Value> {
         ("Duration", "ZERO") => Value::Time(Duration::ZERO),
         ("Duration", "MAX") => Value::Time(Duration::MAX),
         ("u32", "MAX") => Value::Whole(u32::MAX.into()),
-        ("Jitter", "None") => Value::Jitter(Jitter::None),
-        ("Jitter", "Full") => Value::Jitter(Jitter::Full),
-        ("Jitter", "Equal") => Value::Jitter(Jitter::Equal),
-        ("Backoff", "None") => Value::Backoff(Backoff::None),
-        ("Backoff", "Fixed") => Value::Backoff(Backoff::Fixed),
-        ("Backoff", "Linear") => Value::Backoff(Backoff::Linear),
-        ("Backoff", "Exp") => Value::Backoff(Backoff::Exp),
-        ("Backoff", "Fibonacci") => Value::Backoff(Backoff::Fibonacci),
-        ("Backoff", "ExpAboveFirst") => Value::Backoff(Backoff::ExpAboveFirst),
-        ("Backoff", "Decorrelated") => Value::Backoff(Backoff::Decorrelated),
-        ("Nested", "Collapse") => Value::Nested(Nested::Collapse),
-        ("Nested", "Multiply") => Value::Nested(Nested::Multiply),
-        ("Priority", "Low") => Value::Priority(Priority::Low),
-        ("Priority", "Normal") => Value::Priority(Priority::Normal),
+        ("Jitter", _) => Value::Jitter(kind(Jitter::WORDS, Jitter::variant, &name)?),
+        ("Backoff", _) => Value::Backoff(kind(Backoff::WORDS, Backoff::variant, &name)?),
+        ("Nested", _) => Value::Nested(kind(Nested::WORDS, Nested::variant, &name)?),
+        ("Priority", _) => Value::Priority(kind(Priority::WORDS, Priority::variant, &name)?),
         _ => return None,
     })
+}
+
+/// The kind with this name in code.
+fn kind<T: Copy>(words: &[(&str, T)], variant: fn(&T) -> &'static str, name: &str) -> Option<T> {
+    let mut kinds = words.iter().map(|(_, kind)| *kind);
+    kinds.find(|kind| variant(kind) == name)
 }
 
 /// The expression of a block that is nothing else.

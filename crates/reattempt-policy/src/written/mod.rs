@@ -17,8 +17,7 @@ pub use codes::{CODE_SETTINGS, CodeRow, MEANINGS, no_verdict};
 pub use keys::{CODE, KEYS, foreign, in_code_alone, listed, nearest, unknown};
 pub use values::{Attempts, Name, Share, is_unseen, policy_name};
 pub use values::{
-    JITTERS, LEVELS, NESTED, OWN_BACKOFF, PRIORITIES, SHAPES, TELEMETRY, TELEMETRY_SETTINGS,
-    UNLIMITED, is_foreign_shape, telemetry_setting,
+    OWN_BACKOFF, TELEMETRY, TELEMETRY_SETTINGS, UNLIMITED, is_foreign_shape, telemetry_setting,
 };
 
 /// What is wrong with a value.

@@ -13,11 +13,11 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Se
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use super::{CODE_SETTINGS, CodeRow, MEANINGS, no_verdict};
-use super::{JITTERS, LEVELS, NESTED, PRIORITIES, TELEMETRY, TELEMETRY_SETTINGS, UNLIMITED};
 use super::{ParseError, Share, Whole, Written, in_code_alone, telemetry_setting, unknown};
+use super::{TELEMETRY, TELEMETRY_SETTINGS, UNLIMITED};
 use crate::{
-    Backoff, Codes, DefaultBudget, Jitter, Key, KeyValue, Kind, Level, OnCode, RuleId, Telemetry,
-    Text, Values, values,
+    Backoff, Codes, DefaultBudget, Jitter, Key, KeyValue, Kind, OnCode, RuleId, Telemetry, Text,
+    Values, values,
 };
 
 /// A value as a format has it.
@@ -270,47 +270,29 @@ impl Serialize for Values {
 impl Values {
     fn write<M: SerializeMap>(&self, key: Key, map: &mut M) -> Result<(), M::Error> {
         let name = key.as_str();
-        match key {
-            Key::Base => time(map, name, self.base.duration()),
-            Key::First => time(map, name, self.first.duration()),
-            Key::Cap => time(map, name, self.cap.duration()),
-            Key::ThrottledBase => time(map, name, self.throttled_base),
-            Key::MaxRetryAfter => time(map, name, self.max_retry_after),
-            Key::ResetAfter => time(map, name, self.reset_after),
-            Key::Deadline => time(map, name, self.deadline),
-            Key::Timeout => time(map, name, self.timeout),
-            // What is given has no written form, and what is not is written beside the keys.
-            Key::Budget => Ok(()),
-            Key::Max if self.max == values::UNLIMITED => map.serialize_entry(name, UNLIMITED),
-            Key::Max => map.serialize_entry(name, &self.max),
-            Key::Backoff if matches!(self.backoff, Backoff::Custom(_)) => Err(M::Error::custom(
+        let Some(value) = self.value(key) else {
+            return Ok(());
+        };
+        match value {
+            KeyValue::Attempts(values::UNLIMITED) => map.serialize_entry(name, UNLIMITED),
+            KeyValue::Attempts(max) => map.serialize_entry(name, &max),
+            KeyValue::Backoff(Backoff::Custom(_)) => Err(M::Error::custom(
                 "a function cannot be written; give `backoff` in the code, or a shape such as `backoff = \"exp\"`",
             )),
-            Key::Backoff => map.serialize_entry(name, self.backoff.as_str()),
-            Key::Factor => map.serialize_entry(name, &self.factor),
-            Key::Jitter => match &self.jitter {
-                Jitter::Ratio(ratio) => map.serialize_entry(name, ratio),
-                jitter @ (Jitter::None | Jitter::Full | Jitter::Equal) => {
-                    map.serialize_entry(name, word(jitter, JITTERS))
-                }
-            },
-            Key::FastFirst => map.serialize_entry(name, &self.fast_first),
-            Key::Codes => map.serialize_entry(name, &Rows(self.codes)),
-            Key::Idempotent => map.serialize_entry(name, &self.idempotent),
-            Key::Nested => map.serialize_entry(name, word(&self.nested, NESTED)),
-            Key::Priority => map.serialize_entry(name, word(&self.priority, PRIORITIES)),
-            Key::Telemetry => map.serialize_entry(name, &Shown(self.telemetry)),
+            KeyValue::Backoff(shape) => map.serialize_entry(name, shape.as_str()),
+            KeyValue::Time(time) => map.serialize_entry(name, &exact(time)),
+            KeyValue::Factor(factor) => map.serialize_entry(name, &factor),
+            KeyValue::Jitter(Jitter::Ratio(ratio)) => map.serialize_entry(name, &ratio),
+            KeyValue::Jitter(jitter) => map.serialize_entry(name, jitter.as_str()),
+            KeyValue::Flag(flag) => map.serialize_entry(name, &flag),
+            KeyValue::Codes(codes) => map.serialize_entry(name, &Rows(codes)),
+            KeyValue::Nested(nested) => map.serialize_entry(name, nested.as_str()),
+            KeyValue::Priority(priority) => map.serialize_entry(name, priority.as_str()),
+            // What is given has no written form, and what is not is written beside the keys.
+            KeyValue::Budget => Ok(()),
+            KeyValue::Telemetry(telemetry) => map.serialize_entry(name, &Shown(telemetry)),
         }
     }
-}
-
-fn time<M: SerializeMap>(
-    map: &mut M,
-    name: &'static str,
-    value: impl Into<Option<Duration>>,
-) -> Result<(), M::Error> {
-    let value = value.into();
-    value.map_or(Ok(()), |it| map.serialize_entry(name, &exact(it)))
 }
 
 /// A duration as people write it, or else in nanoseconds, so that the same is read.
@@ -367,12 +349,11 @@ impl Serialize for Shown {
         if let Some((word, _)) = TELEMETRY.iter().find(|(_, known)| known == shown) {
             return serializer.serialize_str(word);
         }
-        let level = |level: Level| word(&level, LEVELS);
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("retry", level(shown.later_retry))?;
-        map.serialize_entry("first_retry", level(shown.first_retry))?;
-        map.serialize_entry("give_up", level(shown.give_up))?;
-        map.serialize_entry("recovery", level(shown.recovery))?;
+        map.serialize_entry("retry", shown.later_retry.as_str())?;
+        map.serialize_entry("first_retry", shown.first_retry.as_str())?;
+        map.serialize_entry("give_up", shown.give_up.as_str())?;
+        map.serialize_entry("recovery", shown.recovery.as_str())?;
         map.serialize_entry("timings", &shown.has_timings())?;
         map.serialize_entry("spans", &shown.has_spans())?;
         map.serialize_entry("give_up_interval", &exact(shown.give_up_interval))?;

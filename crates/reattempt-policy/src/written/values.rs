@@ -230,19 +230,12 @@ impl Word for f64 {
     }
 }
 
-/// The kinds of jitter that have a word.
-pub const JITTERS: &[(&str, Jitter)] = &[
-    ("none", Jitter::None),
-    ("full", Jitter::Full),
-    ("equal", Jitter::Equal),
-];
-
 impl Word for Jitter {
     const EXAMPLE: &'static str = "a share or a kind; write `jitter = 0.2` or `jitter = \"full\"`";
 
     fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
-        Some(named(text, JITTERS).ok_or_else(|| {
-            let message = unknown("jitter", text, JITTERS, ", or a share such as `0.2`");
+        Some(named(text, Self::WORDS).ok_or_else(|| {
+            let message = unknown("jitter", text, Self::WORDS, ", or a share such as `0.2`");
             ParseError::new(RuleId::R5, message)
         }))
     }
@@ -255,17 +248,6 @@ impl Word for Jitter {
         Some(Ok(Self::Ratio(value)))
     }
 }
-
-/// The shapes that have a word.
-pub const SHAPES: &[(&str, Backoff)] = &[
-    (Backoff::None.as_str(), Backoff::None),
-    (Backoff::Fixed.as_str(), Backoff::Fixed),
-    (Backoff::Linear.as_str(), Backoff::Linear),
-    (Backoff::Exp.as_str(), Backoff::Exp),
-    (Backoff::Fibonacci.as_str(), Backoff::Fibonacci),
-    (Backoff::ExpAboveFirst.as_str(), Backoff::ExpAboveFirst),
-    (Backoff::Decorrelated.as_str(), Backoff::Decorrelated),
-];
 
 /// What others call our shapes.
 const FOREIGN_SHAPES: &[(&str, &str)] = &[
@@ -287,7 +269,7 @@ impl Word for Backoff {
         "a kind of backoff, whose numbers are keys beside it; write `backoff = \"exp\"`";
 
     fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
-        Some(named(text, SHAPES).ok_or_else(|| {
+        Some(named(text, Self::WORDS).ok_or_else(|| {
             let foreign = FOREIGN_SHAPES.iter().find(|(theirs, _)| *theirs == text);
             let message = match foreign {
                 Some((_, ours)) => {
@@ -295,7 +277,7 @@ impl Word for Backoff {
                         "unknown value `\"{text}\"` for `backoff`; it is called `\"{ours}\"` here"
                     )
                 }
-                None => unknown("backoff", text, SHAPES, OWN_BACKOFF),
+                None => unknown("backoff", text, Self::WORDS, OWN_BACKOFF),
             };
             ParseError::new(RuleId::R9, message)
         }))
@@ -305,25 +287,17 @@ impl Word for Backoff {
 /// What only code can write for `backoff`.
 pub const OWN_BACKOFF: &str = ", or an expression that implements `BackoffFn`";
 
-/// The kinds of nesting.
-pub const NESTED: &[(&str, Nested)] = &[
-    ("collapse", Nested::Collapse),
-    ("multiply", Nested::Multiply),
-];
-
 impl Word for Nested {
     const EXAMPLE: &'static str = "a kind of nesting; write `nested = \"multiply\"`";
 
     fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         Some(
-            named(text, NESTED)
-                .ok_or_else(|| ParseError::new(RuleId::Word, unknown("nested", text, NESTED, ""))),
+            named(text, Self::WORDS).ok_or_else(|| {
+                ParseError::new(RuleId::Word, unknown("nested", text, Self::WORDS, ""))
+            }),
         )
     }
 }
-
-/// The priorities.
-pub const PRIORITIES: &[(&str, Priority)] = &[("low", Priority::Low), ("normal", Priority::Normal)];
 
 impl Word for Priority {
     const EXAMPLE: &'static str = "a priority; write `priority = \"low\"`";
@@ -335,22 +309,12 @@ impl Word for Priority {
             if is_above {
                 format!("unknown value `\"{text}\"` for `priority`{or}")
             } else {
-                unknown("priority", text, PRIORITIES, "")
+                unknown("priority", text, Self::WORDS, "")
             }
         };
-        Some(named(text, PRIORITIES).ok_or_else(|| ParseError::new(RuleId::Word, wrong())))
+        Some(named(text, Self::WORDS).ok_or_else(|| ParseError::new(RuleId::Word, wrong())))
     }
 }
-
-/// How loud events are.
-pub const LEVELS: &[(&str, Level)] = &[
-    ("off", Level::Off),
-    ("trace", Level::Trace),
-    ("debug", Level::Debug),
-    ("info", Level::Info),
-    ("warn", Level::Warn),
-    ("error", Level::Error),
-];
 
 impl Word for Level {
     const EXAMPLE: &'static str = "a level; write `\"info\"`";
@@ -362,11 +326,11 @@ impl Word for Level {
                 Some((_, ours)) => format!(
                     "unknown value `\"{text}\"` for `level`; it is called `\"{ours}\"` here"
                 ),
-                None => unknown("level", text, LEVELS, ""),
+                None => unknown("level", text, Self::WORDS, ""),
             };
             ParseError::new(RuleId::Word, message)
         };
-        Some(named(text, LEVELS).ok_or_else(wrong))
+        Some(named(text, Self::WORDS).ok_or_else(wrong))
     }
 }
 
