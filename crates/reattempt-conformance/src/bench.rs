@@ -13,8 +13,8 @@ use reattempt_supervisor::store::{
     StoreError, Submitted, Sweep, Wake, Write, WriteResult,
 };
 use reattempt_supervisor::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, Record, RecordKind, RunningStep,
-    State, Task, TaskId, Time, WorkerId,
+    Direction, FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, Task,
+    TaskId, Time, WorkerId,
 };
 
 /// Success, or a message with the difference.
@@ -302,19 +302,9 @@ pub(crate) fn check_that(what: &str, is_so: bool) -> CheckResult {
 /// Returns a task of the workflow `w` for the queue `q`.
 pub(crate) fn new(key: &str) -> NewTask {
     NewTask {
-        workflow: "w".to_owned(),
-        version: 1,
         queue: "q".to_owned(),
-        priority: 0,
-        key: key.to_owned(),
-        input: "{}".to_owned(),
-        headers: None,
-        delay: Duration::ZERO,
-        complete_by: None,
         max_failures: 3,
-        on_failure: OnFailure::Undo,
-        max_pending: None,
-        lane: None,
+        ..NewTask::new("w", key, "{}")
     }
 }
 

@@ -304,6 +304,8 @@ async fn command_for_parked(
     };
     bench.write_held(change(lease(&held), parked)).await?;
     bench.command(held.task.id, command).await?;
+    let task = bench.task(held.task.id).await?;
+    check_equal("when it changed", task.updated_at, task.wake_at)?;
     let again = bench.claim_one("b").await?;
     check_equal(
         "the task",
@@ -570,14 +572,8 @@ async fn gives_up(bench: &Bench) -> CheckResult {
 async fn refuses(bench: &Bench) -> CheckResult {
     let park = || AdminCommand::Park("why".to_owned());
     let commands = || {
-        [
-            AdminCommand::Cancel,
-            park(),
-            AdminCommand::Resubmit,
-            AdminCommand::Undo,
-            AdminCommand::GiveUp,
-            resolution(0, Verdict::NotDone),
-        ]
+        let all = AdminCommand::all("why").into_iter();
+        all.chain([resolution(0, Verdict::NotDone)])
     };
     for command in commands() {
         bench

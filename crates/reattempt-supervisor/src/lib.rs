@@ -28,6 +28,7 @@
 // 9. `schedule`, and `supervisor` on it
 // 10. `scheduler`
 
+mod cell;
 mod children;
 mod client;
 mod context;

@@ -3,6 +3,7 @@
 use tokio::task::JoinSet;
 
 use crate::client::{Client, SubmitError, TaskHandle};
+use crate::store::commands::commands;
 use crate::store::{AdminCommand, Filter, Write};
 use crate::task::{OperatorNote, TaskId};
 use crate::time::Time;
@@ -39,34 +40,27 @@ impl Client {
     }
 }
 
+macro_rules! methods {
+    ($($(#[doc = $doc:literal])* $command:ident $(($why:ty))? $method:ident $name:literal $done:literal $states:tt;)*) => {
+        impl Operator {
+            $(
+                $(#[doc = $doc])*
+                ///
+                /// # Errors
+                ///
+                /// Fails if there is no such task, if its state does not allow the command, or if the store has an error.
+                pub async fn $method(&self, task: TaskId) -> Result<(), SubmitError> {
+                    let command = AdminCommand::$command $((<$why>::from(&self.why)))?;
+                    self.send(task, &command).await
+                }
+            )*
+        }
+    };
+}
+
+commands!(methods);
+
 impl Operator {
-    /// Ends a task as [`Client::cancel`] does.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no such task, if it has ended, or if the store has an error.
-    pub async fn cancel(&self, task: TaskId) -> Result<(), SubmitError> {
-        self.send(task, &AdminCommand::Cancel).await
-    }
-
-    /// Sets a task aside as [`Client::park`] does, for the reason of the operator.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no such task, if it has ended, or if the store has an error.
-    pub async fn park(&self, task: TaskId) -> Result<(), SubmitError> {
-        self.send(task, &AdminCommand::Park(self.why.clone())).await
-    }
-
-    /// Continues a task as [`Client::resubmit`] does.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no such task, if it has not failed, or if the store has an error.
-    pub async fn resubmit(&self, task: TaskId) -> Result<(), SubmitError> {
-        self.send(task, &AdminCommand::Resubmit).await
-    }
-
     /// Stores a fork of a task as [`Client::fork`] does. The note is one of the fork.
     ///
     /// # Errors
@@ -89,24 +83,6 @@ impl Operator {
             .client
             .fork_with_note(task, (step, key.into()), Some(note));
         fork.await
-    }
-
-    /// Undoes the steps of a task as [`Client::undo`] does.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no such task, if it has not failed, or if the store has an error.
-    pub async fn undo(&self, task: TaskId) -> Result<(), SubmitError> {
-        self.send(task, &AdminCommand::Undo).await
-    }
-
-    /// Ends a parked task as cancelled, as it is: nothing more of it runs or is undone.
-    ///
-    /// # Errors
-    ///
-    /// Fails if there is no such task, if it is not parked, or if the store has an error.
-    pub async fn give_up(&self, task: TaskId) -> Result<(), SubmitError> {
-        self.send(task, &AdminCommand::GiveUp).await
     }
 
     /// Returns how many tasks fit a filter, whatever its limit: the dry run of

@@ -5,7 +5,6 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,10 +21,9 @@ pub use crate::context::{
 };
 pub use crate::payload::{Codec, codec};
 pub use crate::store::submission::Submission;
+use crate::workflow::new_task;
 pub use crate::workflow::{Workflow, WorkflowError, WorkflowFuture, WorkflowResult};
 pub use serde_json::Result as JsonResult;
-
-use crate::task::{DEFAULT_QUEUE, NewTask};
 
 /// Runs a step, or returns its recorded result. The step takes its place in the order of the task's
 /// steps when this is called, not when the future is polled first.
@@ -387,20 +385,9 @@ pub fn submission<W: Workflow>(
     arguments: impl IntoIterator<Item = serde_json::Result<String>>,
 ) -> Submission<W> {
     let arguments: serde_json::Result<Vec<_>> = arguments.into_iter().collect();
-    Submission::new(arguments.map(|arguments| NewTask {
-        workflow: W::NAME.to_owned(),
-        version: W::VERSION,
-        queue: DEFAULT_QUEUE.to_owned(),
-        priority: 0,
-        key: String::new(),
-        input: format!("[{}]", arguments.join(",")),
-        headers: None,
-        delay: Duration::ZERO,
-        complete_by: W::COMPLETE_BY,
-        max_failures: W::MAX_FAILURES,
-        on_failure: W::ON_FAILURE,
-        max_pending: None,
-        lane: None,
+    Submission::new(arguments.map(|arguments| {
+        let input = format!("[{}]", arguments.join(","));
+        new_task::<W>(String::new(), input)
     }))
 }
 

@@ -8,8 +8,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::client::{Client, SubmitError, unexpected_result};
 use crate::cron::Cron;
 use crate::operator::Operator;
@@ -18,7 +16,7 @@ use crate::store::submission::Submission;
 use crate::store::{
     Missed, ScheduleState, ScheduleWrite, StoreError, StoredSchedule, Write, WriteResult,
 };
-use crate::task::{NewTask, OnFailure};
+use crate::task::NewTask;
 use crate::time::Time;
 use crate::workflow::Workflow;
 
@@ -158,8 +156,12 @@ impl Client {
         }
         let task = task.map_err(Arc::new)?;
         self.check_size(&format!("the input of the schedule `{name}`"), &task.input)?;
-        let template = TaskTemplate::of(task);
-        let task = serde_json::to_string(&template).map_err(SubmitError::Json)?;
+        // Each time has a key of its own.
+        let task = NewTask {
+            key: String::new(),
+            ..task
+        };
+        let task = serde_json::to_string(&task).map_err(SubmitError::Json)?;
         let times = parse(&name, &cron)?;
         self.write_schedule(&name.clone(), |old, now| {
             let Some(old) = old else {
@@ -182,8 +184,7 @@ impl Client {
             }
             if old.revision == revision {
                 let is_same = (&old.cron, old.missed) == (&cron, missed)
-                    && serde_json::from_str::<TaskTemplate>(&old.task)
-                        .is_ok_and(|old| old.is_same(&template));
+                    && is_same_task(&old.task, &task);
                 return if is_same || old.state == ScheduleState::Removed {
                     Ok(None)
                 } else {
@@ -376,13 +377,14 @@ fn submit_one(
     missed_before: Time,
 ) -> Result<ScheduleWrite, String> {
     let cron = Cron::parse(&schedule.cron).map_err(|error| error.to_string())?;
-    let template: TaskTemplate =
+    let template: NewTask =
         serde_json::from_str(&schedule.task).map_err(|error| error.to_string())?;
     let first = schedule.next_at;
     let (times, last_at) = times_to_run(&cron, schedule.missed, (first, missed_before), now);
-    let tasks = times
-        .iter()
-        .map(|time| template.task(format!("cron/{}/{time}", schedule.name)));
+    let tasks = times.iter().map(|time| NewTask {
+        key: format!("cron/{}/{time}", schedule.name),
+        ..template.clone()
+    });
     let tasks = tasks.collect();
     let schedule = StoredSchedule {
         next_at: cron.next_after(last_at).unwrap_or(Time::NEVER),
@@ -434,72 +436,16 @@ fn latest_time(cron: &Cron, first: Time, now: Time) -> Time {
         .unwrap_or(first)
 }
 
-/// The tasks of a schedule, as the store keeps them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct TaskTemplate {
-    workflow: String,
-    version: i32,
-    queue: String,
-    priority: i16,
-    input: String,
-    headers: Option<String>,
-    delay: Duration,
-    complete_by: Option<Duration>,
-    max_failures: i32,
-    keeps_failed: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    lane: Option<String>,
-}
-
-impl TaskTemplate {
-    fn of(task: NewTask) -> Self {
-        Self {
-            workflow: task.workflow,
-            version: task.version,
-            queue: task.queue,
-            priority: task.priority,
-            input: task.input,
-            headers: task.headers,
-            delay: task.delay,
-            complete_by: task.complete_by,
-            max_failures: task.max_failures,
-            keeps_failed: task.on_failure == OnFailure::Keep,
-            lane: task.lane,
-        }
-    }
-
-    /// Returns whether another template has the same tasks. The order of keys in their arguments may
-    /// differ.
-    fn is_same(&self, other: &Self) -> bool {
-        let input = self.input.clone();
-        let other_with_input = Self {
-            input,
-            ..other.clone()
-        };
-        is_same_json(&self.input, &other.input) && *self == other_with_input
-    }
-
-    /// Returns a task with this key.
-    fn task(&self, key: String) -> NewTask {
-        let this = self.clone();
-        NewTask {
-            workflow: this.workflow,
-            version: this.version,
-            queue: this.queue,
-            priority: this.priority,
-            key,
-            input: this.input,
-            headers: this.headers,
-            delay: this.delay,
-            complete_by: this.complete_by,
-            max_failures: this.max_failures,
-            on_failure: if this.keeps_failed {
-                OnFailure::Keep
-            } else {
-                OnFailure::Undo
-            },
-            max_pending: None,
-            lane: this.lane,
-        }
-    }
+/// Returns whether two texts are the same task. The order of keys in the arguments may differ.
+fn is_same_task(one: &str, other: &str) -> bool {
+    let read = |text| serde_json::from_str::<NewTask>(text);
+    let (Ok(one), Ok(other)) = (read(one), read(other)) else {
+        return false;
+    };
+    is_same_json(&one.input, &other.input)
+        && other
+            == NewTask {
+                input: other.input.clone(),
+                ..one
+            }
 }

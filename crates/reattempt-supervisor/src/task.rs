@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cell::{Cell, NoValue, numbered, wrapped};
 use crate::time::Time;
 
 /// The queue of tasks that name none.
@@ -256,8 +257,8 @@ impl OnFailure {
     }
 }
 
-/// A task that the store does not have yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A task that the store does not have yet. As JSON it is what `retry_submit` reads, and what a schedule keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTask {
     /// The name of its workflow.
     pub workflow: String,
@@ -274,17 +275,42 @@ pub struct NewTask {
     /// The headers of the submission, a JSON object.
     pub headers: Option<String>,
     /// How long it waits before it starts.
+    #[serde(with = "crate::cell")]
     pub delay: Duration,
     /// How long it may take, counted from its submission. A task that takes longer is undone.
+    #[serde(rename = "complete_in", with = "crate::cell")]
     pub complete_by: Option<Duration>,
     /// How many failures in a row a step may have in one direction.
     pub max_failures: i32,
     /// What happens when it has failed for good.
+    #[serde(with = "crate::cell")]
     pub on_failure: OnFailure,
     /// The submission is refused if so many tasks of its queue could run, or wait for their turn.
+    #[serde(skip)]
     pub max_pending: Option<u32>,
     /// The lane, which lets one task run at a time, or as many as its limit allows.
     pub lane: Option<String>,
+}
+
+impl NewTask {
+    /// Returns a task of the first version of a workflow, with these arguments as JSON and the default of all else.
+    pub fn new(workflow: &str, key: impl Into<String>, input: impl Into<String>) -> Self {
+        Self {
+            workflow: workflow.to_owned(),
+            version: 1,
+            queue: DEFAULT_QUEUE.to_owned(),
+            priority: 0,
+            key: key.into(),
+            input: input.into(),
+            headers: None,
+            delay: Duration::ZERO,
+            complete_by: None,
+            max_failures: 0,
+            on_failure: OnFailure::Undo,
+            max_pending: None,
+            lane: None,
+        }
+    }
 }
 
 /// A task in the store.
@@ -367,7 +393,7 @@ pub struct Origin {
     /// The place of the last record that is a copy; -1 if none is.
     pub ord: i32,
     /// When the workflow of the original began: what a workflow gets as the time before its first result.
-    #[serde(with = "as_micros")]
+    #[serde(with = "crate::cell")]
     pub began: Time,
     /// Where the random numbers of calls up to a number begin, the lowest numbers first. The copies may have
     /// been made with them.
@@ -379,71 +405,33 @@ impl Origin {
     pub(crate) fn is_of(&self, task: TaskId, seq: i32) -> bool {
         (self.task, self.seq) == (task, seq)
     }
+}
 
-    /// Returns the text that a database keeps.
-    #[cfg(any(feature = "postgres", feature = "sqlite"))]
-    pub(crate) fn to_json(&self) -> String {
+/// As JSON.
+impl Cell for Origin {
+    type Stored = String;
+
+    fn to_stored(&self) -> String {
         serde_json::json!(self).to_string()
     }
 
-    /// Reads the text that a database keeps.
-    #[cfg(any(feature = "postgres", feature = "sqlite"))]
-    pub(crate) fn read(json: Option<&str>) -> serde_json::Result<Option<Self>> {
-        json.map(serde_json::from_str).transpose()
-    }
-}
-
-/// A time as a number: its text has no microseconds.
-mod as_micros {
-    use serde::{Deserialize as _, Deserializer, Serializer};
-
-    use crate::time::Time;
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-    pub(super) fn serialize<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_i64(time.as_micros())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {
-        i64::deserialize(from).map(Time::from_micros)
+    fn from_stored(json: String) -> Result<Self, NoValue> {
+        serde_json::from_str(&json)
+            .map_err(|error| format!("the origin of a fork cannot be read: {error}").into())
     }
 }
 
 /// Returns a task that a worker holds, for tests.
 #[cfg(test)]
 pub(crate) fn processing_task() -> Task {
-    Task {
-        id: TaskId(1),
-        workflow: "w".to_owned(),
-        version: 1,
-        queue: "q".to_owned(),
-        priority: 0,
-        key: "k".to_owned(),
-        state: State::Processing,
-        direction: Direction::Forward,
-        wake_at: Time::default(),
-        complete_by: None,
-        step_by: None,
-        owner: None,
-        fence: Fence(1),
-        failures: 0,
+    let new = NewTask {
         max_failures: 3,
-        cancel_requested: false,
-        input: String::new(),
-        output: None,
-        error: None,
-        headers: None,
-        incarnation: 0,
-        on_failure: OnFailure::Undo,
-        deaths: 0,
-        failed_ord: -1,
-        failed_seq: None,
-        lane: None,
-        generation: 0,
-        continued_at: None,
-        origin: None,
-        created_at: Time::default(),
-        updated_at: Time::default(),
+        ..NewTask::new("w", "k", String::new())
+    };
+    Task {
+        state: State::Processing,
+        fence: Fence(1),
+        ..Task::new(TaskId(1), new, Time::default())
     }
 }
 
@@ -457,6 +445,64 @@ pub(crate) fn header_of(headers: Option<&str>, name: &str) -> Option<String> {
 }
 
 impl Task {
+    /// Returns a task as it is after its submission.
+    pub(crate) fn new(id: TaskId, new: NewTask, now: Time) -> Self {
+        Self {
+            id,
+            workflow: new.workflow,
+            version: new.version,
+            queue: new.queue,
+            priority: new.priority,
+            key: new.key,
+            state: State::Pending,
+            direction: Direction::Forward,
+            wake_at: now.after(new.delay),
+            complete_by: new.complete_by.map(|limit| now.after(limit)),
+            step_by: None,
+            owner: None,
+            fence: Fence::default(),
+            failures: 0,
+            max_failures: new.max_failures,
+            cancel_requested: false,
+            input: new.input,
+            output: None,
+            error: None,
+            headers: new.headers,
+            incarnation: 0,
+            on_failure: new.on_failure,
+            deaths: 0,
+            failed_ord: -1,
+            failed_seq: None,
+            lane: new.lane,
+            generation: 0,
+            continued_at: None,
+            origin: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Returns the submission of the same with another key.
+    pub(crate) fn submission(&self, key: String) -> NewTask {
+        let Self { created_at, .. } = *self;
+        let task = self.clone();
+        NewTask {
+            workflow: task.workflow,
+            version: task.version,
+            queue: task.queue,
+            priority: task.priority,
+            key,
+            input: task.input,
+            headers: task.headers,
+            delay: Duration::ZERO,
+            complete_by: task.complete_by.map(|by| by.since(created_at)),
+            max_failures: task.max_failures,
+            on_failure: task.on_failure,
+            max_pending: None,
+            lane: task.lane,
+        }
+    }
+
     /// Returns the value of a header: a string as it is, anything else as JSON.
     pub fn header(&self, name: &str) -> Option<String> {
         header_of(self.headers.as_deref(), name)
@@ -642,6 +688,9 @@ pub struct OperatorNote {
     /// When the store wrote it.
     pub at: Time,
 }
+
+wrapped!(TaskId: i64, Fence: i64, WorkerId: String);
+numbered!(State: "state", Direction: "direction", OnFailure: "choice on failure", RecordKind: "kind");
 
 /// The name of the signal by which a store says that a child of the task has ended. Its payload is the
 /// number of the child. The triggers of the stores have the same text.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::context::WorkflowContext;
 use crate::payload::Payload;
 use crate::store::submission::Submission;
-use crate::task::OnFailure;
+use crate::task::{NewTask, OnFailure};
 
 /// The result of a workflow as JSON, or why it failed.
 pub type WorkflowResult = Result<String, WorkflowError>;
@@ -51,6 +51,17 @@ pub trait Workflow: Send + 'static {
 
     /// Runs the workflow with the stored arguments, a JSON array.
     fn run<'f>(context: &'f WorkflowContext, input: &'f str) -> WorkflowFuture<'f>;
+}
+
+/// Returns a task of a workflow.
+pub(crate) fn new_task<W: Workflow>(key: String, input: String) -> NewTask {
+    NewTask {
+        version: W::VERSION,
+        complete_by: W::COMPLETE_BY,
+        max_failures: W::MAX_FAILURES,
+        on_failure: W::ON_FAILURE,
+        ..NewTask::new(W::NAME, key, input)
+    }
 }
 
 /// The function of a workflow with arguments of these types; it returns a [`Submission`].

@@ -50,10 +50,18 @@ impl Client {
 mod postgres {
     use super::check_arguments;
     use super::{Arc, Client, NewTask, Submission, SubmitError, Submitted, Workflow};
-    use crate::store::postgres::{error_of_state, micros};
+    use crate::store::postgres::error_of_state;
     use crate::store::{SharedCodec, StoreError};
     use crate::task::TaskId;
     use crate::transaction::{CHECK, SUBMIT, Transaction};
+
+    /// What `retry_submit` reads.
+    #[derive(serde::Serialize)]
+    struct Text<'a> {
+        store: i64,
+        #[serde(flatten)]
+        new: &'a NewTask,
+    }
 
     impl Client {
         /// Stores a task in a transaction of your application, in the database of the store. The task
@@ -108,22 +116,11 @@ mod postgres {
             let encoded = self.store().codec().map(|codec| codec.encode_task(new));
             let encoded = encoded.transpose().map_err(Arc::new)?;
             let new = encoded.as_ref().unwrap_or(new);
-            Ok(serde_json::json!({
-                "store": self.store().salt().store_id(),
-                "workflow": new.workflow,
-                "version": new.version,
-                "queue": new.queue,
-                "priority": new.priority,
-                "key": new.key,
-                "delay": micros(new.delay),
-                "complete_in": new.complete_by.map(micros),
-                "max_failures": new.max_failures,
-                "input": new.input,
-                "headers": new.headers,
-                "on_failure": new.on_failure.number(),
-                "lane": new.lane,
-            })
-            .to_string())
+            let text = Text {
+                store: self.store().salt().store_id(),
+                new,
+            };
+            Ok(serde_json::json!(text).to_string())
         }
     }
 

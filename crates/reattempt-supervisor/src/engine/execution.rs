@@ -21,9 +21,9 @@ use crate::context::poll::{poll_once, stop_of_panic};
 use crate::identity::Identity;
 use crate::resources::Resources;
 use crate::store::{LeaseStatus, Salt, Write, WriteResult};
-use crate::task::{DEFAULT_QUEUE, Direction, Fence, Record, State, Task};
+use crate::task::{Direction, NewTask, Record, State, Task};
 use crate::time::Time;
-use crate::workflow::{RunFn, Workflow, WorkflowError, WorkflowResult};
+use crate::workflow::{RunFn, Workflow, WorkflowError, WorkflowResult, new_task};
 use crate::writer::{Jobs, Reply};
 
 /// Names of signals start with this in the record.
@@ -77,39 +77,14 @@ impl Execution {
     /// Starts a task.
     pub fn new<W: Workflow>(task: EngineTask, resources: &Resources) -> Self {
         let (salt, now) = (Salt::from_u128(task.salt.into()), task.now);
-        let complete_by = task.complete_by.or(W::COMPLETE_BY);
-        let task = Task {
-            id: task.id,
-            workflow: W::NAME.to_owned(),
-            version: W::VERSION,
-            queue: DEFAULT_QUEUE.to_owned(),
-            priority: 0,
-            key: task.key,
-            state: State::Processing,
-            direction: Direction::Forward,
-            wake_at: task.started_at,
-            complete_by: complete_by.map(|limit| task.started_at.after(limit)),
-            step_by: None,
-            owner: None,
-            fence: Fence::default(),
-            failures: 0,
-            max_failures: W::MAX_FAILURES,
-            cancel_requested: false,
-            input: task.input,
-            output: None,
-            error: None,
+        let new = NewTask {
+            complete_by: task.complete_by.or(W::COMPLETE_BY),
             headers: task.headers,
-            incarnation: 0,
-            on_failure: W::ON_FAILURE,
-            deaths: 0,
-            failed_ord: -1,
-            failed_seq: None,
-            lane: None,
-            generation: 0,
-            continued_at: None,
-            origin: None,
-            created_at: task.started_at,
-            updated_at: task.started_at,
+            ..new_task::<W>(task.key, task.input)
+        };
+        let task = Task {
+            state: State::Processing,
+            ..Task::new(task.id, new, task.started_at)
         };
         let identity = Identity::of(&task, salt);
         let (inner, jobs) = prepare_task(task, Vec::new(), (identity, now), resources);

@@ -79,7 +79,7 @@ pub(super) async fn act(
         (Some(_), Err(_)) => {
             return refuse(StatusCode::BAD_REQUEST, "Write the number of the step.");
         }
-        (None, _) => match command(&act.command, &act.why) {
+        (None, _) => match AdminCommand::named(&act.command, &act.why) {
             None => return refuse(StatusCode::BAD_REQUEST, "There is no such command."),
             Some(command) => {
                 let operator = pages.client.operator(session.name, act.why);
@@ -120,7 +120,7 @@ pub(super) async fn act_on_all(
             "This form is not one of your session, or you may only look.",
         );
     }
-    let Some(command) = command(&act.command, &act.why) else {
+    let Some(command) = AdminCommand::named(&act.command, &act.why) else {
         return refuse(StatusCode::BAD_REQUEST, "There is no such command.");
     };
     let filter = match act.query.filter(session.role) {
@@ -143,17 +143,6 @@ pub(super) async fn act_on_all(
         Ok(refused) => page(list_html::sent(expect, &refused)),
         Err(error) => refuse_command(&error),
     }
-}
-
-fn command(name: &str, why: &str) -> Option<AdminCommand> {
-    Some(match name {
-        "cancel" => AdminCommand::Cancel,
-        "park" => AdminCommand::Park(why.to_owned()),
-        "resubmit" => AdminCommand::Resubmit,
-        "undo" => AdminCommand::Undo,
-        "give up" => AdminCommand::GiveUp,
-        _ => return None,
-    })
 }
 
 fn refuse(status: StatusCode, why: &str) -> Response {

@@ -8,9 +8,7 @@ use serde_json::value::RawValue;
 use crate::client::{Client, Progress, SubmitError};
 use crate::identity::Identity;
 use crate::store::Salt;
-use crate::task::{
-    DEFAULT_QUEUE, Direction, Fence, OnFailure, Origin, Record, RecordKind, State, Task, TaskId,
-};
+use crate::task::{Direction, Fence, NewTask, Origin, Record, RecordKind, State, Task, TaskId};
 use crate::time::Time;
 
 /// A text of JSON, kept as it is written.
@@ -197,38 +195,18 @@ impl History {
     /// Returns the task as a worker in this direction would hold it.
     pub(super) fn to_task(&self, direction: Direction) -> Task {
         let at = Time::from_micros(self.created_at);
-        Task {
-            id: self.task(),
-            workflow: self.workflow.clone(),
+        let new = NewTask {
             version: self.version,
-            queue: DEFAULT_QUEUE.to_owned(),
-            priority: 0,
-            key: self.key.clone(),
+            headers: self.headers.as_ref().map(|text| text.get().to_owned()),
+            ..NewTask::new(&self.workflow, &*self.key, self.input.get())
+        };
+        Task {
             state: State::Processing,
             direction,
-            wake_at: at,
-            complete_by: None,
-            step_by: None,
-            owner: None,
-            fence: Fence::default(),
-            failures: 0,
-            max_failures: 0,
-            cancel_requested: false,
-            input: self.input.get().to_owned(),
-            output: None,
-            error: None,
-            headers: self.headers.as_ref().map(|text| text.get().to_owned()),
-            incarnation: 0,
-            on_failure: OnFailure::Undo,
-            deaths: 0,
-            failed_ord: -1,
-            failed_seq: None,
-            lane: None,
             generation: self.generation,
             continued_at: self.continued_at.map(Time::from_micros),
             origin: self.origin.clone(),
-            created_at: at,
-            updated_at: at,
+            ..Task::new(self.task(), new, at)
         }
     }
 

@@ -1,7 +1,5 @@
 //! Forks: which records of a task another one begins with.
 
-use std::time::Duration;
-
 use super::writes::{Submitted, WriteResult};
 use crate::task::{
     Direction, FailingStep, Fence, NewTask, OperatorNote, Origin, Record, RecordKind, Task, TaskId,
@@ -75,21 +73,7 @@ impl Fork {
         let inherited = original.copies().into_iter().flat_map(|of| &of.seeds);
         let inherited = inherited.map(|(to, seed)| (last_call.min(*to), *seed));
         Ok(Self {
-            new: NewTask {
-                workflow: original.workflow.clone(),
-                version: original.version,
-                queue: original.queue.clone(),
-                priority: original.priority,
-                key,
-                input: original.input.clone(),
-                headers: original.headers.clone(),
-                delay: Duration::ZERO,
-                complete_by: original.complete_by.map(|by| by.since(original.created_at)),
-                max_failures: original.max_failures,
-                on_failure: original.on_failure,
-                max_pending: None,
-                lane: original.lane.clone(),
-            },
+            new: original.submission(key),
             origin: Origin {
                 task: id,
                 seq,

@@ -28,7 +28,7 @@ use super::{
     Submitted, Sweep, TaskLimit, UnknownWorkflow, Wake, Write, WriteResult,
 };
 use crate::task::{
-    CHILD_ENDED, Direction, FailingStep, Fence, Lease, NewTask, OperatorNote, Record, RecordKind,
+    CHILD_ENDED, Direction, FailingStep, Lease, NewTask, OperatorNote, Record, RecordKind,
     RunningStep, Signal, State, Task, TaskId, WorkerId,
 };
 use crate::time::Time;
@@ -491,37 +491,8 @@ impl Tables {
         let id = TaskId(self.last_task);
         self.keys.insert(key, id);
         let task = Task {
-            id,
-            workflow: new.workflow,
-            version: new.version,
-            queue: new.queue,
-            priority: new.priority,
-            key: new.key,
-            state: State::Pending,
-            direction: Direction::Forward,
-            wake_at: now.after(new.delay),
-            complete_by: new.complete_by.map(|limit| now.after(limit)),
-            step_by: None,
-            owner: None,
-            fence: Fence(0),
-            failures: 0,
-            max_failures: new.max_failures,
-            cancel_requested: false,
-            input: new.input,
-            output: None,
-            error: None,
-            headers: new.headers,
             incarnation,
-            on_failure: new.on_failure,
-            deaths: 0,
-            failed_ord: -1,
-            failed_seq: None,
-            lane: new.lane,
-            generation: 0,
-            continued_at: None,
-            origin: None,
-            created_at: now,
-            updated_at: now,
+            ..Task::new(id, new, now)
         };
         self.tasks.insert(id, task);
         self.keep_lane(id, now);

@@ -2,6 +2,7 @@
 //! store carries out the list in one transaction.
 
 mod calls;
+pub(crate) mod commands;
 mod encoded;
 mod error;
 mod expiry;
@@ -20,6 +21,8 @@ pub mod postgres;
 mod queues;
 mod reclaim;
 pub(crate) mod retention;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod rows;
 mod salt;
 pub(crate) mod schedules;
 #[cfg(feature = "sqlite")]
@@ -47,6 +50,7 @@ use crate::task::{
 use crate::time::Time;
 
 pub use calls::{AgentCall, AgentFailure, CallState, CallStatus, NextOffer};
+pub use commands::{AdminCommand, Resolution, Verdict};
 pub use encoded::{Encoded, PayloadCodec, SharedCodec};
 pub(crate) use error::panic_text;
 pub use error::{ErrorKind, StoreError};
@@ -63,8 +67,8 @@ pub use schedules::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSched
 pub(crate) use task_limit::TaskLimit;
 pub use unknown::UnknownWorkflow;
 pub use writes::{
-    AdminCommand, Change, Claim, ClaimedTask, HeldTask, LeaseStatus, NextGeneration, Resolution,
-    SignalResult, Submitted, Verdict, Wake, Write, WriteResult,
+    Change, Claim, ClaimedTask, HeldTask, LeaseStatus, NextGeneration, SignalResult, Submitted,
+    Wake, Write, WriteResult,
 };
 
 /// The future that a method of a store returns.

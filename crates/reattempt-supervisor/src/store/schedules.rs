@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::cell::numbered;
 use crate::task::NewTask;
 use crate::time::Time;
 
@@ -92,6 +93,7 @@ macro_rules! numbers {
 
 numbers!(ScheduleState: Active = 0 "active", Paused = 1 "paused", Removed = 2 "removed");
 numbers!(Missed: Run = 0 "run", Skip = 1 "skip", Last = 2 "last");
+numbered!(ScheduleState: "state of a schedule", Missed: "choice for missed times");
 
 /// Schedules, and the time of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]

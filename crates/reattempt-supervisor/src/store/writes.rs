@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::commands::AdminCommand;
 use super::fork::Fork;
 use super::next_state::Counts;
 use super::retention::Retention;
@@ -414,117 +415,4 @@ pub enum Wake {
         /// How many children must end.
         ends: u32,
     },
-}
-
-/// A command of an operator.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AdminCommand {
-    /// Ends the task and undoes its steps; also a parked one.
-    Cancel,
-    /// Sets the task aside until it is resubmitted, for this reason.
-    Park(String),
-    /// Continues a failed or parked task as if it had not failed. If the task goes forward, the
-    /// step that ended or parked it runs again: the store deletes that record, and no other.
-    Resubmit,
-    /// Undoes the steps of a failed or parked task.
-    Undo,
-    /// Ends a parked task as cancelled, as it is: nothing more of it runs or is undone.
-    GiveUp,
-    /// Says what became of one step of a failed or parked task, and continues the task.
-    Resolve(Resolution),
-    /// Gives a command in the name of an operator. If the task takes it, the store keeps an
-    /// [`OperatorNote`](crate::OperatorNote).
-    Signed {
-        /// The command, without a name.
-        command: Box<Self>,
-        /// The operator.
-        by: String,
-        /// Why the operator gives it.
-        why: String,
-    },
-}
-
-impl AdminCommand {
-    /// The states of tasks of which an operator may say what became of a step, or that go on or back.
-    pub(crate) const STOPPED: &[State] = &[State::Error, State::Parked];
-
-    /// Returns the names of the commands about a whole task that `is_wanted`, by the states of the tasks that take them.
-    #[cfg(feature = "page")]
-    pub(crate) fn names(is_wanted: impl Fn(&[State]) -> bool) -> Vec<&'static str> {
-        let park = Self::Park(String::new());
-        let all = [Self::Resubmit, Self::Undo, Self::Cancel, park, Self::GiveUp];
-        let wanted = all.iter().filter(|command| is_wanted(command.states()));
-        wanted.map(Self::as_str).collect()
-    }
-
-    /// Returns the name of the command.
-    pub(crate) const fn as_str(&self) -> &'static str {
-        match self {
-            Self::Cancel => "cancel",
-            Self::Park(_) => "park",
-            Self::Resubmit => "resubmit",
-            Self::Undo => "undo",
-            Self::GiveUp => "give up",
-            Self::Resolve(_) => "resolve",
-            Self::Signed { .. } => "signed",
-        }
-    }
-
-    /// Returns the states of tasks that take the command.
-    pub(crate) fn states(&self) -> &'static [State] {
-        use State::{Parked, Pending, Processing, Waiting};
-        match self {
-            Self::Cancel => &[Pending, Processing, Waiting, Parked],
-            Self::Park(_) => &[Pending, Processing, Waiting],
-            Self::Resubmit | Self::Undo | Self::Resolve(_) => Self::STOPPED,
-            Self::GiveUp => &[Parked],
-            Self::Signed { command, .. } => command.states(),
-        }
-    }
-}
-
-/// What an operator says about a step that ended the task, or whose outcome is unknown. The store
-/// keeps it as an [`OperatorNote`](crate::OperatorNote).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolution {
-    /// The number of the step.
-    pub seq: i32,
-    /// What became of it.
-    pub verdict: Verdict,
-    /// The operator.
-    pub by: String,
-    /// How the operator knows.
-    pub why: String,
-}
-
-/// What became of a step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// It was not done: a task that goes forward runs it again.
-    NotDone,
-    /// It was done, with this result as JSON.
-    Done(String),
-    /// The outcome is unknown, or it does not matter: the task turns back, and undoes this step as
-    /// one of unknown outcome.
-    Undo,
-}
-
-impl Verdict {
-    /// Returns its name: `not done`, `done` or `undo`.
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::NotDone => "not done",
-            Self::Done(_) => "done",
-            Self::Undo => "undo",
-        }
-    }
-
-    /// Returns the result of the step.
-    pub fn result(&self) -> Option<&str> {
-        match self {
-            Self::Done(result) => Some(result),
-            Self::NotDone | Self::Undo => None,
-        }
-    }
 }

@@ -19,19 +19,8 @@ use reattempt_supervisor::{
 /// Returns a task of the workflow `plain`.
 pub(crate) fn plain(key: &str) -> NewTask {
     NewTask {
-        workflow: "plain".to_owned(),
-        version: 1,
-        queue: "default".to_owned(),
-        priority: 0,
-        key: key.to_owned(),
-        input: "[]".to_owned(),
-        headers: None,
-        delay: Duration::ZERO,
-        complete_by: None,
         max_failures: 1,
-        on_failure: OnFailure::Undo,
-        max_pending: None,
-        lane: None,
+        ..NewTask::new("plain", key, "[]")
     }
 }
 

@@ -346,6 +346,34 @@ async fn the_program_commands_all_tasks_that_fit_and_no_other_number() {
     );
 }
 
+/// The commands about whole tasks come from a table.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_says_what_its_commands_do() {
+    let place = Place::new("help").await;
+    let help = place.says(&["help"]);
+    let about = |command: &str| {
+        let mut lines = help.lines();
+        let line = lines.find_map(|line| line.trim().strip_prefix(command));
+        line.map(|about| about.trim().to_owned())
+    };
+    for (command, wanted) in [
+        ("resubmit ", "Continues a failed or parked task"),
+        ("undo ", "Undoes the steps of a failed or parked task"),
+        (
+            "cancel ",
+            "Ends the task and undoes its steps; also a parked one",
+        ),
+        ("park ", "Sets the task aside until it is resubmitted"),
+        ("give-up ", "Ends a parked task as cancelled, as it is"),
+    ] {
+        let about = about(command);
+        let is_wanted = about
+            .as_ref()
+            .is_some_and(|about| about.starts_with(wanted));
+        assert!(is_wanted, "{command}: {about:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_program_sends_numbers_as_they_are_written() {
     let place = Place::new("numbers").await;

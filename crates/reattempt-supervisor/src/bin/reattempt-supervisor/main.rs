@@ -11,6 +11,7 @@ mod export;
 mod queues;
 mod schedules;
 mod show;
+mod task_command;
 
 use std::error::Error;
 use std::io::{ErrorKind, Write as _};
@@ -19,10 +20,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use reattempt_supervisor::store::{AdminCommand, Filter, Resolution, Verdict};
+use reattempt_supervisor::store::{Filter, Resolution, Verdict};
 use reattempt_supervisor::{Client, Operator, Postgres, Retention, Sqlite, TaskId, page};
 
-use chosen::{Chosen, FilterOptions};
+use chosen::FilterOptions;
+use task_command::TaskCommand;
 
 /// Shows durable tasks, and carries out commands on them.
 #[derive(Debug, Parser)]
@@ -125,13 +127,8 @@ enum Command {
         #[command(subcommand)]
         command: Option<queues::Command>,
     },
-    /// Continues parked or failed tasks; the step that failed runs again.
-    Resubmit {
-        #[command(flatten)]
-        tasks: Chosen,
-        #[command(flatten)]
-        signature: Signature,
-    },
+    #[command(flatten)]
+    Give(TaskCommand),
     /// Stores a task that goes on from a step of one that has ended: what came before is copied, that step and what
     /// follows run anew.
     Fork(ForkOptions),
@@ -159,20 +156,6 @@ enum Command {
         #[arg(long)]
         why: String,
     },
-    /// Undoes the steps of parked or failed tasks.
-    Undo {
-        #[command(flatten)]
-        tasks: Chosen,
-        #[command(flatten)]
-        signature: Signature,
-    },
-    /// Ends tasks and undoes their steps.
-    Cancel {
-        #[command(flatten)]
-        tasks: Chosen,
-        #[command(flatten)]
-        signature: Signature,
-    },
     /// Sends a signal to a task.
     Signal {
         /// The number of the task.
@@ -182,20 +165,6 @@ enum Command {
         /// The value of the signal, as JSON.
         #[arg(default_value = "null", value_parser = json)]
         payload: Json,
-    },
-    /// Sets tasks aside until they are resubmitted.
-    Park {
-        #[command(flatten)]
-        tasks: Chosen,
-        #[command(flatten)]
-        signature: Signature,
-    },
-    /// Ends parked tasks as cancelled, as they are: nothing more of them runs or is undone.
-    GiveUp {
-        #[command(flatten)]
-        tasks: Chosen,
-        #[command(flatten)]
-        signature: Signature,
     },
     /// Lists schedules, and pauses, resumes or removes one.
     Schedules {
@@ -273,11 +242,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
         Command::Show { task } => show::task(&client.task::<()>(task).progress().await?, json),
         Command::Export(options) => export::print(&client, options).await,
         Command::Counts => show::counts(&client.store().counts().await?, json),
-        Command::Resubmit { tasks, signature } => {
-            tasks
-                .send((&client, &signature), &AdminCommand::Resubmit, "continues")
-                .await
-        }
+        Command::Give(command) => command.run(&client).await,
         Command::Fork(options) => fork(&client, options).await,
         Command::Resolve {
             task,
@@ -298,20 +263,6 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             println!("task {task} continues");
             Ok(())
         }
-        Command::Undo { tasks, signature } => {
-            tasks
-                .send((&client, &signature), &AdminCommand::Undo, "will be undone")
-                .await
-        }
-        Command::Cancel { tasks, signature } => {
-            tasks
-                .send(
-                    (&client, &signature),
-                    &AdminCommand::Cancel,
-                    "will end, and its steps will be undone",
-                )
-                .await
-        }
         Command::Signal {
             task,
             name,
@@ -320,19 +271,6 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
             client.signal(task, &name, &payload).await?;
             println!("task {task} has the signal `{name}`");
             Ok(())
-        }
-        Command::Park { tasks, signature } => {
-            let why = match &*signature.why {
-                "" => "parked by an operator",
-                why => why,
-            };
-            let park = AdminCommand::Park(why.to_owned());
-            tasks.send((&client, &signature), &park, "is parked").await
-        }
-        Command::GiveUp { tasks, signature } => {
-            tasks
-                .send((&client, &signature), &AdminCommand::GiveUp, "is given up")
-                .await
         }
         Command::Queues { command } => queues::of_queues(&client, command, json).await,
         Command::Lanes { command } => queues::of_lanes(&client, command, json).await,

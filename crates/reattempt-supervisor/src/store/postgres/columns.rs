@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use tokio_postgres::types::ToSql;
 
+use crate::cell::Cell as _;
 use crate::store::{Change, Wake, Write};
-use crate::task::{Lease, NewTask, RunningStep};
+use crate::task::{FailingStep, Lease, NewTask, Record, RunningStep, TaskId};
 use crate::time::Time;
 
 /// A value of a statement.
@@ -17,15 +18,24 @@ pub(super) trait Columns: Send + Sync {
     fn values(&self) -> Vec<Value<'_>>;
 }
 
-/// Declares a struct of columns, in their order in the statement.
+/// Declares the columns of a statement, in their order in it, and what they have of each item of a list.
 macro_rules! columns {
-    ($(#[$meta:meta])* $name:ident { $($column:ident: $type:ty),* $(,)? }) => {
-        $(#[$meta])*
+    ($name:ident of $item:pat in $of:ty { $($column:ident: $type:ty = $value:expr),* $(,)? }) => {
         #[derive(Debug, Default)]
         pub(super) struct $name<'a> {
             $($column: Vec<$type>,)*
             // Columns of numbers borrow nothing.
             of: std::marker::PhantomData<&'a ()>,
+        }
+
+        impl<'a> $name<'a> {
+            pub(super) fn of(all: impl IntoIterator<Item = $of>) -> Self {
+                let mut columns = Self::default();
+                for $item in all {
+                    $(columns.$column.push($value);)*
+                }
+                columns
+            }
         }
 
         impl Columns for $name<'_> {
@@ -37,129 +47,120 @@ macro_rules! columns {
 }
 
 columns! {
-    Submits {
-        workflow: &'a str,
-        version: i32,
-        queue: &'a str,
-        priority: i16,
-        key: &'a str,
-        delay: i64,
-        complete_in: Option<i64>,
-        max_failures: i32,
-        input: &'a str,
-        headers: Option<&'a str>,
-        on_failure: i16,
-        lane: Option<&'a str>,
+    Submits of new in &'a NewTask {
+        workflow: &'a str = &new.workflow,
+        version: i32 = new.version,
+        queue: &'a str = &new.queue,
+        priority: i16 = new.priority,
+        key: &'a str = &new.key,
+        delay: i64 = micros(new.delay),
+        complete_in: Option<i64> = new.complete_by.map(micros),
+        max_failures: i32 = new.max_failures,
+        input: &'a str = &new.input,
+        headers: Option<&'a str> = new.headers.as_deref(),
+        on_failure: i16 = new.on_failure.number(),
+        lane: Option<&'a str> = new.lane.as_deref(),
     }
 }
 
 columns! {
-    Records {
-        task: i64,
-        fence: i64,
-        seq: i32,
-        kind: i16,
-        ord: i32,
-        name: &'a str,
-        attempts: i32,
-        result: Option<&'a str>,
-        error: Option<&'a str>,
-        due_at: Option<i64>,
-        args_hash: Option<&'a str>,
-        args: Option<&'a str>,
-        undo: Option<&'a str>,
+    Bounds of new in &'a NewTask {
+        max_pending: Option<i64> = new.max_pending.map(i64::from),
     }
 }
 
 columns! {
-    Running {
-        task: i64,
-        seq: i32,
-        fence: i64,
-        worker: &'a str,
-        name: &'a str,
-        since: i64,
-        due: Option<i64>,
-    }
-}
-
-columns! { Ended { task: i64, fence: i64, seq: i32 } }
-
-columns! {
-    Changes {
-        task: i64,
-        fence: i64,
-        state: i16,
-        direction: i16,
-        failures: i32,
-        output: Option<&'a str>,
-        error: Option<&'a str>,
-        failed_seq: Option<i32>,
-        deaths: i32,
-        failed_ord: i32,
+    Records of (lease, record) in (&'a Lease, &'a Record) {
+        task: i64 = lease.task.0,
+        fence: i64 = lease.fence.0,
+        seq: i32 = record.seq,
+        kind: i16 = record.kind.number(),
+        ord: i32 = record.ord,
+        name: &'a str = &record.name,
+        attempts: i32 = record.attempts,
+        result: Option<&'a str> = record.result.as_deref(),
+        error: Option<&'a str> = record.error.as_deref(),
+        due_at: Option<i64> = record.due_at.map(Time::as_micros),
+        args_hash: Option<&'a str> = record.args_hash.as_deref(),
+        args: Option<&'a str> = record.args.as_deref(),
+        undo: Option<&'a str> = record.undo.as_deref(),
     }
 }
 
 columns! {
-    ChangesBefore {
-        task: i64,
-        fence: i64,
-        state: i16,
-        direction: i16,
-        failures: i32,
-        output: Option<&'a str>,
-        error: Option<&'a str>,
+    Running of step in &'a RunningStep {
+        task: i64 = step.task.0,
+        seq: i32 = step.seq,
+        fence: i64 = step.fence.0,
+        worker: &'a str = &step.worker.0,
+        name: &'a str = &step.name,
+        since: i64 = step.since.as_micros(),
+        due: Option<i64> = step.due.map(Time::as_micros),
     }
 }
-
-columns! { Delays { delay: i64 } }
-
-columns! { Waits { wake_at: i64, seen: i64, ends: Option<i64> } }
 
 columns! {
-    Failures {
-        task: i64,
-        fence: i64,
-        direction: i16,
-        seq: i32,
-        count: i32,
-        error: &'a str,
+    Ended of (lease, seq) in &'a (Lease, i32) {
+        task: i64 = lease.task.0,
+        fence: i64 = lease.fence.0,
+        seq: i32 = *seq,
     }
 }
 
-columns! { Signals { task: i64, name: &'a str, payload: &'a str, nonce: i64 } }
-
-impl<'a> Submits<'a> {
-    pub(super) fn of(all: impl Iterator<Item = &'a NewTask>) -> Self {
-        let mut columns = Self::default();
-        for new in all {
-            columns.workflow.push(&new.workflow);
-            columns.version.push(new.version);
-            columns.queue.push(&new.queue);
-            columns.priority.push(new.priority);
-            columns.key.push(&new.key);
-            columns.delay.push(micros(new.delay));
-            columns.complete_in.push(new.complete_by.map(micros));
-            columns.max_failures.push(new.max_failures);
-            columns.input.push(&new.input);
-            columns.headers.push(new.headers.as_deref());
-            columns.on_failure.push(new.on_failure.number());
-            columns.lane.push(new.lane.as_deref());
-        }
-        columns
+columns! {
+    Changes of (lease, change) in (&'a Lease, &'a Change) {
+        task: i64 = lease.task.0,
+        fence: i64 = lease.fence.0,
+        state: i16 = change.state.number(),
+        direction: i16 = change.direction.number(),
+        failures: i32 = change.counts.failures,
+        output: Option<&'a str> = change.output.as_deref(),
+        error: Option<&'a str> = change.error.as_deref(),
+        failed_seq: Option<i32> = change.failed_seq,
+        deaths: i32 = change.counts.deaths,
+        failed_ord: i32 = change.counts.failed_ord,
     }
 }
 
-columns! { Bounds { max_pending: Option<i64> } }
+columns! {
+    ChangesBefore of (lease, change) in (&'a Lease, &'a Change) {
+        task: i64 = lease.task.0,
+        fence: i64 = lease.fence.0,
+        state: i16 = change.state.number(),
+        direction: i16 = change.direction.number(),
+        failures: i32 = change.counts.failures,
+        output: Option<&'a str> = change.output.as_deref(),
+        error: Option<&'a str> = change.error.as_deref(),
+    }
+}
 
-impl<'a> Bounds<'a> {
-    /// Returns how many tasks may wait in the queue of each task; `None` if there is no bound at all.
-    pub(super) fn of(all: impl Iterator<Item = &'a NewTask>) -> Option<Self> {
-        let max_pending: Vec<_> = all.map(|new| new.max_pending.map(i64::from)).collect();
-        (max_pending.iter().any(Option::is_some)).then(|| Self {
-            max_pending,
-            ..Self::default()
-        })
+columns! { Delays of delay in &'a Duration { delay: i64 = micros(*delay) } }
+
+columns! {
+    Waits of (at, seen, ends) in (&'a Time, i64, Option<u32>) {
+        wake_at: i64 = at.as_micros(),
+        seen: i64 = seen,
+        ends: Option<i64> = ends.map(i64::from),
+    }
+}
+
+columns! {
+    Failures of (lease, step) in (&'a Lease, &'a FailingStep) {
+        task: i64 = lease.task.0,
+        fence: i64 = lease.fence.0,
+        direction: i16 = step.direction.number(),
+        seq: i32 = step.seq,
+        count: i32 = step.failures,
+        error: &'a str = &step.error,
+    }
+}
+
+columns! {
+    Signals of (task, name, payload, nonce) in (TaskId, &'a str, &'a str, i64) {
+        task: i64 = task.0,
+        name: &'a str = name,
+        payload: &'a str = payload,
+        nonce: i64 = nonce,
     }
 }
 
@@ -170,43 +171,10 @@ impl<A: Columns, B: Columns> Columns for (A, B) {
     }
 }
 
-impl<'a> Records<'a> {
-    pub(super) fn of(all: impl Iterator<Item = &'a Write>) -> Self {
-        let mut columns = Self::default();
-        for write in all {
-            if let Write::Record(lease, record) = write {
-                columns.task.push(lease.task.0);
-                columns.fence.push(lease.fence.0);
-                columns.seq.push(record.seq);
-                columns.kind.push(record.kind.number());
-                columns.ord.push(record.ord);
-                columns.name.push(&record.name);
-                columns.attempts.push(record.attempts);
-                columns.result.push(record.result.as_deref());
-                columns.error.push(record.error.as_deref());
-                columns.due_at.push(record.due_at.map(Time::as_micros));
-                columns.args_hash.push(record.args_hash.as_deref());
-                columns.args.push(record.args.as_deref());
-                columns.undo.push(record.undo.as_deref());
-            }
-        }
-        columns
-    }
-}
-
-impl<'a> Running<'a> {
-    pub(super) fn of(all: &'a [RunningStep]) -> Self {
-        let mut columns = Self::default();
-        for step in all {
-            columns.task.push(step.task.0);
-            columns.seq.push(step.seq);
-            columns.fence.push(step.fence.0);
-            columns.worker.push(&step.worker.0);
-            columns.name.push(&step.name);
-            columns.since.push(step.since.as_micros());
-            columns.due.push(step.due.map(Time::as_micros));
-        }
-        columns
+impl Bounds<'_> {
+    /// Returns whether the queue of a task has a bound.
+    pub(super) fn has_any(&self) -> bool {
+        self.max_pending.iter().any(Option::is_some)
     }
 }
 
@@ -214,16 +182,27 @@ impl Ended<'_> {
     pub(super) const fn is_empty(&self) -> bool {
         self.task.is_empty()
     }
+}
 
-    pub(super) fn of(all: &[(Lease, i32)]) -> Self {
-        let mut columns = Self::default();
-        for (lease, seq) in all {
-            columns.task.push(lease.task.0);
-            columns.fence.push(lease.fence.0);
-            columns.seq.push(*seq);
-        }
-        columns
-    }
+/// Returns the records among these writes.
+pub(super) fn records<'a>(writes: impl Iterator<Item = &'a Write>) -> Records<'a> {
+    Records::of(writes.filter_map(|write| match write {
+        Write::Record(lease, record) => Some((lease, &**record)),
+        _ => None,
+    }))
+}
+
+/// Returns the signals among these writes.
+pub(super) fn signals<'a>(writes: impl Iterator<Item = &'a Write>) -> Signals<'a> {
+    Signals::of(writes.filter_map(|write| match write {
+        Write::Signal {
+            task,
+            name,
+            payload,
+            nonce,
+        } => Some((*task, &**name, &**payload, *nonce)),
+        _ => None,
+    }))
 }
 
 /// Returns the changes among these writes.
@@ -237,108 +216,40 @@ pub(super) fn changes<'a>(
 }
 
 impl<'a> Changes<'a> {
-    fn of(all: impl Iterator<Item = (&'a Lease, &'a Change)>) -> Self {
-        let mut columns = Self::default();
-        for (lease, change) in all {
-            columns.task.push(lease.task.0);
-            columns.fence.push(lease.fence.0);
-            columns.state.push(change.state.number());
-            columns.direction.push(change.direction.number());
-            columns.failures.push(change.counts.failures);
-            columns.output.push(change.output.as_deref());
-            columns.error.push(change.error.as_deref());
-            columns.failed_seq.push(change.failed_seq);
-            columns.deaths.push(change.counts.deaths);
-            columns.failed_ord.push(change.counts.failed_ord);
-        }
-        columns
-    }
-
     /// Returns changes of tasks that wake up after a delay, and their delays.
     pub(super) fn after_delays(
         all: impl Iterator<Item = (&'a Lease, &'a Change)> + Clone,
     ) -> (Self, Delays<'a>) {
-        let mut delays = Delays::default();
-        for (_, change) in all.clone() {
-            if let Wake::In(delay) = change.wake {
-                delays.delay.push(micros(delay));
-            }
-        }
-        (Self::of(all), delays)
+        let delays = all.clone().filter_map(|(_, change)| match &change.wake {
+            Wake::In(delay) => Some(delay),
+            Wake::At(..) | Wake::Children { .. } => None,
+        });
+        (Self::of(all), Delays::of(delays))
     }
 
     /// Returns changes of tasks that wait, and what they wait for.
     pub(super) fn that_wait(
         all: impl Iterator<Item = (&'a Lease, &'a Change)> + Clone,
     ) -> (Self, Waits<'a>) {
-        let mut waits = Waits::default();
-        for (_, change) in all.clone() {
-            let (at, seen, ends) = match change.wake {
-                Wake::In(_) => continue,
-                Wake::At(at, seen) => (at, seen, None),
-                Wake::Children { at, seen, ends } => (at, seen, Some(ends)),
-            };
-            waits.wake_at.push(at.as_micros());
-            waits.seen.push(seen);
-            waits.ends.push(ends.map(i64::from));
-        }
-        (Self::of(all), waits)
+        let waits = all.clone().filter_map(|(_, change)| match &change.wake {
+            Wake::In(_) => None,
+            Wake::At(at, seen) => Some((at, *seen, None)),
+            Wake::Children { at, seen, ends } => Some((at, *seen, Some(*ends))),
+        });
+        (Self::of(all), Waits::of(waits))
     }
 }
 
-impl<'a> ChangesBefore<'a> {
-    pub(super) fn of(all: impl Iterator<Item = (&'a Lease, &'a Change)>) -> Self {
-        let mut columns = Self::default();
-        for (lease, change) in all {
-            columns.task.push(lease.task.0);
-            columns.fence.push(lease.fence.0);
-            columns.state.push(change.state.number());
-            columns.direction.push(change.direction.number());
-            columns.failures.push(change.counts.failures);
-            columns.output.push(change.output.as_deref());
-            columns.error.push(change.error.as_deref());
-        }
-        columns
-    }
-}
-
-impl<'a> Failures<'a> {
-    /// Returns the failures of steps; `None` if there are none.
-    pub(super) fn of(all: impl Iterator<Item = (&'a Lease, &'a Change)>) -> Option<Self> {
-        let mut columns = Self::default();
-        for (lease, change) in all {
-            if let Some(step) = &change.failing_step {
-                columns.task.push(lease.task.0);
-                columns.fence.push(lease.fence.0);
-                columns.direction.push(step.direction.number());
-                columns.seq.push(step.seq);
-                columns.count.push(step.failures);
-                columns.error.push(&step.error);
-            }
-        }
-        (!columns.task.is_empty()).then_some(columns)
-    }
-}
-
-impl<'a> Signals<'a> {
-    pub(super) fn of(all: impl Iterator<Item = &'a Write>) -> Self {
-        let mut columns = Self::default();
-        for write in all {
-            if let Write::Signal {
-                task,
-                name,
-                payload,
-                nonce,
-            } = write
-            {
-                columns.task.push(task.0);
-                columns.name.push(name);
-                columns.payload.push(payload);
-                columns.nonce.push(*nonce);
-            }
-        }
-        columns
-    }
+/// Returns the failures of steps; `None` if there are none.
+pub(super) fn failures<'a>(
+    all: impl Iterator<Item = (&'a Lease, &'a Change)>,
+) -> Option<Failures<'a>> {
+    let failing = |(lease, change): (&'a Lease, &'a Change)| {
+        let step = change.failing_step.as_ref()?;
+        Some((lease, step))
+    };
+    let failures = Failures::of(all.filter_map(failing));
+    (!failures.task.is_empty()).then_some(failures)
 }
 
 /// Returns names and versions.
@@ -349,8 +260,6 @@ pub(super) fn of_workflows(workflows: &[(String, i32)]) -> (Vec<&str>, Vec<i32>)
 
 /// Returns a duration in microseconds, bounded so that its sum with the time of the server cannot
 /// overflow.
-pub(crate) fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros())
-        .unwrap_or(i64::MAX)
-        .min(i64::MAX / 2)
+pub(super) fn micros(duration: Duration) -> i64 {
+    duration.to_stored()
 }

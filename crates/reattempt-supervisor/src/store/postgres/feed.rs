@@ -9,8 +9,9 @@ use super::pipeline::Sent;
 use super::rows;
 use super::sql::now;
 use super::sqlstate::store_error;
+use crate::cell::Cell as _;
 use crate::store::{Ending, FeedCursor, FeedGap, FeedPage, StoreError, feed};
-use crate::task::TaskId;
+use crate::task::{State, TaskId};
 use crate::time::Time;
 
 /// Finds the oldest transaction that is not over.
@@ -118,14 +119,15 @@ fn cursor_of(row: &Row) -> FeedCursor {
 
 fn ending_of(number: i64, row: &Row) -> Result<Ending, StoreError> {
     let task = TaskId(row.get("run_id"));
-    let state = rows::state(row.get("state"));
+    let state = State::from_stored(row.get("state"));
+    let unreadable = |why| rows::no_value(why).about(Some(task), Some("retry_feed"));
     Ok(Ending {
         number,
         task,
         workflow: row.get("workflow"),
         queue: row.get("queue"),
         key: row.get("idem_key"),
-        state: state.map_err(|error| error.about(Some(task), Some("retry_feed")))?,
+        state: state.map_err(unreadable)?,
         error: row.get("error"),
         headers: row.get("headers"),
         at: Time::from_micros(row.get("at")),

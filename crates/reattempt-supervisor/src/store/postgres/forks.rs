@@ -5,10 +5,11 @@ use tokio_postgres::{Error, Row};
 
 use super::columns::{Columns as _, Submits};
 use super::connection::Live;
-use super::rows;
 use super::sql::{now, submit};
+use crate::cell::Cell as _;
+use crate::store::rows::Row as _;
 use crate::store::{Fork, StoreError, Submitted, WriteResult};
-use crate::task::TaskId;
+use crate::task::{Origin, TaskId};
 
 /// Stores a fork of the task $13, which `LOCK` has locked, if it has ended with the fence $14; its origin is $15. Copies
 /// the outcomes up to the place $16, and keeps who forks it and why. Returns the fork, or the task that has its key,
@@ -36,7 +37,7 @@ pub(super) const STORE: &str = concat!(
 /// Sends a fork.
 pub(super) async fn send(live: &Live, fork: &Fork) -> Result<Vec<Row>, Error> {
     let submits = Submits::of(std::iter::once(&fork.new));
-    let origin = fork.origin.to_json();
+    let origin = fork.origin.to_stored();
     let note = fork.note.as_ref();
     let note = [
         note.map(|note| &*note.verdict),
@@ -63,7 +64,7 @@ pub(super) fn result_of(fork: &Fork, row: &Row) -> Result<WriteResult, StoreErro
     match (number(0), number(2), row.get(1)) {
         (Some(new), ..) => Ok(WriteResult::Submitted(Submitted::new(new))),
         (None, Some(there), _) => {
-            let origin = rows::origin(row.get(3))?;
+            let origin: Option<Origin> = row.cell(3)?;
             Ok(fork.earlier(there, origin.as_ref()))
         }
         (None, None, false) => Ok(WriteResult::Lost),

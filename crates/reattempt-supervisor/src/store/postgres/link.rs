@@ -92,7 +92,7 @@ struct Own {
 pub(super) struct Link {
     connector: Connector,
     limits: Arc<Limits>,
-    statements: &'static [&'static str],
+    statements: Vec<&'static str>,
     /// The writer whose epoch each new connection raises, if this connection writes.
     writer: Option<String>,
     is_used: AtomicBool,
@@ -105,7 +105,7 @@ impl Link {
         connector: &Connector,
         limits: &Arc<Limits>,
         shared: &Shared,
-        statements: &'static [&'static str],
+        statements: Vec<&'static str>,
     ) -> Self {
         Self {
             connector: connector.clone(),
@@ -161,7 +161,7 @@ impl Link {
         // The own connection gets the epoch, so the shared one needs a new one before its next
         // write.
         own.raised = Weak::new();
-        let live = Live::open(&self.connector, &self.limits, self.statements).await?;
+        let live = Live::open(&self.connector, &self.limits, &self.statements).await?;
         self.raise_epoch(&live).await?;
         let live = Arc::new(live);
         own.live = Some(Arc::clone(&live));

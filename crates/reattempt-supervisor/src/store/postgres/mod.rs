@@ -3,6 +3,7 @@
 mod bell;
 mod calls;
 mod columns;
+mod commands;
 mod connection;
 mod feed;
 mod forks;
@@ -47,6 +48,7 @@ use super::{
     Sweep, TaskLimit, UnknownWorkflow, Wake, Write, WriteResult, page,
 };
 use crate::store::limits::Limits;
+use crate::store::rows::{Row as _, read};
 use crate::store::tables;
 use crate::task::{
     FailingStep, Lease, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
@@ -55,7 +57,7 @@ use crate::task::{
 use crate::time::Time;
 use bell::Bell;
 use columns::Columns as _;
-pub(crate) use columns::micros;
+use columns::micros;
 use connection::{Connector, Live, costs_the_connection};
 use lines::Lines;
 use link::{InUse, Link, Need, Shared, UNUSED};
@@ -185,10 +187,11 @@ impl Postgres {
         let mut first = Live::open(&connector, &limits, &[]).await?;
         let salt = schema::create(&mut first.client).await?;
         let shared = Shared::default();
-        let link = |statements| Link::new(&connector, &limits, &shared, statements);
+        let link = |statements: &[_]| Link::new(&connector, &limits, &shared, statements.to_vec());
+        let writes = [sql::WRITES, &commands::statements()].concat();
         let links = Arc::new(Links {
-            writer: link(sql::WRITES).of_a_writer(),
-            patient_writer: link(sql::WRITES).of_a_writer(),
+            writer: link(&writes).of_a_writer(),
+            patient_writer: link(&writes).of_a_writer(),
             beats: link(sql::BEATS),
             reader: Arc::new(link(sql::READS)),
             lister: link(&[]),
@@ -501,7 +504,7 @@ impl Store for Postgres {
                 .reader
                 .query(Need::Work, sql::HISTORY, &[&id.0])
                 .await?;
-            rows.iter().map(rows::record_of).collect()
+            rows.iter().map(read).collect()
         })
     }
 
@@ -512,7 +515,7 @@ impl Store for Postgres {
                 .reader
                 .query(Need::Work, sql::FAILURES, &[&id.0])
                 .await?;
-            rows.iter().map(rows::failing_step_of).collect()
+            rows.iter().map(read).collect()
         })
     }
 
@@ -523,7 +526,7 @@ impl Store for Postgres {
                 .reader
                 .query(Need::Work, sql::RUNNING_STEPS, &[&id.0])
                 .await?;
-            Ok(rows.iter().map(rows::running_of).collect())
+            rows.iter().map(read).collect()
         })
     }
 
@@ -534,7 +537,7 @@ impl Store for Postgres {
                 .reader
                 .query(Need::Work, sql::NOTES, &[&id.0])
                 .await?;
-            Ok(rows.iter().map(rows::note_of).collect())
+            rows.iter().map(read).collect()
         })
     }
 
@@ -545,7 +548,7 @@ impl Store for Postgres {
                 .reader
                 .query(Need::Work, sql::SIGNALS, &[&id.0])
                 .await?;
-            Ok(rows.iter().map(rows::signal_of).collect())
+            rows.iter().map(read).collect()
         })
     }
 
@@ -563,7 +566,7 @@ impl Store for Postgres {
                 .reader
                 .query(Need::Work, sql::HISTORY_PAGE, &values)
                 .await?;
-            rows::page_of(&rows, rows::record_of)
+            rows::page_of(&rows)
         })
     }
 
@@ -576,7 +579,7 @@ impl Store for Postgres {
                 .reader
                 .query(Need::Work, sql::SIGNALS_PAGE, &values)
                 .await?;
-            rows::page_of(&rows, |row| Ok(rows::signal_of(row)))
+            rows::page_of(&rows)
         })
     }
 
@@ -628,10 +631,7 @@ impl Store for Postgres {
                 .query(Need::Work, queues::COUNTS, &[])
                 .await?;
             let count = |row: &tokio_postgres::Row| {
-                Ok((
-                    rows::state(row.get(0))?,
-                    row.get::<_, i64>(1).cast_unsigned(),
-                ))
+                Ok((row.cell(0)?, row.get::<_, i64>(1).cast_unsigned()))
             };
             rows.iter().map(count).collect()
         })

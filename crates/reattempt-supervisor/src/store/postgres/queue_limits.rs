@@ -8,7 +8,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
 use super::connection::Live;
-use super::sql::{columns, first, found, levels, lock_first, now, set_claimed};
+use super::sql::{first, found, levels, lock_first, now, set_claimed};
 use crate::store::TaskLimit;
 
 // Takes the first tasks of all queues, and no more of a queue than it has room for. `line` has the queues with a

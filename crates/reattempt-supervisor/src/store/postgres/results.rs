@@ -13,8 +13,9 @@ use super::queue_limits::LimitedQueues;
 use super::sqlstate::store_error;
 use super::statement::{Place, statement};
 use super::{forks, rows, sql};
+use crate::store::rows::Row as _;
 use crate::store::{LeaseStatus, SignalResult, StoreError, Submitted, Write, WriteResult};
-use crate::task::TaskId;
+use crate::task::{State, TaskId};
 use crate::time::Time;
 
 /// The status of each locked task.
@@ -202,12 +203,10 @@ pub(super) fn set_results(
         StageKind::Signals => {
             for row in rows {
                 let place = place_of(row).ok_or_else(missing)?;
-                let signal_result = match row.get::<_, Option<i16>>(1) {
+                let signal_result = match row.cell::<Option<State>>(1)? {
                     None => SignalResult::UnknownTask,
-                    Some(number) => match rows::state(number)? {
-                        ended if ended.is_final() => SignalResult::NotAllowed(ended),
-                        _ => SignalResult::Accepted,
-                    },
+                    Some(ended) if ended.is_final() => SignalResult::NotAllowed(ended),
+                    Some(_) => SignalResult::Accepted,
                 };
                 set(results, place, WriteResult::Signaled(signal_result));
             }
@@ -255,9 +254,9 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
         Write::Fork(fork) => forks::result_of(fork, rows.first().ok_or_else(missing)?)?,
         Write::EndChildren { .. } => match rows.first() {
             Some(first) => {
-                let child = |row: &Row| Some((TaskId(row.get::<_, Option<i64>>(2)?), row.get(3)));
-                let children = rows.iter().filter_map(child);
-                let children = children.map(|(id, state)| Ok((id, rows::state(state)?)));
+                let has_child = |row: &&Row| row.get::<_, Option<i64>>(2).is_some();
+                let children = rows.iter().filter(has_child);
+                let children = children.map(|row| Ok((row.cell(2)?, row.cell(3)?)));
                 let children = children.collect::<Result<_, StoreError>>()?;
                 WriteResult::Children(status_of(first, 0), children)
             }
@@ -269,7 +268,7 @@ fn result_of(write: &Write, rows: &[Row]) -> Result<WriteResult, StoreError> {
                 SignalResult::UnknownStep
             }
             Some(row) if row.get(1) => SignalResult::Accepted,
-            Some(row) => SignalResult::NotAllowed(rows::state(row.get(0))?),
+            Some(row) => SignalResult::NotAllowed(row.cell(0)?),
         }),
         Write::Schedule(_) => WriteResult::Scheduled(rows.first().ok_or_else(missing)?.get(0)),
         Write::Prune(..) | Write::PruneFeed(..) => {

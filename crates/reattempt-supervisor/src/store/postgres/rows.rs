@@ -4,54 +4,31 @@ use std::time::Duration;
 
 use tokio_postgres::Row;
 
-use super::sql::columns;
-use crate::store::{ClaimedTask, Filter, HeldTask, Page, StoreError, Submitted, UnknownWorkflow};
-use crate::task::{
-    Direction, FailingStep, Fence, Lease, NewTask, OnFailure, OperatorNote, Origin, Record,
-    RecordKind, RunningStep, Signal, State, Task, TaskId, WorkerId,
+use crate::cell::{Cell, NoValue};
+use crate::store::rows::{FromRow, read, task};
+use crate::store::{
+    self, ClaimedTask, Filter, HeldTask, Page, StoreError, Submitted, UnknownWorkflow,
 };
+use crate::task::{Fence, Lease, NewTask, State, Task, TaskId};
 use crate::time::Time;
+
+impl store::rows::Row for Row {
+    type Error = StoreError;
+
+    fn cell<T: Cell>(&self, column: usize) -> Result<T, StoreError> {
+        T::from_stored(self.get(column)).map_err(no_value)
+    }
+}
+
+/// Returns the error for what is no value: a later release may have written it.
+pub(super) fn no_value(why: NoValue) -> StoreError {
+    StoreError::lasting("update this program").because(why)
+}
 
 /// Converts a row into a task.
 pub(super) fn task_of(row: &Row) -> Result<Task, StoreError> {
     let id = TaskId(row.get(0));
-    read_task(row).map_err(|error| error.about(Some(id), Some("retry_run")))
-}
-
-fn read_task(row: &Row) -> Result<Task, StoreError> {
-    Ok(Task {
-        id: TaskId(row.get(0)),
-        workflow: row.get(1),
-        version: row.get(2),
-        queue: row.get(3),
-        priority: row.get(4),
-        key: row.get(5),
-        state: state(row.get(6))?,
-        direction: direction(row.get(7))?,
-        wake_at: Time::from_micros(row.get(8)),
-        complete_by: row.get::<_, Option<i64>>(9).map(Time::from_micros),
-        step_by: row.get::<_, Option<i64>>(10).map(Time::from_micros),
-        owner: row.get::<_, Option<String>>(11).map(WorkerId),
-        fence: Fence(row.get(12)),
-        failures: row.get(13),
-        max_failures: row.get(14),
-        cancel_requested: row.get(15),
-        input: row.get(16),
-        output: row.get(17),
-        error: row.get(18),
-        headers: row.get(19),
-        created_at: Time::from_micros(row.get(20)),
-        updated_at: Time::from_micros(row.get(21)),
-        incarnation: row.get(22),
-        on_failure: on_failure(row.get(23))?,
-        deaths: row.get(24),
-        failed_ord: row.get(25),
-        failed_seq: row.get(26),
-        lane: row.get(27),
-        generation: row.get(28),
-        continued_at: row.get::<_, Option<i64>>(29).map(Time::from_micros),
-        origin: origin(row.get(30))?,
-    })
+    read(row).map_err(|error: StoreError| error.about(Some(id), Some("retry_run")))
 }
 
 /// Converts a row with a task, and with its time in a column after it.
@@ -81,37 +58,15 @@ pub(super) fn unknown_of(row: &Row) -> UnknownWorkflow {
     }
 }
 
-pub(super) fn record_of(row: &Row) -> Result<Record, StoreError> {
-    let kind = row.get(1);
-    Ok(Record {
-        seq: row.get(0),
-        kind: RecordKind::from_number(kind).ok_or_else(|| unknown("kind", kind))?,
-        ord: row.get(2),
-        name: row.get(3),
-        attempts: row.get(4),
-        result: row.get(5),
-        error: row.get(6),
-        due_at: row.get::<_, Option<i64>>(7).map(Time::from_micros),
-        at: Time::from_micros(row.get(8)),
-        fence: Fence(row.get(9)),
-        args_hash: row.get(10),
-        args: row.get(11),
-        undo: row.get(12),
-    })
-}
-
 /// Converts rows with items, the fence of their task, and whether there are no more. A task without
 /// items has one row, without an item; no rows mean that there is no task.
-pub(super) fn page_of<T>(
-    rows: &[Row],
-    item: impl Fn(&Row) -> Result<T, StoreError>,
-) -> Result<Option<Page<T>>, StoreError> {
+pub(super) fn page_of<T: FromRow>(rows: &[Row]) -> Result<Option<Page<T>>, StoreError> {
     let Some(last) = rows.last() else {
         return Ok(None);
     };
     // A task without items has a row for its fence.
     let has_item = |row: &&Row| !matches!(row.try_get::<_, Option<&str>>("name"), Ok(None));
-    let items = rows.iter().filter(has_item).map(item);
+    let items = rows.iter().filter(has_item).map(read);
     Ok(Some(Page {
         fence: Fence(last.get("now_fence")),
         items: items.collect::<Result<_, _>>()?,
@@ -119,49 +74,9 @@ pub(super) fn page_of<T>(
     }))
 }
 
-pub(super) fn failing_step_of(row: &Row) -> Result<FailingStep, StoreError> {
-    Ok(FailingStep {
-        direction: direction(row.get(0))?,
-        seq: row.get(1),
-        failures: row.get(2),
-        error: row.get(3),
-        at: Time::from_micros(row.get(4)),
-    })
-}
-
-pub(super) fn note_of(row: &Row) -> OperatorNote {
-    OperatorNote {
-        seq: row.get(0),
-        verdict: row.get(1),
-        by: row.get(2),
-        why: row.get(3),
-        at: Time::from_micros(row.get(4)),
-    }
-}
-
-pub(super) fn signal_of(row: &Row) -> Signal {
-    Signal {
-        id: row.get(0),
-        name: row.get(1),
-        payload: row.get(2),
-    }
-}
-
 /// Converts a row of a task that has the key of `new`.
 pub(super) fn earlier_of(row: &Row, new: &NewTask) -> Submitted {
     Submitted::earlier(TaskId(row.get(2)), row.get(3), row.get(4), new)
-}
-
-pub(super) fn running_of(row: &Row) -> RunningStep {
-    RunningStep {
-        task: TaskId(row.get(0)),
-        seq: row.get(1),
-        fence: Fence(row.get(2)),
-        worker: WorkerId(row.get(3)),
-        name: row.get(4),
-        since: Time::from_micros(row.get(5)),
-        due: row.get::<_, Option<i64>>(6).map(Time::from_micros),
-    }
 }
 
 /// Converts a row of a heartbeat.
@@ -174,30 +89,6 @@ pub(super) fn held_of(row: &Row) -> HeldTask {
         cancel: row.get(2),
         signal: row.get(3),
     }
-}
-
-pub(super) fn state(number: i16) -> Result<State, StoreError> {
-    State::from_number(number).ok_or_else(|| unknown("state", number))
-}
-
-fn direction(number: i16) -> Result<Direction, StoreError> {
-    Direction::from_number(number).ok_or_else(|| unknown("direction", number))
-}
-
-fn on_failure(number: i16) -> Result<OnFailure, StoreError> {
-    OnFailure::from_number(number).ok_or_else(|| unknown("choice on failure", number))
-}
-
-pub(super) fn origin(json: Option<&str>) -> Result<Option<Origin>, StoreError> {
-    let unreadable = || StoreError::lasting("the origin of a fork cannot be read");
-    Origin::read(json).map_err(|error| unreadable().because(error))
-}
-
-/// Returns the error for a number without a meaning: other programs may have changed the store.
-pub(super) fn unknown(what: &str, number: i16) -> StoreError {
-    StoreError::lasting(format!(
-        "{number} is not a {what} that this release knows; update this program"
-    ))
 }
 
 /// The headers of a task, without the character that PostgreSQL cannot read from JSON: a search for
@@ -262,7 +153,7 @@ pub(super) fn list_sql(filter: &Filter) -> String {
     format!(
         concat!(
             "SELECT ",
-            columns!(),
+            task!(listed),
             " FROM {} AND ($2::text IS NULL OR workflow = $2) AND ($3::text IS NULL OR queue = $3) AND {}
                  AND ($6::text IS NULL OR EXISTS (SELECT FROM json_each_text({}::json) AS header WHERE header.key = $6 AND coalesce(header.value, 'null') = $7))
                  AND ($8::text IS NULL OR strpos(error, $8) > 0) AND ($9::bigint IS NULL OR created_at >= $9)

@@ -5,26 +5,20 @@ use tokio_postgres::{Error, Row};
 
 use super::columns::{Columns, Submits};
 use super::connection::Live;
-use super::rows::unknown;
 use super::sql::{now, submit};
-use crate::store::{Missed, ScheduleState, ScheduleWrite, Schedules, StoreError, StoredSchedule};
+use crate::store::rows::{FromRow, schedule};
+use crate::store::{ScheduleWrite, Schedules, StoreError};
 use crate::time::Time;
-
-macro_rules! columns {
-    () => {
-        "name, version, revision, cron, missed, task, state, next_at, last_at, operator, why"
-    };
-}
 
 /// Stores a schedule, and submits its tasks. A writer that finds the schedule locked is too late: the
 /// transaction that has locked it raises its version.
 // The tasks are stored in the same statement, and only if the schedule was: there is no moment
 // between a task and the next time. Of two writers with the same version one stores nothing.
 pub(super) const STORE: &str = concat!(
-    "WITH new (", columns!(), ") AS (
+    "WITH new (", schedule!(listed), ") AS (
          SELECT $13::text, $14::bigint, $15::bigint, $16::text, $17::smallint, $18::text, $19::smallint, $20::bigint, $21::bigint, $22::text, $23::text
      ), inserted AS (
-         INSERT INTO retry_schedule (", columns!(), ")
+         INSERT INTO retry_schedule (", schedule!(listed), ")
          SELECT name, 1, revision, cron, missed, task, state, next_at, last_at, operator, why FROM new WHERE version = 0
          ON CONFLICT (name) DO NOTHING RETURNING 1 AS one
      ), updated AS (
@@ -47,7 +41,7 @@ pub(super) const ALL: &str = concat!(
     now!(),
     " AS now) AS clock LEFT JOIN LATERAL (
          SELECT ",
-    columns!(),
+    schedule!(listed),
     " FROM retry_schedule
      ) AS schedule ON true ORDER BY name"
 );
@@ -58,7 +52,7 @@ pub(super) const DUE: &str = concat!(
     now!(),
     " AS now) AS clock LEFT JOIN LATERAL (
          SELECT ",
-    columns!(),
+    schedule!(listed),
     " FROM retry_schedule WHERE state = 0 AND next_at <= clock.now ORDER BY next_at LIMIT $1
      ) AS schedule ON true ORDER BY name"
 );
@@ -90,28 +84,12 @@ pub(super) async fn send(live: &Live, write: &ScheduleWrite) -> Result<Vec<Row>,
 pub(super) fn schedules_of(rows: &[Row]) -> Result<Schedules, StoreError> {
     let now = rows.first().map(|row| Time::from_micros(row.get(0)));
     let has_schedule = |row: &&Row| row.get::<_, Option<&str>>(1).is_some();
-    let all = rows.iter().filter(has_schedule).map(schedule_of);
+    let all = rows
+        .iter()
+        .filter(has_schedule)
+        .map(|row| FromRow::from_row(row, 1));
     Ok(Schedules {
         now: now.unwrap_or_default(),
         all: all.collect::<Result<_, _>>()?,
-    })
-}
-
-fn schedule_of(row: &Row) -> Result<StoredSchedule, StoreError> {
-    let (missed, state) = (row.get(5), row.get(7));
-    Ok(StoredSchedule {
-        name: row.get(1),
-        version: row.get(2),
-        revision: row.get(3),
-        cron: row.get(4),
-        missed: Missed::from_number(missed)
-            .ok_or_else(|| unknown("choice for missed times", missed))?,
-        task: row.get(6),
-        state: ScheduleState::from_number(state)
-            .ok_or_else(|| unknown("state of a schedule", state))?,
-        next_at: Time::from_micros(row.get(8)),
-        last_at: row.get::<_, Option<i64>>(9).map(Time::from_micros),
-        by: row.get(10),
-        why: row.get(11),
     })
 }

@@ -5,22 +5,15 @@
 //! joins a list to tasks fixes the order (`LATERAL`), and a lookup by number tests `state + 0`:
 //! otherwise PostgreSQL might read the whole index of a few states.
 
+use crate::store::rows::{record, task};
+
 macro_rules! now {
     () => {
         "(SELECT (extract(epoch FROM now()) * 1000000)::bigint)"
     };
 }
 
-/// The columns of a task, in the order in which `rows::task_of` takes them.
-macro_rules! columns {
-    () => {
-        "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
-         fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, \
-         incarnation, on_failure, deaths, failed_ord, failed_seq, lane, generation, continued_at, origin"
-    };
-}
-
-pub(super) use {columns, now};
+pub(super) use now;
 
 // The settings of all transactions:
 //
@@ -366,7 +359,7 @@ macro_rules! found {
          SELECT queue, workflow, version, priority, min(ARRAY[wake_at, id]) FROM first WHERE id NOT IN (SELECT id FROM claimed)
          GROUP BY queue, workflow, version, priority
      )
-     SELECT ", columns!(), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = found.id) AS has_signals,
+     SELECT ", $crate::store::rows::task!(listed), ", ", now!(), " AS now, EXISTS (SELECT FROM retry_signal WHERE run_id = found.id) AS has_signals,
          ", $again, " AS again, (SELECT array_agg(queue) FROM rest WHERE id IS NULL) AS queues,
          (SELECT array_agg(workflow) FROM rest WHERE id IS NULL) AS workflows, (SELECT array_agg(version) FROM rest WHERE id IS NULL) AS versions,
          (SELECT array_agg(priority) FROM rest WHERE id IS NULL) AS priorities,
@@ -701,148 +694,6 @@ pub(super) const SIGNAL: &str = concat!(
      SELECT n, CASE WHEN is_there THEN 0::smallint ELSE state END FROM given"
 );
 
-/// Deletes the failures of the steps of a task in these states.
-macro_rules! forget_failures {
-    ($states:literal) => {
-        concat!("failures AS (DELETE FROM retry_failure WHERE run_id = (SELECT id FROM retry_run WHERE id = $1 AND ", $states, ")")
-    };
-}
-
-// $2 of all commands are the states that take them. A task that no worker ever held (`fence = 0`) has nothing to undo, so it ends at once.
-pub(super) const CANCEL: &str = concat!(
-    "WITH ",
-    forget_failures!("state = 7"),
-    "), steered AS (
-         UPDATE retry_run SET
-             cancel_asked = true,
-             wake_at = CASE WHEN state = 1 THEN wake_at ELSE ",
-    now!(),
-    " END,
-             state = CASE WHEN state = 1 THEN 1 WHEN fence = 0 THEN 6 ELSE 0 END,
-             fence = CASE WHEN state = 7 THEN fence + 1 ELSE fence END,
-             failures = CASE WHEN state = 7 THEN 0 ELSE failures END,
-             deaths = CASE WHEN state = 7 THEN 0 ELSE deaths END,
-             failed_ord = CASE WHEN state = 7 THEN -1 ELSE failed_ord END,
-             updated_at = ",
-    now!(),
-    "
-         WHERE id = $1 AND state = ANY ($2::smallint[])
-     )
-     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
-);
-
-// The fence rises: the worker must not write over the decision of the operator.
-pub(super) const PARK: &str = concat!(
-    "WITH steered AS (
-         UPDATE retry_run SET state = 7, owner = NULL, step_by = NULL, fence = fence + 1, error = $3, updated_at = ", now!(), "
-         WHERE id = $1 AND state = ANY ($2::smallint[])
-     )
-     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
-);
-
-/// Ends a parked task as it is.
-// As cancelled: a task in an error could be resubmitted, and would run forward although a part of
-// it may be undone.
-pub(super) const GIVE_UP: &str = concat!(
-    "WITH steered AS (
-         UPDATE retry_run SET state = 6, fence = fence + 1, updated_at = ",
-    now!(),
-    " WHERE id = $1 AND state = ANY ($2::smallint[])
-     )
-     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
-);
-
-/// Turns a failed or parked task back.
-// The failures of its steps are forgotten: the way back runs other code.
-pub(super) const UNDO: &str = concat!(
-    "WITH ",
-    forget_failures!("state = ANY ($2::smallint[])"),
-    "), steered AS (
-         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ",
-    now!(),
-    ", updated_at = ",
-    now!(),
-    ",
-             direction = CASE WHEN direction = 0 THEN 1 ELSE direction END
-         WHERE id = $1 AND state = ANY ($2::smallint[])
-     )
-     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
-);
-
-/// Resubmits a task. The step that failed runs again, and no answer of an agent counts for it. Where the store does not know which, it was the
-/// last one, or none.
-// A `complete_by` that is over goes, too: it would turn the task back at once.
-pub(super) const RESUBMIT: &str = concat!(
-    "WITH forgotten AS (
-         DELETE FROM retry_step AS step USING retry_run AS run
-         WHERE run.id = $1 AND run_id = $1 AND run.state = ANY ($2::smallint[]) AND (run.state = 4 OR run.direction = 0)
-             AND seq = coalesce(run.failed_seq, (SELECT seq FROM retry_step AS last WHERE last.run_id = $1 AND last.kind = 2
-                 AND run.state = 4 AND last.ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)))
-             AND NOT EXISTS (SELECT 1 FROM retry_step AS done WHERE done.run_id = $1 AND done.seq = step.seq AND done.kind = 1)
-     ), calls AS (
-         DELETE FROM retry_call WHERE run_id = (SELECT id FROM retry_run WHERE id = $1 AND state = ANY ($2::smallint[]))
-             AND state = 3
-     ), ", forget_failures!("state = ANY ($2::smallint[])"), "), steered AS (
-         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, failed_seq = NULL, wake_at = ", now!(), ", updated_at = ", now!(), ",
-             direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
-             complete_by = CASE WHEN complete_by > ", now!(), " THEN complete_by END
-         WHERE id = $1 AND state = ANY ($2::smallint[])
-     )
-     SELECT state, state = ANY ($2::smallint[]) FROM retry_run WHERE id = $1"
-);
-
-/// Says what became of a step that has begun or failed, where nothing else is known about it, or of which an
-/// operator has said it last: $4 is `not done`, `done` or `undo`. Continues the task, or turns it back.
-// `given` lets an operator correct a result that the code could not read, as long as nothing was
-// recorded after it.
-pub(super) const RESOLVE: &str = concat!(
-    "WITH run AS (
-         SELECT * FROM retry_run WHERE id = $1 AND state = ANY ($2::smallint[])
-     ), given AS (
-         SELECT FROM run JOIN retry_step AS step ON run_id = run.id WHERE run.state = 7 AND seq = $3 AND kind = 1
-             AND ord = (SELECT max(ord) FROM retry_step WHERE run_id = $1)
-             AND EXISTS (SELECT 1 FROM retry_note WHERE run_id = $1 AND retry_note.seq = $3 AND verdict = 'done')
-     ), open AS (
-         SELECT run.fence, step.seq, step.name, args_hash, args FROM run JOIN retry_step AS step ON run_id = run.id
-         WHERE step.seq = $3 AND (EXISTS (SELECT FROM given)
-             OR (kind = 0 AND due_at IS NULL AND NOT starts_with(name, 'signal ') OR kind = 2 AND run.state = 4)
-             AND NOT EXISTS (SELECT 1 FROM retry_step AS other WHERE other.run_id = $1 AND other.seq = $3
-                 AND (other.kind IN (1, 3) OR other.kind = 2 AND run.state <> 4)))
-         ORDER BY kind LIMIT 1
-     ), forgotten AS (
-         DELETE FROM retry_step WHERE run_id = $1 AND seq = (SELECT seq FROM open)
-             AND ($4 = 'not done' OR $4 = 'done' AND kind = 2)
-     ), done AS (
-         INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, at, fence, args_hash, args)
-         SELECT $1, seq, 1, (SELECT max(ord) + 1 FROM retry_step WHERE run_id = $1), name, 0, $5, ", now!(), ", fence, args_hash, args
-         FROM open WHERE $4 = 'done'
-         ON CONFLICT (run_id, seq, kind) DO UPDATE SET ord = excluded.ord, result = excluded.result, at = excluded.at, fence = excluded.fence
-     ), calls AS (
-         DELETE FROM retry_call WHERE run_id = $1 AND seq = (SELECT seq FROM open)
-     ), noted AS (
-         INSERT INTO retry_note (run_id, seq, verdict, operator, why, at)
-         SELECT $1, seq, $4, $6, $7, ", now!(), " FROM open
-     ), failures AS (
-         DELETE FROM retry_failure WHERE run_id = $1 AND EXISTS (SELECT 1 FROM open)
-     ), steered AS (
-         UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ", now!(), ", updated_at = ", now!(), ",
-             failed_seq = CASE WHEN $4 = 'undo' THEN failed_seq END,
-             direction = CASE WHEN $4 = 'undo' THEN greatest(direction, 1::smallint) WHEN state = 4 THEN 0 ELSE direction END,
-             complete_by = CASE WHEN $4 = 'undo' OR complete_by > ", now!(), " THEN complete_by END
-         WHERE id = $1 AND EXISTS (SELECT 1 FROM open)
-     )
-     SELECT state, state = ANY ($2::smallint[]), EXISTS (SELECT 1 FROM open) FROM retry_run WHERE id = $1"
-);
-
-/// Keeps the operator and the reason of a command, if the state of the task allows it. No step has
-/// the number -1.
-pub(super) const SIGN: &str = concat!(
-    "INSERT INTO retry_note (run_id, seq, verdict, operator, why, at)
-     SELECT id, -1, $2, $3, $4, ",
-    now!(),
-    " FROM retry_run WHERE id = $1 AND state = ANY ($5::smallint[])"
-);
-
 /// Deletes the data of tasks that ended $1 ago, and the lines that need not stay any more, at most $2 of each. A key
 /// becomes free $3 after the end of its task, and not before $4 from now. Its line stays for $5 after that. A task
 /// that has ended again since it was found is not old. A child stays as long as the generation of its parent that has
@@ -882,9 +733,13 @@ pub(super) const PRUNE: &str = concat!(
      SELECT (SELECT count(*) FROM old) + (SELECT count(*) FROM free)"
 );
 
-pub(super) const RUN: &str = concat!("SELECT ", columns!(), " FROM retry_run WHERE id = $1");
+pub(super) const RUN: &str = concat!("SELECT ", task!(listed), " FROM retry_run WHERE id = $1");
 
-pub(super) const HISTORY: &str = "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo FROM retry_step WHERE run_id = $1 ORDER BY ord";
+pub(super) const HISTORY: &str = concat!(
+    "SELECT ",
+    record!(listed),
+    " FROM retry_step WHERE run_id = $1 ORDER BY ord"
+);
 
 pub(super) const FAILURES: &str = "SELECT direction, seq, failures, error, at FROM retry_failure WHERE run_id = $1 ORDER BY direction, seq";
 
@@ -984,13 +839,6 @@ pub(super) const WRITES: &[&str] = &[
     GIVE_BACK,
     FORGET,
     SIGNAL,
-    CANCEL,
-    PARK,
-    RESUBMIT,
-    UNDO,
-    GIVE_UP,
-    RESOLVE,
-    SIGN,
     super::schedules::STORE,
     PRUNE,
     super::feed::PRUNE,

@@ -11,9 +11,8 @@ use super::pipeline::{self, Sent};
 use super::places::Ranges;
 use super::plan::{Stage, StageKind};
 use super::queue_limits::LimitedQueues;
-use super::{columns, feed, forks, generations, queue_limits, schedules, sql};
-use crate::store::{AdminCommand, Claim, Retention, Write};
-use crate::task::TaskId;
+use super::{columns, commands, feed, forks, generations, queue_limits, schedules, sql};
+use crate::store::{Claim, Retention, Write};
 
 /// Where the statement of a stage stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +45,8 @@ pub(super) fn statement<'a>(
             });
             let submits = columns::Submits::of(new.clone());
             // Counting costs, so only submissions with a bound have the statement that counts.
-            if let Some(bounds) = columns::Bounds::of(new) {
+            let bounds = columns::Bounds::of(new);
+            if bounds.has_any() {
                 return send(live, sql::SUBMIT_BOUNDED, (submits, bounds), None);
             }
             let sql = match place {
@@ -61,11 +61,11 @@ pub(super) fn statement<'a>(
                 Place::After => sql::RECORD_AFTER,
                 Place::Alone => sql::RECORD_ALONE,
             };
-            send(live, sql, columns::Records::of(own), check)
+            send(live, sql, columns::records(own), check)
         }
         StageKind::Changes | StageKind::Waits => {
             let changes = columns::changes(own);
-            let failures = columns::Failures::of(changes.clone());
+            let failures = columns::failures(changes.clone());
             // A write behind it may change the task again, so what took place before is found now.
             let is_last = !writes
                 .iter()
@@ -94,7 +94,7 @@ pub(super) fn statement<'a>(
             let all = pipeline::together(all);
             Box::pin(async move { Ok(all.await?.into_iter().skip(skipped).flatten().collect()) })
         }
-        StageKind::Signals => send(live, sql::SIGNAL, columns::Signals::of(own), None),
+        StageKind::Signals => send(live, sql::SIGNAL, columns::signals(own), None),
         StageKind::AdminCommand(_) | StageKind::Claim | StageKind::Running | StageKind::Single => {
             Box::pin(async move {
                 match first {
@@ -174,7 +174,7 @@ async fn single(live: &Live, write: &Write) -> Result<Vec<Row>, Error> {
                 .await
                 .map(|_| Vec::new())
         }
-        Write::Admin(task, command) => give(live, task, command).await,
+        Write::Admin(task, command) => commands::send(live, task, command).await,
         Write::Schedule(write) => schedules::send(live, write).await,
         Write::LimitQueue(queue, limit) => queue_limits::send(live, queue, *limit).await,
         Write::LimitLanes(pattern, limit) => lane_limits::send(live, pattern, *limit).await,
@@ -247,40 +247,4 @@ async fn send_claim(
     let check = check.iter().flat_map(|check| check.values());
     let values: Vec<_> = own.into_iter().chain(check).collect();
     live.query(sql, &values).await
-}
-
-/// Sends the command of an operator.
-fn give<'a>(live: &'a Live, task: &'a TaskId, command: &'a AdminCommand) -> Sent<'a> {
-    Box::pin(async move {
-        let states = command.states().iter().map(|state| state.number());
-        let states: Vec<_> = states.collect();
-        match command {
-            AdminCommand::Cancel => live.query(sql::CANCEL, &[&task.0, &states]).await,
-            AdminCommand::Park(why) => live.query(sql::PARK, &[&task.0, &states, why]).await,
-            AdminCommand::Resubmit => live.query(sql::RESUBMIT, &[&task.0, &states]).await,
-            AdminCommand::Undo => live.query(sql::UNDO, &[&task.0, &states]).await,
-            AdminCommand::GiveUp => live.query(sql::GIVE_UP, &[&task.0, &states]).await,
-            AdminCommand::Resolve(resolution) => {
-                let values: [&(dyn ToSql + Sync); 7] = [
-                    &task.0,
-                    &states,
-                    &resolution.seq,
-                    &resolution.verdict.as_str(),
-                    &resolution.verdict.result(),
-                    &resolution.by,
-                    &resolution.why,
-                ];
-                live.query(sql::RESOLVE, &values).await
-            }
-            AdminCommand::Signed { command, by, why } => {
-                let name = command.as_str();
-                let values: [&(dyn ToSql + Sync); 5] = [&task.0, &name, by, why, &states];
-                // The note first: whether the task takes the command depends on the state before
-                // it.
-                let sign: Sent<'_> = Box::pin(live.query(sql::SIGN, &values));
-                let both = pipeline::together(vec![sign, give(live, task, command)]);
-                Ok(both.await?.pop().unwrap_or_default())
-            }
-        }
-    })
 }

@@ -11,11 +11,12 @@ use super::connection::{Live, Prepared};
 use super::link::{Link, Need};
 use super::pipeline::{self, Sent};
 use super::places::{Level, Place};
-use super::sql::{columns, now};
+use super::sql::now;
 use super::sqlstate::store_error;
 use super::{rows, whole};
 use crate::store::expiry::find_expiry;
 use crate::store::outage::{Sweeps, Watch};
+use crate::store::rows::task;
 use crate::store::{Expiry, Failure, NextState, Overdue, Reclaimed, StoreError, Sweep};
 use crate::task::{Task, WorkerId};
 use crate::time::Time;
@@ -36,7 +37,7 @@ macro_rules! expired {
     ($found:expr, $which:literal) => {
         concat!(
             "SELECT ",
-            columns!(),
+            task!(listed),
             ", ",
             now!(),
             " AS now, ",

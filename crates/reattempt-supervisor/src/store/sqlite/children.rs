@@ -3,7 +3,8 @@
 use rusqlite::{Connection, params};
 
 use super::apply::{cancel_requested, record, submit};
-use super::row::{query_one, unknown_number};
+use super::row::query_one;
+use crate::store::rows::Row as _;
 use crate::store::{LeaseStatus, Submitted, Write, WriteResult};
 use crate::task::{Lease, NewTask, Record, State, TaskId};
 use crate::time::Time;
@@ -88,15 +89,8 @@ pub(super) fn end(
         forget.execute([child.0, lease.task.0])?;
         turn_back.execute(params![child.0, lease.task.0, undo, now.as_micros()])?;
         let sql = "SELECT state FROM retry_run WHERE id = ?1 AND parent = ?2";
-        let number: Option<i16> =
-            query_one(connection, sql, [child.0, lease.task.0], |row| row.get(0))?;
-        if let Some(number) = number {
-            let state = State::from_number(number);
-            ended.push((
-                *child,
-                state.ok_or_else(|| unknown_number("state", number))?,
-            ));
-        }
+        let state = query_one(connection, sql, [child.0, lease.task.0], |row| row.cell(0))?;
+        ended.extend(state.map(|state: State| (*child, state)));
     }
     let status = LeaseStatus {
         now,

@@ -2,16 +2,15 @@
 
 use rusqlite::{Connection, params};
 
-use super::row::{query_one, unknown_number};
+use super::row::query_one;
+use crate::store::rows::Row as _;
 use crate::store::{AdminCommand, Resolution, SignalResult, Verdict};
 use crate::task::{State, TaskId};
 use crate::time::Time;
 
 fn state_of(connection: &Connection, task: TaskId) -> rusqlite::Result<Option<State>> {
     let sql = "SELECT state FROM retry_run WHERE id = ?1";
-    let number: Option<i16> = query_one(connection, sql, [task.0], |row| row.get(0))?;
-    let state = |number| State::from_number(number).ok_or_else(|| unknown_number("state", number));
-    number.map(state).transpose()
+    query_one(connection, sql, [task.0], |row| row.cell(0))
 }
 
 /// Adds a signal, and wakes its task.
@@ -43,18 +42,26 @@ pub(super) fn signal(
     Ok(SignalResult::Accepted)
 }
 
-/// Turns a failed or parked task back; ?2 is now.
-const UNDO: &str = "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2,
-         direction = CASE WHEN direction = 0 THEN 1 ELSE direction END
-     WHERE id = ?1";
+/// Lets a task begin anew, with these changes; ?2 is now.
+macro_rules! restart {
+    ($more:literal) => {
+        concat!(
+            "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2, ",
+            $more,
+            " WHERE id = ?1"
+        )
+    };
+}
 
-/// Continues a failed or parked task; ?2 is now.
+/// Turns a failed or parked task back.
+const UNDO: &str = restart!("direction = CASE WHEN direction = 0 THEN 1 ELSE direction END");
+
+/// Continues a failed or parked task.
 // A `complete_by` that is over goes, too: it would turn the task back at once.
-const CONTINUE: &str = "UPDATE retry_run SET state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2,
-         failed_seq = NULL,
-         direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
-         complete_by = CASE WHEN complete_by > ?2 THEN complete_by END
-     WHERE id = ?1";
+const CONTINUE: &str = restart!(
+    "failed_seq = NULL, direction = CASE WHEN state = 4 THEN 0 ELSE direction END,
+     complete_by = CASE WHEN complete_by > ?2 THEN complete_by END"
+);
 
 /// Carries out the command of an operator.
 pub(super) fn apply_command(
@@ -88,10 +95,7 @@ pub(super) fn apply_command(
         )?,
         AdminCommand::Cancel if state == State::Parked => {
             execute("DELETE FROM retry_failure WHERE run_id = ?1", &[&task.0])?;
-            execute(
-                "UPDATE retry_run SET cancel_asked = 1, state = 0, fence = fence + 1, failures = 0, deaths = 0, failed_ord = -1, wake_at = ?2, updated_at = ?2 WHERE id = ?1",
-                &[&task.0, &now],
-            )?;
+            execute(restart!("cancel_asked = 1"), &[&task.0, &now])?;
         }
         AdminCommand::Cancel => execute(
             "UPDATE retry_run SET cancel_asked = 1, wake_at = ?2, state = CASE WHEN fence = 0 THEN 6 ELSE 0 END, updated_at = ?2 WHERE id = ?1",

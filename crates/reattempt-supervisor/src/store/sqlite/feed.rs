@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Row, params};
 
-use super::row::{in_table, query_one, unknown_number};
-use crate::store::{Ending, FeedCursor, FeedPage};
-use crate::task::{State, TaskId};
+use super::row::{in_table, query_one};
+use crate::store::{Ending, FeedCursor, FeedPage, rows};
+use crate::task::TaskId;
 use crate::time::Time;
 
 /// Adds a reader, unless it is known. It begins with the lines that are left.
@@ -48,22 +48,7 @@ pub(super) fn read(
 
 fn ending_of(row: &Row<'_>) -> rusqlite::Result<Ending> {
     let task = row.get(1).map(TaskId);
-    read_ending(row).map_err(|error| in_table(error, "retry_feed", task.ok()))
-}
-
-fn read_ending(row: &Row<'_>) -> rusqlite::Result<Ending> {
-    let state = row.get(5)?;
-    Ok(Ending {
-        number: row.get(0)?,
-        task: TaskId(row.get(1)?),
-        workflow: row.get(2)?,
-        queue: row.get(3)?,
-        key: row.get(4)?,
-        state: State::from_number(state).ok_or_else(|| unknown_number("state", state))?,
-        error: row.get(6)?,
-        headers: row.get(7)?,
-        at: Time::from_micros(row.get(8)?),
-    })
+    rows::read(row).map_err(|error| in_table(error, "retry_feed", task.ok()))
 }
 
 /// Moves a reader, unless it has moved since.

@@ -4,10 +4,11 @@ use rusqlite::{Connection, params};
 
 use super::apply::submit;
 use super::commands::keep_note;
-use super::queries::origin_of;
 use super::row::query_one;
+use crate::cell::Cell as _;
+use crate::store::rows::Row as _;
 use crate::store::{Fork, WriteResult};
-use crate::task::TaskId;
+use crate::task::Origin;
 use crate::time::Time;
 
 /// Copies the outcomes of the task ?2 up to the place ?3.
@@ -31,7 +32,7 @@ pub(super) fn fork(
          WHERE workflow = ?1 AND idem_key = ?2 AND NOT (state = 8 AND wake_at <= ?3)";
     let values = params![new.workflow, new.key, now.as_micros()];
     let there = query_one(connection, sql, values, |row| {
-        Ok((TaskId(row.get(0)?), origin_of(row, 1)?))
+        Ok((row.cell(0)?, row.cell::<Option<Origin>>(1)?))
     })?;
     if let Some((id, its_origin)) = there {
         return Ok(fork.earlier(id, its_origin.as_ref()));
@@ -43,7 +44,7 @@ pub(super) fn fork(
     let submitted = submit(connection, new, None, now)?;
     let id = submitted.id;
     let sql = "UPDATE retry_run SET origin = ?2 WHERE id = ?1";
-    let values = params![id.0, origin.to_json()];
+    let values = params![id.0, origin.to_stored()];
     connection.prepare_cached(sql)?.execute(values)?;
     let values = params![id.0, origin.task.0, origin.ord];
     connection.prepare_cached(COPY)?.execute(values)?;

@@ -1,92 +1,22 @@
 //! Reads tasks, records and signals.
 
-use rusqlite::types::Type;
-use rusqlite::{Connection, Error, Row, params};
+use rusqlite::{Connection, Row, params};
 
-use super::row::{in_table, query_one, unknown_number};
+use super::row::{in_table, query_one};
+use crate::store::rows::{Row as _, read, record, task};
 use crate::store::{Filter, Page, QueueStatus, TaskLimit, page};
 use crate::task::{
-    Direction, FailingStep, Fence, OnFailure, OperatorNote, Origin, Record, RecordKind,
-    RunningStep, Signal, State, Task, TaskId, WorkerId,
+    FailingStep, OperatorNote, Record, RecordKind, RunningStep, Signal, State, Task, TaskId,
 };
 use crate::time::Time;
 
 /// The columns of a task, in the order of [`task_of`].
-pub(super) const COLUMNS: &str = "id, workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, step_by, owner, \
-     fence, failures, max_failures, cancel_asked, input, output, error, headers, created_at, updated_at, incarnation, on_failure, deaths, failed_ord, failed_seq, lane, \
-     generation, continued_at, origin";
+pub(super) const COLUMNS: &str = task!(listed);
 
 /// Converts a row.
 pub(super) fn task_of(row: &Row<'_>) -> rusqlite::Result<Task> {
     let task = || row.get(0).ok().map(TaskId);
-    read_task(row).map_err(|error| in_table(error, "retry_run", task()))
-}
-
-fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
-    let state = row.get(6)?;
-    let direction = row.get(7)?;
-    let on_failure = row.get(23)?;
-    Ok(Task {
-        id: TaskId(row.get(0)?),
-        workflow: row.get(1)?,
-        version: row.get(2)?,
-        queue: row.get(3)?,
-        priority: row.get(4)?,
-        key: row.get(5)?,
-        state: State::from_number(state).ok_or_else(|| unknown_number("state", state))?,
-        direction: Direction::from_number(direction)
-            .ok_or_else(|| unknown_number("direction", direction))?,
-        wake_at: Time::from_micros(row.get(8)?),
-        complete_by: row.get::<_, Option<i64>>(9)?.map(Time::from_micros),
-        step_by: row.get::<_, Option<i64>>(10)?.map(Time::from_micros),
-        owner: row.get::<_, Option<String>>(11)?.map(WorkerId),
-        fence: Fence(row.get(12)?),
-        failures: row.get(13)?,
-        max_failures: row.get(14)?,
-        cancel_requested: row.get(15)?,
-        input: row.get(16)?,
-        output: row.get(17)?,
-        error: row.get(18)?,
-        headers: row.get(19)?,
-        created_at: Time::from_micros(row.get(20)?),
-        updated_at: Time::from_micros(row.get(21)?),
-        incarnation: row.get(22)?,
-        on_failure: OnFailure::from_number(on_failure)
-            .ok_or_else(|| unknown_number("choice on failure", on_failure))?,
-        deaths: row.get(24)?,
-        failed_ord: row.get(25)?,
-        failed_seq: row.get(26)?,
-        lane: row.get(27)?,
-        generation: row.get(28)?,
-        continued_at: row.get::<_, Option<i64>>(29)?.map(Time::from_micros),
-        origin: origin_of(row, 30)?,
-    })
-}
-
-/// Reads what a fork has from another task.
-pub(super) fn origin_of(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Origin>> {
-    let origin = Origin::read(row.get::<_, Option<String>>(column)?.as_deref());
-    origin.map_err(|error| Error::FromSqlConversionFailure(column, Type::Text, error.into()))
-}
-
-/// Converts a row into a record.
-fn record_of(row: &Row<'_>) -> rusqlite::Result<Record> {
-    let kind = row.get(1)?;
-    Ok(Record {
-        seq: row.get(0)?,
-        kind: RecordKind::from_number(kind).ok_or_else(|| unknown_number("kind", kind))?,
-        ord: row.get(2)?,
-        name: row.get(3)?,
-        attempts: row.get(4)?,
-        result: row.get(5)?,
-        error: row.get(6)?,
-        due_at: row.get::<_, Option<i64>>(7)?.map(Time::from_micros),
-        at: Time::from_micros(row.get(8)?),
-        fence: Fence(row.get(9)?),
-        args_hash: row.get(10)?,
-        args: row.get(11)?,
-        undo: row.get(12)?,
-    })
+    read(row).map_err(|error| in_table(error, "retry_run", task()))
 }
 
 pub(super) fn task(connection: &Connection, id: TaskId) -> rusqlite::Result<Option<Task>> {
@@ -95,10 +25,12 @@ pub(super) fn task(connection: &Connection, id: TaskId) -> rusqlite::Result<Opti
 }
 
 pub(super) fn history(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<Record>> {
-    let mut rows = connection.prepare_cached(
-        "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo FROM retry_step WHERE run_id = ?1 ORDER BY ord",
-    )?;
-    rows.query_map([id.0], record_of)?.collect()
+    let mut rows = connection.prepare_cached(concat!(
+        "SELECT ",
+        record!(listed),
+        " FROM retry_step WHERE run_id = ?1 ORDER BY ord"
+    ))?;
+    rows.query_map([id.0], |row| read(row))?.collect()
 }
 
 /// Returns the place of the newest outcome of a step; -1 if there is none. See `LastOutcome`.
@@ -116,52 +48,21 @@ pub(super) fn running(connection: &Connection, id: TaskId) -> rusqlite::Result<V
         "SELECT run_id, seq, line.fence, worker, name, since, due FROM retry_running AS line JOIN retry_run AS run ON run.id = run_id
          WHERE run_id = ?1 AND line.fence = run.fence AND state = 1 ORDER BY seq",
     )?;
-    let step = |row: &Row<'_>| {
-        Ok(RunningStep {
-            task: TaskId(row.get(0)?),
-            seq: row.get(1)?,
-            fence: Fence(row.get(2)?),
-            worker: WorkerId(row.get(3)?),
-            name: row.get(4)?,
-            since: Time::from_micros(row.get(5)?),
-            due: row.get::<_, Option<i64>>(6)?.map(Time::from_micros),
-        })
-    };
-    rows.query_map([id.0], step)?.collect()
+    rows.query_map([id.0], |row| read(row))?.collect()
 }
 
 pub(super) fn failures(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<FailingStep>> {
     let mut rows = connection.prepare_cached(
         "SELECT direction, seq, failures, error, at FROM retry_failure WHERE run_id = ?1 ORDER BY direction, seq",
     )?;
-    let failing = |row: &Row<'_>| {
-        let direction = row.get(0)?;
-        Ok(FailingStep {
-            direction: Direction::from_number(direction)
-                .ok_or_else(|| unknown_number("direction", direction))?,
-            seq: row.get(1)?,
-            failures: row.get(2)?,
-            error: row.get(3)?,
-            at: Time::from_micros(row.get(4)?),
-        })
-    };
-    rows.query_map([id.0], failing)?.collect()
+    rows.query_map([id.0], |row| read(row))?.collect()
 }
 
 pub(super) fn notes(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<OperatorNote>> {
     let mut rows = connection.prepare_cached(
         "SELECT nullif(seq, -1), verdict, operator, why, at FROM retry_note WHERE run_id = ?1 ORDER BY id",
     )?;
-    let note = |row: &Row<'_>| {
-        Ok(OperatorNote {
-            seq: row.get(0)?,
-            verdict: row.get(1)?,
-            by: row.get(2)?,
-            why: row.get(3)?,
-            at: Time::from_micros(row.get(4)?),
-        })
-    };
-    rows.query_map([id.0], note)?.collect()
+    rows.query_map([id.0], |row| read(row))?.collect()
 }
 
 /// Reads the records after a place, in the order of the primary key.
@@ -171,11 +72,12 @@ pub(super) fn history_page(
     after: Option<(i32, RecordKind)>,
 ) -> rusqlite::Result<Option<Page<Record>>> {
     let (seq, kind) = after.map_or((i32::MIN, 0), |(seq, kind)| (seq, kind.number()));
-    let mut rows = connection.prepare_cached(
-        "SELECT seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo FROM retry_step
-         WHERE run_id = ?1 AND (seq, kind) > (?2, ?3) ORDER BY seq, kind",
-    )?;
-    let records = rows.query_map(params![id.0, seq, kind], record_of)?;
+    let mut rows = connection.prepare_cached(concat!(
+        "SELECT ",
+        record!(listed),
+        " FROM retry_step WHERE run_id = ?1 AND (seq, kind) > (?2, ?3) ORDER BY seq, kind"
+    ))?;
+    let records = rows.query_map(params![id.0, seq, kind], |row| read(row))?;
     // Reading stops at the limit, so that a long history costs one page.
     let (items, is_last) = page::take(records, page::record_size)?;
     with_fence(connection, id, items, is_last)
@@ -190,7 +92,7 @@ pub(super) fn signals_page(
     let mut rows = connection.prepare_cached(
         "SELECT id, name, payload FROM retry_signal WHERE run_id = ?1 AND id > ?2 ORDER BY id",
     )?;
-    let signals = rows.query_map([id.0, after], signal_of)?;
+    let signals = rows.query_map([id.0, after], |row| read(row))?;
     let (items, is_last) = page::take(signals, page::signal_size)?;
     with_fence(connection, id, items, is_last)
 }
@@ -203,27 +105,19 @@ fn with_fence<T>(
     is_last: bool,
 ) -> rusqlite::Result<Option<Page<T>>> {
     let sql = "SELECT fence FROM retry_run WHERE id = ?1";
-    let fence = query_one(connection, sql, [id.0], |row| row.get(0))?;
+    let fence = query_one(connection, sql, [id.0], |row| row.cell(0))?;
     Ok(fence.map(|fence| Page {
-        fence: Fence(fence),
+        fence,
         items,
         is_last,
     }))
-}
-
-fn signal_of(row: &Row<'_>) -> rusqlite::Result<Signal> {
-    Ok(Signal {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        payload: row.get(2)?,
-    })
 }
 
 pub(super) fn signals(connection: &Connection, id: TaskId) -> rusqlite::Result<Vec<Signal>> {
     let mut rows = connection.prepare_cached(
         "SELECT id, name, payload FROM retry_signal WHERE run_id = ?1 ORDER BY id",
     )?;
-    rows.query_map([id.0], signal_of)?.collect()
+    rows.query_map([id.0], |row| read(row))?.collect()
 }
 
 pub(super) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Task>> {
@@ -274,11 +168,7 @@ pub(super) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result
 pub(super) fn counts(connection: &mut Connection) -> rusqlite::Result<Vec<(State, u64)>> {
     let mut rows = connection
         .prepare_cached("SELECT state, count(*) FROM retry_run GROUP BY state ORDER BY state")?;
-    let count = |row: &Row<'_>| {
-        let state = row.get(0)?;
-        let state = State::from_number(state).ok_or_else(|| unknown_number("state", state))?;
-        Ok((state, row.get::<_, i64>(1)?.cast_unsigned()))
-    };
+    let count = |row: &Row<'_>| Ok((row.cell(0)?, row.get::<_, i64>(1)?.cast_unsigned()));
     rows.query_map([], count)?.collect()
 }
 
@@ -297,7 +187,7 @@ pub(super) fn queues(connection: &Connection, now: Time) -> rusqlite::Result<Vec
         Ok(QueueStatus {
             queue: row.get(0)?,
             pending: row.get::<_, i64>(1)?.cast_unsigned(),
-            oldest: Time::from_micros(row.get(2)?).since(Time::default()),
+            oldest: row.cell(2)?,
             in_flight: row.get::<_, i64>(3)?.cast_unsigned(),
             parked: row.get::<_, i64>(4)?.cast_unsigned(),
             limit: TaskLimit::from_columns([row.get(5)?, row.get(6)?, row.get(7)?]),

@@ -5,6 +5,8 @@ use std::fmt;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension as _};
 
+use crate::cell::Cell;
+use crate::store::rows::Row;
 use crate::task::TaskId;
 
 /// Runs a query that returns at most one row.
@@ -20,13 +22,17 @@ pub(super) fn query_one<T>(
         .optional()
 }
 
-/// Returns the error for a number without a meaning: other programs may have changed the store.
-pub(super) fn unknown_number(what: &str, number: i16) -> Error {
-    Error::FromSqlConversionFailure(
-        0,
-        Type::Integer,
-        format!("{number} is not a {what} that this release knows").into(),
-    )
+impl Row for rusqlite::Row<'_> {
+    type Error = Error;
+
+    fn cell<T: Cell>(&self, column: usize) -> rusqlite::Result<T> {
+        T::from_stored(self.get(column)?).map_err(|why| {
+            let kind = self
+                .get_ref(column)
+                .map_or(Type::Null, |value| value.data_type());
+            Error::FromSqlConversionFailure(column, kind, why)
+        })
+    }
 }
 
 /// A value that cannot be read.

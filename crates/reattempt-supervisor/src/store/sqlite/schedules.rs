@@ -1,10 +1,10 @@
 //! Schedules.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use super::apply;
-use super::row::unknown_number;
-use crate::store::{Missed, ScheduleState, ScheduleWrite, Schedules, StoredSchedule};
+use crate::store::rows::schedule;
+use crate::store::{ScheduleWrite, Schedules, StoredSchedule, rows};
 use crate::time::Time;
 
 /// Stores a schedule, and submits its tasks. Returns `false` if another process has written it
@@ -52,8 +52,7 @@ pub(super) fn read(
     due: Option<u32>,
     now: Time,
 ) -> rusqlite::Result<Schedules> {
-    const COLUMNS: &str =
-        "name, version, revision, cron, missed, task, state, next_at, last_at, operator, why";
+    const COLUMNS: &str = schedule!(listed);
     let sql = match due {
         None => {
             format!("SELECT {COLUMNS} FROM retry_schedule WHERE ?1 = ?1 ORDER BY name LIMIT ?2")
@@ -63,28 +62,9 @@ pub(super) fn read(
         ),
     };
     let limit = due.map_or(-1, i64::from);
-    let mut rows = connection.prepare_cached(&sql)?;
-    let all = rows.query_map(params![now.as_micros(), limit], schedule_of)?;
-    let mut all = all.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut select = connection.prepare_cached(&sql)?;
+    let all = select.query_map(params![now.as_micros(), limit], |row| rows::read(row))?;
+    let mut all = all.collect::<rusqlite::Result<Vec<StoredSchedule>>>()?;
     all.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(Schedules { now, all })
-}
-
-fn schedule_of(row: &Row<'_>) -> rusqlite::Result<StoredSchedule> {
-    let (missed, state) = (row.get(4)?, row.get(6)?);
-    Ok(StoredSchedule {
-        name: row.get(0)?,
-        version: row.get(1)?,
-        revision: row.get(2)?,
-        cron: row.get(3)?,
-        missed: Missed::from_number(missed)
-            .ok_or_else(|| unknown_number("choice for missed times", missed))?,
-        task: row.get(5)?,
-        state: ScheduleState::from_number(state)
-            .ok_or_else(|| unknown_number("state of a schedule", state))?,
-        next_at: Time::from_micros(row.get(7)?),
-        last_at: row.get::<_, Option<i64>>(8)?.map(Time::from_micros),
-        by: row.get(9)?,
-        why: row.get(10)?,
-    })
 }

@@ -334,25 +334,19 @@ impl Generator {
     }
 
     pub(super) fn command(&mut self) -> AdminCommand {
-        let command = match self.below(8) {
-            0 => AdminCommand::Cancel,
-            1 => AdminCommand::Park("not today".to_owned()),
-            2 => AdminCommand::Resubmit,
-            3 => AdminCommand::Undo,
-            4 => AdminCommand::GiveUp,
-            _ => {
-                return AdminCommand::Resolve(Resolution {
-                    seq: self.below(4),
-                    verdict: self.one_of(&[
-                        Verdict::NotDone,
-                        Verdict::Done("9".to_owned()),
-                        Verdict::Undo,
-                    ]),
-                    by: "Ada".to_owned(),
-                    why: "it is known".to_owned(),
-                });
-            }
-        };
+        if self.below(8) > 4 {
+            return AdminCommand::Resolve(Resolution {
+                seq: self.below(4),
+                verdict: self.one_of(&[
+                    Verdict::NotDone,
+                    Verdict::Done("9".to_owned()),
+                    Verdict::Undo,
+                ]),
+                by: "Ada".to_owned(),
+                why: "it is known".to_owned(),
+            });
+        }
+        let command = self.one_of(&AdminCommand::all("not today"));
         if self.is(2) { signed(command) } else { command }
     }
 }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::store::Counts;
 use crate::store::sqlite::schema;
-use crate::task::{Direction, OnFailure};
+use crate::task::Direction;
 
 const NOW: Time = Time::from_micros(9_000_000_000_000_000);
 
@@ -17,21 +17,7 @@ fn with_task() -> (Connection, TaskId) {
 }
 
 fn new(key: &str) -> NewTask {
-    NewTask {
-        workflow: "w".to_owned(),
-        version: 1,
-        queue: "q".to_owned(),
-        priority: 0,
-        key: key.to_owned(),
-        input: "[]".to_owned(),
-        headers: None,
-        delay: Duration::ZERO,
-        complete_by: None,
-        max_failures: 3,
-        on_failure: OnFailure::Undo,
-        max_pending: None,
-        lane: None,
-    }
+    NewTask::new("w", key, "[]")
 }
 
 /// Lets a worker hold the task with this fence.
