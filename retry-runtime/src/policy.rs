@@ -978,6 +978,15 @@ mod tests {
         }
     }
 
+    /// Values of which nothing is known are checked, and are its own.
+    #[test]
+    fn values_from_elsewhere_are_checked() {
+        assert_eq!(Policy::of(Values::new().max(7)).attempts(), Some(7));
+        let elsewhere = Policy::of(Values::new().max(0));
+        assert!(!elsewhere.is_trusted());
+        assert!(elsewhere.broken().is_some());
+    }
+
     /// What a call keeps to has the shape of its own policy.
     #[test]
     fn what_is_known_of_one_policy_does_not_become_another() {

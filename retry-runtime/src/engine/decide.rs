@@ -328,7 +328,7 @@ struct LiveEnv<'a, 'g, 's, 't> {
     gates: &'g mut dyn Gate,
     result: AttemptResult,
     started: Option<Timestamp>,
-    progressed: Option<super::watch::MayRestart>,
+    progressed: Option<MayRestart>,
     code_base: Option<Duration>,
     strategy: Option<&'s mut AskStrategy<'t>>,
     is_first: bool,

@@ -8,6 +8,7 @@ use std::io::{Error, ErrorKind};
 use std::sync::{Arc, Mutex, Weak};
 
 use reattempt_core::Verdict;
+use reattempt_policy::{Codes, OnCode};
 use retry_runtime::Policy;
 use retry_runtime::observe::{self, Event};
 use tower::{Layer as _, Service, ServiceExt as _};
@@ -136,6 +137,22 @@ async fn reported<T>(call: impl Future<Output = T>) -> (T, Vec<(&'static str, Op
     let answer = observe::scope(Arc::new(observer), call).await;
     let seen = core::mem::take(&mut *seen.lock().unwrap());
     (answer, seen)
+}
+
+/// A request that cannot be sent again is final, whatever a table of the policy says of the answer.
+#[tokio::test(start_paused = true)]
+async fn a_code_does_not_bring_a_request_back() {
+    const CODES: Codes = Codes::new(&[OnCode::transient("503")]);
+    let service = tower::service_fn(|_: http::Request<()>| {
+        let answer = http::Response::builder().status(503).body(());
+        ready(Ok::<_, Error>(answer.unwrap()))
+    });
+    let layer = RetryLayer::http(POLICY.codes(CODES)).clone_request(|_: &_| None);
+    let call = layer.layer(service).oneshot(http::Request::new(()));
+    let (answer, seen) = reported(call).await;
+    assert_eq!(answer.unwrap().status(), 503);
+    let seen: Vec<_> = seen.iter().map(|(name, _)| *name).collect();
+    assert_eq!(seen, ["attempt_failed", "gave_up"]);
 }
 
 /// What `on` says of an error holds; what it says of an answer matters only where the answer is not final.
