@@ -100,7 +100,9 @@ macro_rules! numbered {
 
             fn from_stored(number: i16) -> Result<Self, $crate::cell::NoValue> {
                 Self::from_number(number).ok_or_else(|| {
-                    format!("{number} is not a {} that this release knows", $what).into()
+                    let what = $what;
+                    format!("{number} is not a {what} that this release knows; update this program")
+                        .into()
                 })
             }
         }

@@ -257,7 +257,8 @@ impl OnFailure {
     }
 }
 
-/// A task that the store does not have yet. As JSON it is what `retry_submit` reads, and what a schedule keeps.
+/// A task that the store does not have yet. As JSON it is what `retry_submit` reads, and what a schedule keeps: a field that
+/// is added is optional there, as stored schedules lack it. The JSON has no `max_pending`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTask {
     /// The name of its workflow.
@@ -278,7 +279,7 @@ pub struct NewTask {
     #[serde(with = "crate::cell")]
     pub delay: Duration,
     /// How long it may take, counted from its submission. A task that takes longer is undone.
-    #[serde(rename = "complete_in", with = "crate::cell")]
+    #[serde(default, rename = "complete_in", with = "crate::cell")]
     pub complete_by: Option<Duration>,
     /// How many failures in a row a step may have in one direction.
     pub max_failures: i32,
@@ -293,7 +294,8 @@ pub struct NewTask {
 }
 
 impl NewTask {
-    /// Returns a task of the first version of a workflow, with these arguments as JSON and the default of all else.
+    /// Returns a task of the first version of a workflow, with these arguments as JSON and the default of all else. Its
+    /// first failure ends it: `max_failures` is 0.
     pub fn new(workflow: &str, key: impl Into<String>, input: impl Into<String>) -> Self {
         Self {
             workflow: workflow.to_owned(),
@@ -740,5 +742,37 @@ impl RunningStep {
             task: self.task,
             fence: self.fence,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What schedules have kept: the form stays readable, and what may be missing is its default.
+    #[test]
+    fn a_task_of_a_schedule() {
+        let least = r#"{"workflow":"report","version":2,"queue":"default","priority":0,"key":"","input":"7",
+            "delay":1500000,"max_failures":5,"on_failure":1}"#;
+        let task = NewTask {
+            version: 2,
+            delay: Duration::from_millis(1500),
+            max_failures: 5,
+            on_failure: OnFailure::Keep,
+            ..NewTask::new("report", "", "7")
+        };
+        assert_eq!(
+            serde_json::from_str::<NewTask>(least).ok(),
+            Some(task.clone())
+        );
+        let whole = NewTask {
+            headers: Some(r#"{"tenant":"a"}"#.to_owned()),
+            complete_by: Some(Duration::from_secs(60)),
+            lane: Some("a".to_owned()),
+            ..task
+        };
+        let text = r#"{"workflow":"report","version":2,"queue":"default","priority":0,"key":"","input":"7","headers":"{\"tenant\":\"a\"}","delay":1500000,"complete_in":60000000,"max_failures":5,"on_failure":1,"lane":"a"}"#;
+        assert_eq!(serde_json::to_string(&whole).ok().as_deref(), Some(text));
+        assert_eq!(serde_json::from_str::<NewTask>(text).ok(), Some(whole));
     }
 }

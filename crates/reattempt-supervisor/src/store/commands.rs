@@ -17,7 +17,7 @@ macro_rules! commands {
             Undo undo "undo" "will be undone" [Error, Parked];
             /// Ends the task and undoes its steps; also a parked one.
             Cancel cancel "cancel" "will end, and its steps will be undone" [Pending, Processing, Waiting, Parked];
-            /// Sets the task aside until it is resubmitted, for this reason.
+            /// Sets the task aside until it is resubmitted.
             Park(String) park "park" "is parked" [Pending, Processing, Waiting];
             /// Ends a parked task as cancelled, as it is: nothing more of it runs or is undone.
             GiveUp give_up "give up" "is given up" [Parked];

@@ -78,7 +78,7 @@ macro_rules! task {
     };
 }
 
-/// The fields of a record, each with its column.
+/// The fields of a record, each with its column. `HISTORY_PAGE` of PostgreSQL lists them, too.
 macro_rules! record {
     ($list:ident) => {
         $crate::store::rows::$list! {
@@ -88,7 +88,7 @@ macro_rules! record {
     };
 }
 
-/// The fields of a schedule, each with its column.
+/// The fields of a schedule, each with its column. What PostgreSQL stores lists them, too.
 macro_rules! schedule {
     ($list:ident) => {
         $crate::store::rows::$list! {

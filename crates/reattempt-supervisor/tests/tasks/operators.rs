@@ -369,7 +369,7 @@ async fn the_program_says_what_its_commands_do() {
         let about = about(command);
         let is_wanted = about
             .as_ref()
-            .is_some_and(|about| about.starts_with(wanted));
+            .is_some_and(|about| about.starts_with(wanted) && !about.ends_with('.'));
         assert!(is_wanted, "{command}: {about:?}");
     }
 }

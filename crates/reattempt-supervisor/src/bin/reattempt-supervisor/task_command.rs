@@ -47,7 +47,8 @@ impl Subcommand for TaskCommand {
             .fold(program, |program, command| {
                 let [about, _] = command.texts();
                 let subcommand = Options::augment_args(Command::new(word(command)));
-                program.subcommand(subcommand.about(about.trim()))
+                // As `clap` writes what it derives.
+                program.subcommand(subcommand.about(about.trim().trim_end_matches('.')))
             })
     }
 

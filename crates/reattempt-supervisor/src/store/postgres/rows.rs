@@ -22,7 +22,7 @@ impl store::rows::Row for Row {
 
 /// Returns the error for what is no value: a later release may have written it.
 pub(super) fn no_value(why: NoValue) -> StoreError {
-    StoreError::lasting("update this program").because(why)
+    StoreError::lasting(why.to_string())
 }
 
 /// Converts a row into a task.
