@@ -16,6 +16,10 @@ use crate::code::names::Path;
 
 /// A value of a kind that keys have.
 #[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "few live at once, and all are copied"
+)]
 pub(crate) enum Value {
     Whole(u64),
     Number(f64),

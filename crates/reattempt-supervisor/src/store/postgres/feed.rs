@@ -120,7 +120,7 @@ fn cursor_of(row: &Row) -> FeedCursor {
 fn ending_of(number: i64, row: &Row) -> Result<Ending, StoreError> {
     let task = TaskId(row.get("run_id"));
     let state = State::from_stored(row.get("state"));
-    let unreadable = |why| rows::no_value(why).about(Some(task), Some("retry_feed"));
+    let unreadable = |why| rows::no_value(&why).about(Some(task), Some("retry_feed"));
     Ok(Ending {
         number,
         task,

@@ -16,12 +16,12 @@ impl store::rows::Row for Row {
     type Error = StoreError;
 
     fn cell<T: Cell>(&self, column: usize) -> Result<T, StoreError> {
-        T::from_stored(self.get(column)).map_err(no_value)
+        T::from_stored(self.get(column)).map_err(|why| no_value(&why))
     }
 }
 
 /// Returns the error for what is no value: a later release may have written it.
-pub(super) fn no_value(why: NoValue) -> StoreError {
+pub(super) fn no_value(why: &NoValue) -> StoreError {
     StoreError::lasting(why.to_string())
 }
 
