@@ -451,7 +451,7 @@ impl Policy {
         self.budget = None;
         self.values = self.values.without_budget();
         // Some rules permit more to a policy with a budget.
-        self.distrusted(Keys::NONE.with(Key::Max))
+        self.distrusted(Keys::NONE.with(Key::Budget))
     }
 
     /// Returns this policy with every key that is set in `layer`, as a file overrides the policy of
@@ -1013,6 +1013,7 @@ mod tests {
         let built = Policy::new().build().expect("the default is accepted");
         assert!(built.is_trusted());
         assert!(!built.max(4).is_trusted());
+        assert!(!built.without_budget().is_trusted());
         assert!(!built.base(Duration::from_secs(1)).is_trusted());
         assert!(built.budget(&SHARED).is_trusted());
     }

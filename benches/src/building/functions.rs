@@ -26,6 +26,8 @@ pub(crate) struct Cost {
     pub(crate) release: f64,
     /// Bytes of one more function.
     pub(crate) code: f64,
+    /// Bytes of a program with one function.
+    program: f64,
 }
 
 /// Those of these ways, as far as they have functions. Each is measured once.
@@ -67,6 +69,7 @@ fn measured(folder: &Folder, number: usize, way: &Way) -> Result<Cost, Box<dyn E
         debug: more(DEBUG)?,
         release: spent(&many, RELEASE)?,
         code: (many.size()? - one.size()?) / f64::from(FUNCTIONS - 1),
+        program: one.size()?,
     })
 }
 
@@ -78,10 +81,22 @@ fn spent(built: &Crate, words: &[&str]) -> Result<f64, Box<dyn Error>> {
 }
 
 pub(super) fn matrix() -> Result<Matrix, Box<dyn Error>> {
-    let columns = ["check, ms", "debug, ms", "release of 200, s", "code, bytes"];
+    let columns = [
+        "check, ms",
+        "debug, ms",
+        "release of 200, s",
+        "code, bytes",
+        "program with one, bytes",
+    ];
     let mut matrix = Matrix::new("one more async function", &columns);
     for (way, (_, cost)) in WAYS.iter().zip(costs(|_| true)?) {
-        let figures = [cost.check, cost.debug, cost.release, cost.code];
+        let figures = [
+            cost.check,
+            cost.debug,
+            cost.release,
+            cost.code,
+            cost.program,
+        ];
         matrix.row(way.title, figures.map(Some).to_vec());
     }
     Ok(matrix)
