@@ -417,12 +417,11 @@ async fn run_one(file: &Path) -> (i64, String) {
 async fn a_store_that_is_restored_uses_no_key_again() {
     let folder = Folder::new("restored");
     drop(Sqlite::open(folder.file()).await.unwrap());
+    wait_until_closed(&folder).await;
     let backup = folder.0.join("backup.db");
     fs::copy(folder.file(), &backup).unwrap();
     let (alice, key_of_alice) = run_one(&folder.file()).await;
-    for file in ["tasks.db", "tasks.db-wal", "tasks.db-shm"] {
-        let _ = fs::remove_file(folder.0.join(file));
-    }
+    wait_until_closed(&folder).await;
     fs::copy(&backup, folder.file()).unwrap();
     let (bob, key_of_bob) = run_one(&folder.file()).await;
     assert_eq!(alice, bob);
