@@ -191,9 +191,14 @@ impl Bench {
         )
     }
 
+    /// Sends a command that is accepted, and checks that the task has changed by then.
     pub(crate) async fn command(&self, task: TaskId, command: AdminCommand) -> CheckResult {
+        let before = self.task(task).await?.updated_at;
+        self.wait_until_past(before).await?;
+        let what = format!("{command:?} is a change of the task");
         self.send(Write::Admin(task, command), SignalResult::Accepted)
-            .await
+            .await?;
+        check_that(&what, self.task(task).await?.updated_at > before)
     }
 
     pub(crate) async fn task(&self, id: TaskId) -> CheckResult<Task> {
