@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusBuilder;
+use reattempt::http::{CheckStatus as _, RequestError};
 use reattempt::retry;
 use reattempt::testing::{self, FaultPlan};
+use reqwest::{Client, Error, Response};
 use tracing::dispatcher::DefaultGuard;
 use tracing_subscriber::fmt;
 
@@ -108,12 +110,12 @@ fn lasting(line: &str) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn line_of_the_readme() {
     #[retry(max = 5)]
-    async fn page(web: &reqwest::Client, url: &str) -> reqwest::Result<String> {
-        web.get(url).send().await?.error_for_status()?.text().await
+    async fn page(web: &Client, url: &str) -> Result<String, RequestError<Error, Response>> {
+        Ok(web.get(url).send().await?.check_status()?.text().await?)
     }
     let site = Site::start([503, 503, 200]).await;
     let (lines, _captured) = Lines::keep();
-    assert!(page(&reqwest::Client::new(), &site.url).await.is_ok());
+    assert!(page(&Client::new(), &site.url).await.is_ok());
     let logged = lines.text();
     let retry = logged.lines().find(|line| line.contains(" retry "));
 

@@ -21,8 +21,8 @@ use crate::script::{Act, BUSY, FINE, Script};
 // As the README has them.
 
 #[retry(max = 5)]
-async fn page(web: &Client, url: &str) -> reqwest::Result<String> {
-    web.get(url).send().await?.error_for_status()?.text().await
+async fn page(web: &Client, url: &str) -> Result<String, RequestError<Error, Response>> {
+    Ok(web.get(url).send().await?.check_status()?.text().await?)
 }
 
 #[retry(name = "shop.price", deadline = "10s", timeout = "2s")]
@@ -71,6 +71,36 @@ async fn a_database_that_hangs() {
     assert!(least <= took && took <= most, "{took:?}");
 }
 
+/// All that can say that a limit ended the call takes further limits without another line.
+#[tokio::test(start_paused = true)]
+async fn further_limits() {
+    static BREAKER: reattempt::Breaker = reattempt::Breaker::count_window(20);
+
+    #[retry(max = 5, deadline = "10s", timeout = "2s", breaker = &BREAKER)]
+    async fn page(web: &Client, url: &str) -> Result<String, RequestError<Error, Response>> {
+        Ok(web.get(url).send().await?.check_status()?.text().await?)
+    }
+
+    #[retry(deadline = "10s", timeout = "2s", breaker = &BREAKER)]
+    async fn price(db: &sqlx::PgPool, id: i64) -> sqlx::Result<i64> {
+        let sql = "SELECT cents FROM price WHERE id=$1";
+        sqlx::query_scalar(sql).bind(id).fetch_one(db).await
+    }
+
+    #[retry(on = chain![io::Error], deadline = "10s", breaker = &BREAKER)]
+    fn settings(path: &str) -> anyhow::Result<String> {
+        fs::read_to_string(path).with_context(|| format!("reading {path}"))
+    }
+
+    let service = Script::start(&[BUSY, FINE]).await;
+    assert_eq!(page(&client(), &service.url()).await.unwrap(), "hello");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://shop@{}/shop", listener.local_addr().unwrap());
+    let pool = PgPoolOptions::new().connect_lazy(&url).unwrap();
+    assert!(price(&pool, 7).await.is_err());
+    assert!(settings("/nowhere/settings").is_err());
+}
+
 /// "the first `io::Error` below the context decides", "a pattern of what to retry"
 #[test]
 fn the_sync_functions_do_what_their_comments_say() {
@@ -91,18 +121,17 @@ fn the_sync_functions_do_what_their_comments_say() {
     assert_eq!(attempts, [1, 3]);
 }
 
-/// As "In production" has it: after a 429 with `Retry-After: 7` the call waits 7 s.
-#[retry(max = 5)]
-async fn get(web: &Client, url: &str) -> Result<Response, RequestError<Error, Response>> {
-    Ok(web.get(url).send().await?.check_status()?)
-}
-
+/// "`check_status()` passes it on; reqwest's `error_for_status()` loses it": after a 429 with `Retry-After: 7` the call waits 7 s.
 #[tokio::test(start_paused = true)]
 async fn headers_are_kept() {
+    #[retry(max = 5)]
+    async fn without(web: &Client, url: &str) -> reqwest::Result<String> {
+        web.get(url).send().await?.error_for_status()?.text().await
+    }
     let asks = Act::Status("429 Too Many Requests\r\nretry-after: 7");
     let service = Script::start(&[asks, FINE]).await;
     let start = tokio::time::Instant::now();
-    assert!(get(&client(), &service.url()).await.is_ok());
+    assert!(page(&client(), &service.url()).await.is_ok());
     let (least, most) = (Duration::from_secs(7), Duration::from_millis(7800));
     let waited = start.elapsed();
     assert!(least <= waited && waited <= most, "{waited:?}");
@@ -110,7 +139,7 @@ async fn headers_are_kept() {
     // Without them the delay is that of the policy.
     let service = Script::start(&[asks, FINE]).await;
     let start = tokio::time::Instant::now();
-    assert!(page(&client(), &service.url()).await.is_ok());
+    assert!(without(&client(), &service.url()).await.is_ok());
     assert!(start.elapsed() < Duration::from_secs(1));
 }
 
@@ -280,7 +309,7 @@ fn the_default_policy() {
 async fn patience_has_an_end() {
     let asks = Act::Status("429 Too Many Requests\r\nretry-after: 61");
     let service = Script::start(&[asks]).await;
-    assert!(get(&client(), &service.url()).await.is_err());
+    assert!(page(&client(), &service.url()).await.is_err());
     assert_eq!(service.requests().len(), 1);
 }
 
