@@ -7,6 +7,7 @@ mod allocations;
 mod building;
 mod cases;
 mod contended;
+mod forks;
 mod matrix;
 mod measure;
 mod median;
@@ -55,6 +56,8 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             run(failures.parse()?, calls.parse()?);
             Ok(())
         }
+        #[cfg(unix)]
+        ["--cases", words @ ..] => forks::run_each(words),
         ["--all"] => report::print(markdown),
         ["--peers"] => peers::print("", markdown),
         ["--peers", word] => peers::print(word, markdown),

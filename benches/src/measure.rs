@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::env;
 use std::error::Error;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, Command, Stdio};
+use std::process::{self, Command};
 
-/// As many digits in one as in the other: reading them costs the same.
 const CALLS: [u64; 2] = [16_384, 24_576];
 /// The same for many cases.
 pub(crate) const FEWER: [u64; 2] = [4_096, 6_144];
@@ -19,24 +18,57 @@ const MISSING: &str = "`valgrind` is not installed; the instructions are counted
   Fedora:         sudo dnf install valgrind
   Arch:           sudo pacman -S valgrind";
 
+/// A case, and how often each call of it fails.
+pub(crate) type Asked = (String, u32);
+
 /// Instructions of one call that fails `failures` times.
 pub(crate) fn instructions(case: &str, failures: u32) -> Result<f64, Box<dyn Error>> {
-    instructions_over(CALLS, case, failures)
+    let counted = instructions_over(CALLS, &[(case.to_owned(), failures)])?;
+    counted.first().copied().ok_or_else(|| case.into())
 }
 
-/// The same, from two numbers of calls.
+/// The same of many cases, from two numbers of calls.
 pub(crate) fn instructions_over(
     [few, many]: [u64; 2],
-    case: &str,
-    failures: u32,
-) -> Result<f64, Box<dyn Error>> {
+    cases: &[Asked],
+) -> Result<Vec<f64>, Box<dyn Error>> {
     let calls = f64::from(u32::try_from(many - few)?);
-    // At the same time: others do not change what is counted.
-    let nowhere = Path::new("/dev/null");
-    let [few, many] = [few, many].map(|calls| start(case, failures, calls, nowhere));
-    let (few, many) = (few?, many?);
-    let few = collected(case, few)?;
-    Ok((collected(case, many)? - few) / calls)
+    let mut words = vec!["--cases".to_owned()];
+    // What goes from one process to the next is counted, too: it is all that nothing has. The first pair has more, the
+    // search for functions of the system.
+    let nothing = ("nothing".to_owned(), 0);
+    for (case, failures) in [&nothing; 2].into_iter().chain(cases) {
+        for calls in [few, many] {
+            words.extend([case.clone(), failures.to_string(), calls.to_string()]);
+        }
+    }
+    // All in one valgrind, which takes longer to start than most of them to run.
+    let output = callgrind(Path::new("/dev/null"))?.args(words).output();
+    let output = output.map_err(|error| not_started(&error))?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!("a case failed under valgrind:\n{report}").into());
+    }
+    let collected: BTreeMap<_, f64> = report
+        .lines()
+        .filter_map(|line| {
+            let (process, total) = line.split_once(" Collected : ")?;
+            Some((process.trim_matches('='), total.trim().parse().ok()?))
+        })
+        .collect();
+    let forks = String::from_utf8_lossy(&output.stdout);
+    let counts: Option<Vec<_>> = forks
+        .lines()
+        .map(|process| collected.get(process).copied())
+        .collect();
+    let (counts, _) = counts.as_deref().unwrap_or_default().as_chunks();
+    let more: Vec<_> = counts.iter().map(|[few, many]| many - few).collect();
+    match more.as_slice() {
+        [_, nothing, more @ ..] if more.len() == cases.len() => {
+            Ok(more.iter().map(|more| (more - nothing) / calls).collect())
+        }
+        _ => Err(format!("valgrind does not say what it has collected:\n{report}").into()),
+    }
 }
 
 /// In which functions the instructions of a sum of calls are, the most first. Of a call: its case,
@@ -49,7 +81,14 @@ pub(crate) fn functions(
         let each = times / f64::from(u32::try_from(FEWER[1] - FEWER[0])?);
         for (calls, each) in [(FEWER[1], each), (FEWER[0], -each)] {
             let file = Scratch::new();
-            collected(case, start(case, *failures, calls, &file.0)?)?;
+            let output = callgrind(&file.0)?
+                .args(["--case", case, &failures.to_string(), &calls.to_string()])
+                .output()
+                .map_err(|error| not_started(&error))?;
+            if !output.status.success() {
+                let report = String::from_utf8_lossy(&output.stderr);
+                return Err(format!("`{case}` failed under valgrind:\n{report}").into());
+            }
             let profile = fs::read_to_string(&file.0)?;
             for (function, count) in counted(&profile) {
                 *sum.entry(function).or_insert(0.0) += count * each;
@@ -106,30 +145,19 @@ impl Drop for Scratch {
     }
 }
 
-fn start(case: &str, failures: u32, calls: u64, profile: &Path) -> Result<Child, Box<dyn Error>> {
-    Command::new("valgrind")
+/// This program under callgrind.
+fn callgrind(profile: &Path) -> Result<Command, Box<dyn Error>> {
+    let mut command = Command::new("valgrind");
+    command
         .args(["--tool=callgrind", "--collect-atstart=yes"])
         .arg(format!("--callgrind-out-file={}", profile.display()))
-        .arg(env::current_exe()?)
-        .args(["--case", case, &failures.to_string(), &calls.to_string()])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| match error.kind() {
-            ErrorKind::NotFound => MISSING.into(),
-            _ => format!("`valgrind` cannot be run: {error}").into(),
-        })
+        .arg(env::current_exe()?);
+    Ok(command)
 }
 
-fn collected(case: &str, counting: Child) -> Result<f64, Box<dyn Error>> {
-    let output = counting.wait_with_output()?;
-    let report = String::from_utf8_lossy(&output.stderr);
-    let total = report
-        .lines()
-        .find_map(|line| line.split_once("Collected : "))
-        .filter(|_| output.status.success());
-    match total {
-        Some((_, total)) => Ok(total.trim().parse()?),
-        None => Err(format!("`{case}` failed under valgrind:\n{report}").into()),
+fn not_started(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => MISSING.to_owned(),
+        _ => format!("`valgrind` cannot be run: {error}"),
     }
 }

@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::io::{self, IsTerminal as _};
-use std::sync::Mutex;
 use std::thread;
 
 use super::rows::{Counted, Row};
@@ -34,30 +32,28 @@ impl Figures {
             let known = terms.filter(|(kind, ..)| run(way, kind).is_some());
             cases.extend(known.map(|(kind, failures, _)| (way.name, kind, failures)));
         }
-        let (total, is_watched) = (cases.len(), io::stderr().is_terminal());
-        let (cases, counted) = (Mutex::new(cases), Mutex::new(BTreeMap::new()));
-        let work = || -> Result<(), String> {
-            while let Some(case) = lock(&cases).pop_first() {
-                let (way, kind, failures) = case;
-                let number = instructions_over(FEWER, &format!("{way}/{kind}"), failures);
-                let number = number.map_err(|error| error.to_string())?;
-                let mut counted = lock(&counted);
-                counted.insert(case, number);
-                if is_watched {
-                    eprint!("\r{} of {total} cases", counted.len());
-                }
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        let mut shares = vec![Vec::new(); workers];
+        for (share, case) in (0..workers).cycle().zip(cases) {
+            shares[share].push(case);
+        }
+        let mut counted = BTreeMap::new();
+        thread::scope(|scope| -> Result<(), Box<dyn Error>> {
+            let work = |cases: &[Case]| {
+                let asked = cases
+                    .iter()
+                    .map(|(way, kind, failures)| (format!("{way}/{kind}"), *failures));
+                let asked: Vec<_> = asked.collect();
+                instructions_over(FEWER, &asked).map_err(|error| error.to_string())
+            };
+            let workers = shares.iter().map(|share| scope.spawn(move || work(share)));
+            let workers: Vec<_> = workers.collect();
+            for (share, worker) in shares.iter().zip(workers) {
+                let numbers = worker.join().map_err(|_| "a thread panicked")??;
+                counted.extend(share.iter().copied().zip(numbers));
             }
             Ok(())
-        };
-        let workers = thread::available_parallelism().map_or(1, usize::from);
-        thread::scope(|scope| {
-            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            let mut outcomes = workers.into_iter().map(thread::ScopedJoinHandle::join);
-            outcomes.try_for_each(|outcome| outcome.map_err(|_| "a thread panicked".to_owned())?)
         })?;
-        if is_watched {
-            eprintln!();
-        }
         let mut built = BTreeMap::new();
         if rows
             .iter()
@@ -65,7 +61,6 @@ impl Figures {
         {
             built.extend(costs(|name| ways.iter().any(|way| way.name == name))?);
         }
-        let counted = lock(&counted).clone();
         Ok(Self { counted, built })
     }
 
@@ -92,10 +87,4 @@ impl Figures {
 
 fn run(way: &Way, kind: &str) -> Option<Run> {
     super::find(way.name, kind)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
