@@ -32,28 +32,49 @@ pub(super) fn fault(name: &str, text: &str, error: &TomlError) -> Diagnostic {
     let line = place
         .line
         .and_then(|line| text.lines().nth(line.saturating_sub(1)));
-    let message = format!("not TOML: {said}; {}", fix(line.unwrap_or_default()));
+    let line = line.unwrap_or_default();
+    let message = match other_format(line) {
+        Some(format) => format!(
+            "this is {format}, and a file of policies is TOML; write `[policies.standard]` and its keys below it, such as `max = 3`"
+        ),
+        None => format!("not TOML: {said}; {}", fix(line)),
+    };
     Diagnostic::new(place, "", RuleId::Syntax, message)
+}
+
+/// The format of a whole file, by the first line of it that is not TOML.
+fn other_format(line: &str) -> Option<&'static str> {
+    let line = line.split('#').next().unwrap_or_default().trim();
+    match line.chars().next()? {
+        '{' => Some("JSON"),
+        '<' => Some("XML"),
+        '(' => Some("RON"),
+        _ if line.starts_with("---") || line.starts_with("- ") || line.ends_with(':') => {
+            Some("YAML")
+        }
+        _ => None,
+    }
 }
 
 /// What was most likely meant by a line that is not TOML.
 fn fix(line: &str) -> String {
-    if let Some((before, after)) = line.split_once("//")
-        && !before.contains(['"', '\'', '#'])
-        && before.trim_end() != before
-    {
-        return format!(
-            "a comment begins with `#`, write `{} #{after}`",
-            before.trim()
-        );
+    if let Some(text) = comment(line) {
+        return text;
     }
     let line = line.split('#').next().unwrap_or_default().trim();
+    let straight = line.replace(['“', '”', '„', '«', '»'], "\"");
+    if straight != line {
+        return format!("quotes are straight, write `{straight}`");
+    }
     let is_word = |text: &str| {
         let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         text.len() < 40 && text.starts_with(char::is_alphanumeric) && text.chars().all(plain)
     };
-    if let Some((key, value)) = line.split_once(": ")
+    // `max: 3`, `max 3`.
+    let separated = line.split_once(": ").or_else(|| line.split_once(' '));
+    if let Some((key, value)) = separated
         && is_word(key)
+        && !value.contains('=')
     {
         let value = value.trim();
         let is_whole = value.parse::<f64>().is_ok() || value.starts_with('"');
@@ -82,6 +103,12 @@ fn fix(line: &str) -> String {
                 format!("write `{key} = \"{value}\"`")
             }
         }
+        Some((_, value)) if value.contains("${") || value.contains("{{") => {
+            "a file has no variables; leave the key out and set a variable of the environment, such as `REATTEMPT_POLICIES__STANDARD__MAX`".to_owned()
+        }
+        Some((key, value)) if is_word(key) && value.matches('"').count() == 1 => {
+            format!("close the quotes: `{key} = \"{}\"`", value.replace('"', ""))
+        }
         Some((key, value)) if is_word(key) && value.ends_with([',', ';']) => {
             format!(
                 "end the line with its value, `{}`",
@@ -90,6 +117,18 @@ fn fix(line: &str) -> String {
         }
         _ => "write `key = value`, a text or a duration in quotes".to_owned(),
     }
+}
+
+/// `max = 3 // with the first`, `; the retries`: a comment of another format.
+fn comment(line: &str) -> Option<String> {
+    let (before, after) = match line.trim().strip_prefix(';') {
+        Some(after) => ("", after),
+        None => line.split_once("//")?,
+    };
+    let is_comment = before.trim().is_empty() || before.trim_end() != before;
+    let said = format!("{} #{after}", before.trim());
+    (is_comment && !before.contains(['"', '\'', '#']))
+        .then(|| format!("a comment begins with `#`, write `{}`", said.trim()))
 }
 
 /// What was meant by the head of a table.

@@ -59,10 +59,12 @@ impl Word for Attempts {
         } else {
             format!("{value:?}")
         };
+        let is_whole = (1.0..1e6).contains(&value) && value % 1.0 < f64::EPSILON;
+        let fix = if is_whole { value } else { 3.0 };
         Some(Err(ParseError::new(
             RuleId::R1,
             format!(
-                "`max` must be a whole number of attempts, at least 1, but is {written}; write `max = 3`"
+                "`max` must be a whole number of attempts, at least 1, but is {written}; write `max = {fix}`"
             ),
         )))
     }
@@ -235,7 +237,14 @@ impl Word for Jitter {
 
     fn from_text(text: &str) -> Option<Result<Self, ParseError>> {
         Some(named(text, Self::WORDS).ok_or_else(|| {
-            let message = unknown("jitter", text, Self::WORDS, ", or a share such as `0.2`");
+            let message = match of_percent(text) {
+                Some(share) => {
+                    format!(
+                        "a share is a number, and `\"{text}\"` a text; write `jitter = {share}`"
+                    )
+                }
+                None => unknown("jitter", text, Self::WORDS, ", or a share such as `0.2`"),
+            };
             ParseError::new(RuleId::R5, message)
         }))
     }
@@ -561,6 +570,12 @@ impl Share {
 }
 
 /// The value of a word.
+/// `20%`
+fn of_percent(text: &str) -> Option<f64> {
+    let percent: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
+    Some(percent / 100.0).filter(|share| (0.0..=1.0).contains(share))
+}
+
 pub(crate) fn named<T: Copy>(word: &str, table: &[(&str, T)]) -> Option<T> {
     let (_, value) = table.iter().find(|(name, _)| *name == word)?;
     Some(*value)
