@@ -32,6 +32,7 @@ fn messages_point_at_a_token() {
     // An empty `retry_block!()` has no token, and its value is its own. Of an attribute on an expression the compiler says more.
     let whole = [
         "on_an_expression.rs",
+        "on_a_statement.rs",
         "block_without_a_body.rs",
         "answer_not_used.rs",
         "block_without_its_question_mark.rs",

@@ -17,7 +17,7 @@ use syn::{Expr, Ident, Meta, Pat, Path, Token};
 
 use crate::diagnostics::{Diagnostic, Diagnostics, Place};
 use crate::keys;
-use crate::literal::{self, Copies, Literal, Name};
+use crate::literal::{self, Copies, Literal, Name, quoted};
 use crate::slips;
 use crate::tokens::{is_camel_case, names_errors, test_of_kind, written};
 
@@ -466,17 +466,6 @@ impl<T: Literal> FromMeta for Value<T> {
             }
         };
         Ok(Self { key, given })
-    }
-}
-
-/// The value in quotes, where it is what `T` takes as a text.
-fn quoted<T: Literal>(value: String) -> String {
-    let is_literal = |expr: Expr| matches!(literal::read::<T>(&expr), Some(Ok(_)));
-    let is_text = matches!(T::from_text(&value), Some(Ok(_)));
-    if is_text && !syn::parse_str(&value).is_ok_and(is_literal) {
-        format!("{value:?}")
-    } else {
-        value
     }
 }
 

@@ -28,6 +28,7 @@ use reattempt_policy::rules::RuleId;
 use reattempt_syntax::diagnostics::{Diagnostic, Diagnostics};
 use reattempt_syntax::item::{self, Kind};
 use reattempt_syntax::methods::is_never;
+use reattempt_syntax::slips;
 
 pub(crate) use block::block;
 
@@ -56,12 +57,9 @@ fn attribute_or_faults(
         Kind::Function | Kind::Impl if is_never(&arguments) => Ok(item.clone()),
         Kind::Function => function::expand(arguments, syn::parse2(item.clone())?, None),
         Kind::Impl => methods::expand(&arguments, item.clone()),
-        Kind::Other(span) => Err(Diagnostic::new(
-            span,
-            RuleId::S3,
-            "`#[retry]` goes on a function, a method or an `impl` block; for a part of a function there is `retry_block!`, for an error type `#[derive(Classify)]`",
-        )
-        .into()),
+        Kind::Other(span) => {
+            Err(Diagnostic::new(span, RuleId::S3, slips::misplaced(&arguments, item)).into())
+        }
     }
 }
 

@@ -120,6 +120,14 @@ functions! {
     [on(_), base = SECOND / 2]
     [on(_), deadline = SECOND + SECOND]
     [on(_), base = SECOND - Duration::from_millis(1)]
+    [on = [std::io::Error, std::fmt::Error]]
+    [max = 3; on(_); base = "1s"]
+    [on(_), context = attempt: Attempt]
+    [on(_), backoff = reattempt::Backoff::Exponential { base: 1 }]
+    [on(_), backoff = |attempt: usize| Duration::from_millis(attempt)]
+    ["max = 3, base = 1s"]
+    [on(_), jitter = "20%"]
+    [codes = { 503: "transient" }]
 }
 
 impl Client {

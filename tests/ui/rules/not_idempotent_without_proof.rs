@@ -11,11 +11,16 @@ fn by_pattern() -> Result<u32, Fault> {
     Err(Fault::Lost)
 }
 
+#[retry(idempotent = false, on(_))]
+fn by_any() -> Result<u32, Fault> {
+    Err(Fault::Lost)
+}
+
 #[retry(idempotent = false)]
 fn by_option() -> Option<u32> {
     None
 }
 
 fn main() {
-    let _ = (by_pattern(), by_option());
+    let _ = (by_pattern(), by_any(), by_option());
 }

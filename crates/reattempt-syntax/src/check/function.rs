@@ -139,6 +139,11 @@ fn kind_of_error(key: &str, filter: Option<&Filter>, answer: &Answer, faults: &m
             );
         }
     }
+    let named = answer.error().map(text).unwrap_or_default();
+    let is_no_number = answer.holds_error() || named == "String" || named.ends_with("::Error");
+    if is_no_number && !has_status && slips::is_number(&parsed) {
+        faults.push(*place, RuleId::S9, slips::asks_error(key));
+    }
 }
 
 /// `context = order` on a function with a parameter `order`, which the body means.

@@ -11,6 +11,7 @@ use crate::diagnostics::{Diagnostics, Place};
 use crate::item::{Answer, Flow, Function, closure_of, is_plain_type, text, type_arguments};
 use crate::model::Setting;
 use crate::moves::Owned;
+use crate::slips;
 use crate::tokens::written;
 
 /// What a function certainly cannot take, and a value where a function belongs.
@@ -22,6 +23,12 @@ pub(super) fn of_signature(
 ) {
     for (key, filter) in [("on", &args.on), ("except", &args.except)] {
         of_error(key, filter.as_ref(), answer, faults);
+    }
+    for (key, hook) in [
+        ("on_retry", &args.on_retry),
+        ("before_retry", &args.before_retry),
+    ] {
+        of_retry(key, code(hook.as_ref()), answer, faults);
     }
     of_value(code(args.until.as_ref()), answer, faults);
     if let Some(Expr::Path(path)) = code(args.fallback.as_ref())
@@ -87,6 +94,26 @@ fn of_error(key: &str, filter: Option<&Filter>, answer: &Answer, faults: &mut Di
         RuleId::S9,
         format!("`{key}` looks at the error itself, and no `Result` is around it; write `{key} = |{error}| ...`"),
     );
+}
+
+/// `on_retry = |error: &Error| ...`: a type that is certainly no `Retry`. What a second parameter is says another rule.
+fn of_retry(key: &str, code: Option<&Expr>, answer: &Answer, faults: &mut Diagnostics) {
+    let Some(closure) = code.and_then(closure_of).filter(|it| it.inputs.len() == 1) else {
+        return;
+    };
+    let Some((_, ty)) = typed(closure) else {
+        return;
+    };
+    let said = text(ty);
+    let is_error =
+        said.ends_with("Error") || answer.error().is_some_and(|error| text(error) == said);
+    if is_error || said.ends_with("Duration") || is_result(ty) || slips::is_number_type(ty) {
+        faults.push(
+            Place::of(ty),
+            RuleId::S9,
+            format!("`{key}` takes a `Retry`, of which `error()`, `delay()` and `attempt()` tell the rest; write `{key} = |retry| ...`"),
+        );
+    }
 }
 
 /// `until = |result: &Result<u8, Fault>| ...`, `until = Result::is_ok`, and a value where there is an `Option` around it.

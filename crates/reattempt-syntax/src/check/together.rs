@@ -10,6 +10,7 @@ use super::limits::gates;
 use crate::args::{Args, Filter, Given, Predicate, Value};
 use crate::diagnostics::{Diagnostics, Place};
 use crate::literal::Attempts;
+use crate::tokens::written;
 
 /// Rules about keys that only an attribute can have.
 pub(super) fn together(args: &Args, faults: &mut Diagnostics) {
@@ -205,14 +206,22 @@ fn nothing_proved(args: &Args, faults: &mut Diagnostics) {
         return;
     }
     if let Some(Filter {
-        given: Given::Literal(Predicate::Pattern(_), place),
+        given: Given::Literal(Predicate::Pattern(pattern), place),
         ..
     }) = &args.on
     {
+        let said = written(pattern);
+        let function = if said == "_" {
+            "|_| reattempt::Verdict::Refused".to_owned()
+        } else {
+            format!(
+                "|error| match error {{ {said} => reattempt::Verdict::Refused, _ => reattempt::Verdict::Permanent }}"
+            )
+        };
         faults.push(
             *place,
             RuleId::S9,
-            "a pattern cannot show that nothing ran, so `idempotent = false` would retry nothing; write `on = |error| ...` that returns `Verdict::Refused`, or add `verify`",
+            format!("a pattern cannot show that nothing ran, so `idempotent = false` would retry nothing; if these errors prove it, write `on = {function}`, else add `verify`"),
         );
     }
 }

@@ -25,6 +25,17 @@ pub trait Literal: Word {
     fn tokens(&self, krate: &TokenStream) -> TokenStream;
 }
 
+/// The value in quotes, where it is what `T` takes as a text.
+pub fn quoted<T: Literal>(value: String) -> String {
+    let is_literal = |expr: Expr| matches!(read::<T>(&expr), Some(Ok(_)));
+    let is_text = matches!(T::from_text(&value), Some(Ok(_)));
+    if is_text && !syn::parse_str(&value).is_ok_and(is_literal) {
+        format!("{value:?}")
+    } else {
+        value
+    }
+}
+
 /// `None`: no literal, but an expression.
 pub fn read<T: Literal>(expr: &Expr) -> Option<Result<T, ParseError>> {
     let (lit, negative) = match expr {

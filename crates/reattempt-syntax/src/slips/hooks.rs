@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::parse::Parser as _;
 use syn::visit::{Visit, visit_expr};
-use syn::{BinOp, Expr, ExprClosure, ExprLit, Item, Lit, Pat, Stmt, UnOp};
+use syn::{BinOp, Expr, ExprClosure, ExprLit, Item, Lit, Pat, Stmt, Type, UnOp};
 
 use super::values::compared;
 use crate::item::closure_of;
@@ -29,6 +29,29 @@ pub(super) fn parameters(key: &str, value: &Expr) -> Option<String> {
         format!("the function of `{key}` has one parameter, {what}; write `{key} = |{name}| ...`")
     })
 }
+
+/// What is wrong with `backoff = |attempt: usize| ..`.
+pub(super) fn number(key: &str, value: &Expr) -> Option<String> {
+    let Pat::Type(parameter) = closure_of(value)?.inputs.first()? else {
+        return None;
+    };
+    let name = written(&parameter.pat.to_token_stream());
+    (key == "backoff" && is_number(&parameter.ty) && !is_named(&parameter.ty, &["u32"]))
+        .then(|| format!("the number of a retry is a `u32`; write `backoff = |{name}: u32| ...`"))
+}
+
+/// Whether a type is a number, by its name.
+pub(crate) fn is_number(ty: &Type) -> bool {
+    is_named(ty, NUMBERS)
+}
+
+fn is_named(ty: &Type, names: &[&str]) -> bool {
+    matches!(ty, Type::Path(path) if names.iter().any(|name| path.path.is_ident(name)))
+}
+
+const NUMBERS: &[&str] = &[
+    "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize", "f32", "f64",
+];
 
 /// Keys whose function may be async.
 const ASYNC: &[&str] = &["before_retry", "fallback", "verify"];

@@ -21,6 +21,34 @@ pub fn unreadable(tokens: &TokenStream) -> Option<Diagnostic> {
 
 fn item(tokens: &[TokenTree]) -> Option<Diagnostic> {
     let (rule, text) = match tokens {
+        _ if has_keys_apart(tokens) => {
+            let items = tokens.split(|token| is_sign(token, ';'));
+            let said = |item: &[TokenTree]| written(&item.iter().cloned().collect());
+            let items: Vec<_> = items.map(said).filter(|item| !item.is_empty()).collect();
+            let text = format!("keys are separated by `,`; write `{}`", items.join(", "));
+            (RuleId::Syntax, text)
+        }
+        [TokenTree::Ident(key), sign, TokenTree::Group(_)]
+            if key == "codes" && is_sign(sign, '=') =>
+        {
+            let text = format!(
+                "`codes` takes {}",
+                <reattempt_policy::Codes as Word>::EXAMPLE
+            );
+            (RuleId::Type, text)
+        }
+        // A variable has a type behind it, and a key has none.
+        [
+            TokenTree::Ident(key),
+            sign,
+            TokenTree::Ident(name),
+            colon,
+            ty,
+            ..,
+        ] if is_sign(sign, '=') && is_sign(colon, ':') && !is_sign(ty, ':') => {
+            let text = format!("one value stands behind a key; write `{key} = {name}`");
+            (RuleId::Syntax, text)
+        }
         [TokenTree::Group(group)] => return brackets(group),
         [TokenTree::Literal(number), TokenTree::Ident(word)] => {
             let (number, word) = (number.to_string(), word.to_string());
@@ -59,6 +87,13 @@ fn item(tokens: &[TokenTree]) -> Option<Diagnostic> {
     };
     let place: TokenStream = tokens.iter().cloned().collect();
     Some(Diagnostic::new(Place::of(&place), rule, text))
+}
+
+/// `max = 3; base = "1s"`: nothing but keys, with `;` between them.
+fn has_keys_apart(tokens: &[TokenTree]) -> bool {
+    let mut items = tokens.split(|token| is_sign(token, ';'));
+    let is_key = |word: &TokenTree| keys::meant(&word.to_string()).is_some();
+    items.clone().count() > 1 && items.all(|item| item.first().is_none_or(is_key))
 }
 
 /// What is wrong with keys in brackets of their own: `{ max = 3 }`, `{ max: 3 }`, `{ "max": 3 }`.

@@ -15,19 +15,22 @@ use syn::{BinOp, Expr, Meta, Pat};
 mod hooks;
 mod items;
 mod lists;
+mod misplaced;
 mod texts;
 mod values;
 
 pub use hooks::awaits_in;
-pub(crate) use hooks::fails;
 use hooks::hook;
+pub(crate) use hooks::{fails, is_number as is_number_type};
 pub use items::{brackets, unreadable};
 pub use lists::has_keys;
 use lists::listed;
-pub use values::test_of_status;
+pub use misplaced::misplaced;
+pub use values::{is_number, test_of_status};
 
 use crate::diagnostics::{Diagnostic, Place};
 use crate::keys::is_one_of;
+use crate::literal::quoted;
 use crate::tokens::{is_camel_case, names_errors, test_of_kind, written};
 
 /// Keys that take a function.
@@ -172,13 +175,28 @@ fn negated_flag(value: &Expr) -> Option<String> {
     (keys::KEYS.contains(&&*key)).then_some(key)
 }
 
+/// `max = 3, base = 1s` as an attribute has it.
+fn pairs(text: &str) -> String {
+    let pair = |pair: &str| match pair.split_once('=') {
+        Some((key, value)) => {
+            format!(
+                "{} = {}",
+                key.trim(),
+                quoted::<Duration>(value.trim().to_owned())
+            )
+        }
+        None => pair.trim().to_owned(),
+    };
+    text.split(',').map(pair).collect::<Vec<_>>().join(", ")
+}
+
 /// What to write for a literal that has no key.
 pub fn value_alone(lit: &syn::Lit) -> String {
     let fix = match lit {
         syn::Lit::Str(text) => {
             let value = text.value();
             if value.contains('=') {
-                return format!("keys stand without quotes; write `{value}`");
+                return format!("keys stand without quotes; write `{}`", pairs(&value));
             }
             if let Some(slip) = (value.parse().ok()).and_then(|tokens| unreadable(&tokens)) {
                 return slip.message().to_owned();
@@ -292,6 +310,7 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
         _ => None,
     }
     .or_else(|| hooks::parameters(key, value))
+    .or_else(|| hooks::number(key, value))
     .or_else(|| (said == "None" && keys::CODE.contains(&key)).then(|| format!("a key that is not written has no value; drop `{key} = None`")))
     .or_else(|| HOOKS.contains(&key).then(|| hook(key, value, &said)).flatten())
 }
@@ -325,8 +344,17 @@ fn inherited(value: &Expr) -> Option<String> {
     }
 }
 
+/// `backoff = Backoff::Exp { base: 1 }`. Of `Backoff::Exp` alone the compiler tells.
+fn with_fields(path: &syn::Path) -> Option<String> {
+    let of = path.segments.iter().rev().nth(1)?;
+    (of.ident == "Backoff").then(|| numbers_of_backoff("exp"))
+}
+
 /// `backoff = exponential("100ms", 2)`.
 fn shape(value: &Expr) -> Option<String> {
+    if let Expr::Struct(numbers) = value {
+        return with_fields(&numbers.path);
+    }
     let Expr::Call(call) = value else {
         return None;
     };
@@ -468,6 +496,10 @@ fn alternatives(key: &str, value: &Expr) -> Option<String> {
     if elements.iter().all(|it| matches!(it, Expr::Lit(_))) {
         return Some(asks_error(key));
     }
+    let is_type = |it: &Expr| matches!(it, Expr::Path(path) if lists::is_error_type(&path.path));
+    if elements.iter().all(is_type) {
+        return Some(inside(key, &written(&elements.to_token_stream())));
+    }
     let elements = elements.iter();
     let patterns: Vec<_> = elements.map(|it| written(&it.to_token_stream())).collect();
     let patterns = patterns.join(" | ");
@@ -483,7 +515,7 @@ fn alternatives(key: &str, value: &Expr) -> Option<String> {
 }
 
 /// What is said of numbers and texts in place of errors.
-fn asks_error(key: &str) -> String {
+pub(crate) fn asks_error(key: &str) -> String {
     format!(
         "`{key}` looks at the error itself; write `{key} = |error| ...`, which asks it for what this lists"
     )
@@ -491,8 +523,13 @@ fn asks_error(key: &str) -> String {
 
 /// What is wrong with `on(io::Error)`, `on = io::Error`.
 fn inside(key: &str, ty: &str) -> String {
+    let are = if ty.contains(',') {
+        "are types"
+    } else {
+        "is a type"
+    };
     format!(
-        "`{ty}` is a type, and `{key}(...)` takes a pattern; for an error inside of another write `{key} = reattempt::chain![{ty}]`"
+        "`{ty}` {are}, and `{key}(...)` takes a pattern; for an error inside of another write `{key} = reattempt::chain![{ty}]`"
     )
 }
 

@@ -156,7 +156,19 @@ pub fn test_of_status(pattern: &Pat) -> Option<String> {
         Pat::Range(_) => Some(format!(
             "error.status().is_some_and(|status| ({said}).contains(&status.as_u16()))"
         )),
-        _ => None,
+        numbers => is_number(numbers).then(|| {
+            format!("error.status().is_some_and(|status| matches!(status.as_u16(), {said}))")
+        }),
+    }
+}
+
+/// `503`, `503 | 500..=599`
+pub fn is_number(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Lit(literal) => matches!(literal.lit, syn::Lit::Int(_)),
+        Pat::Range(_) => true,
+        Pat::Or(or) => or.cases.iter().all(is_number),
+        _ => false,
     }
 }
 
