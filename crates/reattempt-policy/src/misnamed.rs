@@ -190,8 +190,9 @@ macro_rules! __misnamed_of_attempt {
             [fn(); impl $attempt<'_>]
     CalledNumber "an attempt has `number` for this, from 1" "write `.number()`" [attempt attempt_number count index n retries
         retry retry_number];
+    CalledKey "an attempt has `idempotency_key` for this" "write `.idempotency_key()`" [idempotence_key key request_id];
     OfRetry "the attempt has not ended; a hook gets a retry, which knows this" "write `on_retry = |retry| ...`" [cause delay
-        err error];
+        err error max max_attempts];
         }
     };
 }

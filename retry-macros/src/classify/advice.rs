@@ -242,6 +242,13 @@ pub(super) fn code(value: &Expr, fields: &Fields) -> String {
             said = said.replace(" - ", "-");
             called_here(&said)
         }
+        // `transient if 500..`
+        Expr::Range(_) if fields.len() == 1 => {
+            let said = said.replace(" ..", "..").replace(".. ", "..");
+            return format!(
+                "a verdict may come from a function; write `#[retry(with = |value| ({said}).contains(value))]`"
+            );
+        }
         _ => None,
     };
     if let Some(word) = fix {

@@ -63,6 +63,8 @@ enum Functions {
     If { code: u16, _text: String },
     #[retry(code >= 500)]
     Alone(u16),
+    #[retry(transient if 500..)]
+    Range(u16),
 }
 
 #[derive(Classify)]

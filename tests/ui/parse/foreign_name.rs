@@ -37,6 +37,11 @@ fn fetch_g() -> Result<u32, String> {
     Ok(1)
 }
 
+#[retry(waitDuration = 500, min = "1s", max = "30s", on(_))]
+fn fetch_java() -> Result<u32, String> {
+    Ok(1)
+}
+
 #[retry(multiplier = 2.0, on(_))]
 fn fetch_h() -> Result<u32, String> {
     Ok(1)
@@ -68,6 +73,7 @@ fn fetch_m() -> Result<u32, String> {
 }
 
 fn main() {
+    let _ = fetch_java();
     let _ = fetch_a();
     let _ = fetch_b();
     let _ = fetch_c();

@@ -16,6 +16,8 @@ enum Fault {
     Status { code: u16, _text: String },
     #[retry(with = |_, error: &std::io::Error| reattempt::Classify::classify(error))]
     Read(String, std::io::Error),
+    #[retry(with = |value| (500..).contains(value))]
+    Answer(u16),
     #[retry(transient, after = wait)]
     Later { wait: std::time::Duration },
     #[retry(chain(std::io::Error))]

@@ -34,10 +34,16 @@ fn last_error() -> io::Result<u32> {
     Ok(1)
 }
 
+#[retry(context = attempt)]
+fn limit() -> io::Result<u32> {
+    println!("{}", attempt.key());
+    Ok(attempt.max())
+}
+
 fn late(error: RetryError<io::Error>) -> io::Result<u32> {
     if error.timed_out() || error.count() > 3 { Ok(1) } else { Err(error.into_inner()) }
 }
 
 fn main() {
-    let _ = (number(), delay(), error(), elapsed(), attempt(), last_error(), late);
+    let _ = (number(), delay(), error(), elapsed(), attempt(), last_error(), limit(), late);
 }

@@ -146,7 +146,10 @@ const FOREIGN: &[(&str, &str, &str)] = &[
     ("interval", "base", ""),
     ("wait", "base", ""),
     ("sleep", "base", ""),
+    ("min", "base", ""),
     ("min_wait", "base", ""),
+    ("min_backoff", "base", ""),
+    ("min_interval", "base", ""),
     ("initial_delay", "base", ""),
     ("min_delay", "base", ""),
     ("initial_interval", "base", ""),
@@ -428,6 +431,10 @@ fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
             count.checked_add(first)?.to_string()
         }
         Kind::Time if value.starts_with('"') => value.to_owned(),
+        // Nobody knows the unit.
+        Kind::Time if value.parse::<f64>().is_ok_and(|number| number > 0.0) => {
+            return Some(format!("{ours} = \"{value}ms\"` or `{ours} = \"{value}s\""));
+        }
         Kind::Factor | Kind::Jitter if value.parse::<f64>().is_ok() => value.to_owned(),
         _ => return None,
     };

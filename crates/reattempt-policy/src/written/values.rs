@@ -28,10 +28,16 @@ impl Word for Attempts {
         if text == UNLIMITED {
             return Some(Ok(Self(u32::MAX)));
         }
-        let fix = text.parse::<u32>().map_or_else(
-            |_| "`max = 3` or `max = \"unlimited\"`".to_owned(),
-            |n| format!("`max = {n}`"),
-        );
+        let is_time = || matches!(Duration::from_text(text), Some(Ok(_)));
+        let fix = match text.parse::<u32>() {
+            Ok(n) => format!("`max = {n}`"),
+            Err(_) if is_time() => {
+                format!(
+                    "`cap = \"{text}\"` for the longest delay, or `deadline = \"{text}\"` for the whole call"
+                )
+            }
+            Err(_) => "`max = 3` or `max = \"unlimited\"`".to_owned(),
+        };
         Some(Err(ParseError::new(
             RuleId::R1,
             format!("`max` must be a number or `\"unlimited\"`, but is `\"{text}\"`; write {fix}"),

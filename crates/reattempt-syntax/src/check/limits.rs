@@ -1,7 +1,7 @@
 //! Keys that bound attempts besides the policy: `budget`, `breaker`, `bulkhead`, `throttle`, `hedge`.
 
 use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use quote::{ToTokens as _, quote_spanned};
 use reattempt_policy::rules::{self, Key, RuleId};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident};
@@ -13,6 +13,7 @@ use crate::diagnostics::{Diagnostics, Place};
 use crate::literal::{Copies, Literal as _, Share};
 use crate::model::{BudgetSource, Hedging, Setting, at, located};
 use crate::slips;
+use crate::tokens::written;
 
 impl Draft<'_> {
     /// Where the budget comes from; a constant one becomes part of the policy.
@@ -161,13 +162,15 @@ pub(super) fn no_gate(args: &Args, faults: &mut Diagnostics) {
         };
         let upper = kind.to_uppercase();
         if let Expr::Lit(literal) = given {
-            faults.push(literal.span(), RuleId::Type, slips::no_static(key, kind));
+            let text = slips::no_static(key, kind, Some(&literal.lit));
+            faults.push(literal.span(), RuleId::Type, text);
         } else if constant::builds(given, kind) {
+            let made = written(&given.to_token_stream());
             faults.push(
                 Place::of(given),
                 RuleId::Type,
                 format!(
-                    "each call would make a new {key}, which never sees the other calls; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
+                    "each call would make a new {key}, which never sees the other calls; write `static {upper}: reattempt::{kind} = {made};` and `{key} = &{upper}`"
                 ),
             );
         }

@@ -103,7 +103,7 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
         "breaker" | "bulkhead" | "throttle" if has_keys(&list.tokens) => {
             let (first, rest) = key.split_at_checked(1)?;
             let kind = format!("{}{rest}", first.to_uppercase());
-            fault(RuleId::Type, super::no_static(key, &kind))
+            fault(RuleId::Type, super::no_static(key, &kind, None))
         }
         // Alone it is spelled in its own way, as a number is.
         _ => {

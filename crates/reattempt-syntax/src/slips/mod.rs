@@ -241,10 +241,16 @@ fn builds_foreign(value: &Expr) -> bool {
 }
 
 /// What is said of a breaker that is written in the attribute.
-pub fn no_static(key: &str, kind: &str) -> String {
+pub fn no_static(key: &str, kind: &str, said: Option<&syn::Lit>) -> String {
     let upper = kind.to_uppercase();
+    let made = match (kind, said) {
+        ("Breaker", _) => "count_window(20)".to_owned(),
+        ("Throttle", _) => "adaptive()".to_owned(),
+        (_, Some(syn::Lit::Int(limit))) => format!("new({limit})"),
+        _ => "new(10)".to_owned(),
+    };
     format!(
-        "`{key}` must be shared by all calls of a service, so it cannot be a literal; write `static {upper}: reattempt::{kind} = ...` and `{key} = &{upper}`"
+        "`{key}` must be shared by all calls of a service, so it cannot be a literal; write `static {upper}: reattempt::{kind} = reattempt::{kind}::{made};` and `{key} = &{upper}`"
     )
 }
 
