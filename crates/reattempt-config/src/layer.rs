@@ -172,6 +172,14 @@ fn unknown(word: &str, value: Option<&str>, more: &[&str]) -> (RuleId, String) {
     if let Some(wrong) = parse::in_code_alone(word) {
         return (wrong.rule, wrong.message);
     }
+    let of_operation = match word {
+        "disabled" | "disable" => Some("write `enabled = false`".to_owned()),
+        "policies" => Some(format!("it is called `{POLICY}` here")),
+        _ => None,
+    };
+    if let Some(fix) = of_operation.filter(|_| more.contains(&ENABLED)) {
+        return (RuleId::R15, format!("unknown key `{word}`; {fix}"));
+    }
     let keys: Vec<_> = Key::ALL.iter().map(|key| key.as_str()).collect();
     let all: Vec<_> = keys.iter().chain(more).copied().collect();
     (RuleId::R15, parse::unknown(word, value, &all))

@@ -70,13 +70,16 @@ fn fix(line: &str) -> String {
         let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         text.len() < 40 && text.starts_with(char::is_alphanumeric) && text.chars().all(plain)
     };
-    // `max: 3`, `max 3`.
-    let separated = line.split_once(": ").or_else(|| line.split_once(' '));
-    if let Some((key, value)) = separated
+    // `max: 3`, `max 3`, `max := 3`.
+    let signs = [":=", "=>", "==", ": "];
+    let separated = signs.iter().find_map(|sign| line.split_once(sign));
+    let separated = separated.or_else(|| {
+        line.split_once(' ')
+            .filter(|(_, value)| !value.contains('='))
+    });
+    if let Some((key, value)) = separated.map(|(key, value)| (key.trim(), value.trim()))
         && is_word(key)
-        && !value.contains('=')
     {
-        let value = value.trim();
         let is_whole = value.parse::<f64>().is_ok() || value.starts_with('"');
         let same = format!("{key} = {value}");
         return if is_whole {
@@ -88,6 +91,9 @@ fn fix(line: &str) -> String {
     let pair = line.split_once('=');
     match pair.map(|(key, value)| (key.trim(), value.trim())) {
         _ if line.starts_with('[') => head(line),
+        Some((key, "{")) if is_word(key) => format!(
+            "a table in braces stands on one line; or write `[policies.standard.{key}]`, and the keys of `{key}` below it"
+        ),
         Some((key, "")) if is_word(key) => format!("give `{key}` a value, or drop it"),
         Some((key, value)) if is_word(key) && is_nothing(key, value) => {
             format!("drop `{key}`: a key that is not here has its default")

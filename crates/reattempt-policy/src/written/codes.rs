@@ -64,6 +64,14 @@ impl CodeRow {
                 ),
             ));
         }
+        if is_several(code) {
+            return Err(ParseError::new(
+                RuleId::Word,
+                format!(
+                    "`{code}` is no status, and a row has one; write each, such as `503 = \"transient\"`"
+                ),
+            ));
+        }
         if base.is_some() && meaning == Meaning::Permanent {
             return Err(ParseError::new(
                 RuleId::Word,
@@ -83,6 +91,16 @@ impl CodeRow {
     pub fn is(&self, row: &OnCode) -> bool {
         self.code == row.code && self.meaning == row.meaning && self.base == row.base
     }
+}
+
+/// `5xx`, `500-599`, `500..=599`. A code of SQL has other letters, as `08P01` has.
+fn is_several(code: &str) -> bool {
+    let mut signs = code.chars();
+    signs
+        .next()
+        .is_some_and(|first| ('1'..='5').contains(&first))
+        && !code.chars().all(|sign| sign.is_ascii_digit())
+        && signs.all(|sign| sign.is_ascii_digit() || "xX*-.=".contains(sign))
 }
 
 /// Returns what a row without a verdict needs.

@@ -374,7 +374,7 @@ pub fn unknown(word: &str, value: Option<&str>, keys: &[&str]) -> String {
     let ours = |theirs: &str| foreign(theirs).filter(|(ours, _)| keys.contains(ours));
     let convert = |ours, remark| match value.and_then(|value| converted(ours, remark, value)) {
         Some(code) => format!("; write `{code}`"),
-        None => String::new(),
+        None => value.map_or_else(String::new, |value| with_a_unit(ours, value)),
     };
     if let Some((ours, remark)) = ours(word).or(same.map(|key| (*key, ""))) {
         let code = convert(ours, remark);
@@ -431,14 +431,20 @@ fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
             count.checked_add(first)?.to_string()
         }
         Kind::Time if value.starts_with('"') => value.to_owned(),
-        // Nobody knows the unit.
-        Kind::Time if value.parse::<f64>().is_ok_and(|number| number > 0.0) => {
-            return Some(format!("{ours} = \"{value}ms\"` or `{ours} = \"{value}s\""));
-        }
         Kind::Factor | Kind::Jitter if value.parse::<f64>().is_ok() => value.to_owned(),
         _ => return None,
     };
     Some(format!("{ours} = {value}"))
+}
+
+/// What to say of a number without its unit, which nobody knows.
+fn with_a_unit(ours: &str, value: &str) -> String {
+    let is_time = Key::from_name(ours).is_some_and(|key| key.kind() == Kind::Time);
+    if is_time && value.parse::<f64>().is_ok_and(|number| number > 0.0) {
+        format!(" and has a unit, `\"{value}ms\"` or `\"{value}s\"`")
+    } else {
+        String::new()
+    }
 }
 
 /// `base` and `ms` of `base_ms`, of `delay_ms` and of `delayMs`.
