@@ -575,13 +575,13 @@ impl Share {
     }
 }
 
-/// The value of a word.
-/// `20%`
+/// The share that `20%` is.
 fn of_percent(text: &str) -> Option<f64> {
     let percent: f64 = text.trim().strip_suffix('%')?.trim().parse().ok()?;
     Some(percent / 100.0).filter(|share| (0.0..=1.0).contains(share))
 }
 
+/// The value of a word.
 pub(crate) fn named<T: Copy>(word: &str, table: &[(&str, T)]) -> Option<T> {
     let (_, value) = table.iter().find(|(name, _)| *name == word)?;
     Some(*value)
