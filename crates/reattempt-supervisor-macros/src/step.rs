@@ -62,6 +62,21 @@ pub(crate) struct Step {
     durable: Durable,
 }
 
+/// Refuses `&mut T`: a workflow that runs again would go on with another value than before.
+fn refuse_changes(durable: &Durable, faults: &mut Diagnostics) {
+    for (_, parameter) in durable.arguments() {
+        if let Type::Reference(reference) = &parameter.ty
+            && reference.mutability.is_some()
+        {
+            faults.push(
+                reference.span(),
+                RuleId::D11,
+                "a step that is in the record does not run again, so what it changes here would be missing; return the new value, or write `args = \"ignore\"` if nothing reads it later",
+            );
+        }
+    }
+}
+
 /// Expands `#[step]`, and reports what is wrong.
 pub(crate) fn expand(
     arguments: TokenStream,
@@ -97,6 +112,9 @@ impl Step {
         let has_undo = undo.is_some() || undo_unknown.is_some();
         let is_right = !has_undo || undo::check_arguments(&durable.parameters, faults);
         let args = values::choice("args", &["ignore"], keys.args, faults);
+        if args.is_none() {
+            refuse_changes(&durable, faults);
+        }
         let key = keys.key.and_then(|key| ok_or_report(key.0, faults));
         let is_transaction = keys.transaction.is_some();
         let _ = keys

@@ -72,7 +72,7 @@ where
     Ok(longer.to_owned())
 }
 
-#[step]
+#[step(args = "ignore")]
 async fn changing(_: &Step, list: &mut Vec<u32>) -> Result<usize, String> {
     list.push(1);
     Ok(list.len())
