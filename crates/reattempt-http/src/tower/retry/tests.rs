@@ -14,7 +14,7 @@ use retry_runtime::observe::{self, Event};
 use tower::{Layer as _, Service, ServiceExt as _};
 
 use super::RetryLayer;
-use super::classifier::{FnClassifier, GrpcClassifier, JudgeAnswer};
+use super::classifier::{FnClassifier, JudgeAnswer};
 use super::idempotency::AlwaysIdempotent;
 
 const POLICY: Policy = Policy::new().base(Duration::from_millis(1));
@@ -202,8 +202,10 @@ async fn a_call_that_is_cut_off_after_a_failure_has_given_up() {
 }
 
 /// What an event says of an answer: its code, or the status of what stands in between.
+#[cfg(feature = "tonic014")]
 #[test]
 fn the_text_of_an_answer_of_grpc() {
+    use super::classifier::GrpcClassifier;
     let answer = |builder: http::response::Builder| {
         let answer: Result<_, Error> = Ok(builder.body(()).unwrap());
         JudgeAnswer::<(), _, Error>::message(&GrpcClassifier, &answer)
