@@ -6,7 +6,7 @@ use std::path::Path;
 use proc_macro2::TokenStream;
 use reattempt_policy::rules::RuleId;
 
-use super::index::{rules_named, sections};
+use super::index::{collect, expansions, rules_named, sections};
 
 /// Rules that only the compiler can judge, as it knows types and evaluates constants: the case of `tests/ui` that shows
 /// what it says.
@@ -70,6 +70,72 @@ fn what_the_compiler_judges_is_shown_elsewhere() {
         let names = said.contains(rule.footer());
         assert_eq!(names, !IN_OTHER_WORDS.contains(rule), "{rule}: {said}");
     }
+}
+
+/// Cases of `tests/ui` whose messages are not those of an expansion, or which only the compiler parses.
+const OF_OTHERS: &[&str] = &[
+    "chain_of_nothing",
+    "chain_of_texts",
+    "chain_with_a_bar",
+    "on_an_expression",
+    "syntax_error_in_the_body",
+];
+
+/// What `tests/ui` shows, without the compiler and in seconds.
+#[test]
+fn of_each_mistake_is_said_what_is_written_down() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ui");
+    let folders = ["parse", "rules", "function", "types", "built", "pass"];
+    let mut seen = 0;
+    for entry in folders.map(|folder| fs::read_dir(cases.join(folder)).unwrap()) {
+        for case in entry.map(|case| case.unwrap().path()) {
+            let is_of_others = OF_OTHERS
+                .iter()
+                .any(|name| case.ends_with(format!("{name}.rs")));
+            if case.extension().is_none_or(|it| it != "rs") || is_of_others {
+                continue;
+            }
+            seen += 1;
+            let mut said = Vec::new();
+            for expanded in expansions(&fs::read_to_string(&case).unwrap(), of_classify) {
+                collect(expanded, &mut said);
+            }
+            let stderr = fs::read_to_string(case.with_extension("stderr"));
+            let mut expected = ours(&stderr.unwrap_or_default());
+            // Tokens have no spaces.
+            let text = |text: &String| text.replace(char::is_whitespace, "");
+            expected.sort_by_key(text);
+            said.sort_by_key(text);
+            let same = expected.iter().map(text).eq(said.iter().map(text));
+            assert!(
+                same,
+                "{case:?}\nsaid: {said:#?}\nwritten down: {expected:#?}"
+            );
+        }
+    }
+    assert!(seen > 300, "{seen} cases");
+}
+
+/// As below, but for other derives.
+fn of_classify(name: &str, arguments: &TokenStream, item: TokenStream) -> Option<TokenStream> {
+    let is_ours = name != "derive" || arguments.to_string().contains("Classify");
+    is_ours.then(|| expanded(name, arguments, item))?
+}
+
+/// The messages that name a rule and no code of the compiler.
+fn ours(stderr: &str) -> Vec<String> {
+    let mut lines = stderr.lines();
+    let mut messages = Vec::new();
+    while let Some(line) = lines.next() {
+        if let Some(first) = line.strip_prefix("error: ") {
+            let rest = lines.by_ref().take_while(|line| !line.contains("--> "));
+            let all: Vec<_> = [first].into_iter().chain(rest.map(str::trim)).collect();
+            if all.iter().any(|line| line.starts_with("rule ")) {
+                messages.push(all.join("\n"));
+            }
+        }
+    }
+    messages
 }
 
 fn expanded(name: &str, arguments: &TokenStream, item: TokenStream) -> Option<TokenStream> {

@@ -1,8 +1,8 @@
 //! The error index, `docs/errors.md`: its headings, and the rules that the code below them breaks. The tests of
 //! `reattempt-supervisor-macros` include this file for the rules of durable tasks.
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens as _;
+use proc_macro2::{Group, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::visit::Visit;
 use syn::{Attribute, Item};
 
@@ -53,20 +53,27 @@ fn shown(code: &str) -> String {
 /// another crate.
 type Expand = fn(&str, &TokenStream, TokenStream) -> Option<TokenStream>;
 
-/// Returns the last line of each message in what the macros in `code` expand to.
-pub(crate) fn rules_named(code: &str, expand: Expand) -> Vec<String> {
+/// Returns what each use of a macro in `code` expands to.
+pub(crate) fn expansions(code: &str, expand: Expand) -> Vec<TokenStream> {
     let file = syn::parse_file(code).unwrap_or_else(|error| panic!("{error} in {code}"));
     let mut uses = Uses {
         expand,
         expanded: Vec::new(),
+        templates: Vec::new(),
     };
     uses.visit_file(&file);
+    uses.expanded
+}
+
+/// Returns the last line of each message in what the macros in `code` expand to.
+pub(crate) fn rules_named(code: &str, expand: Expand) -> Vec<String> {
+    let expanded = expansions(code, expand);
     assert!(
-        !uses.expanded.is_empty() || code.contains("static SHOP"),
+        !expanded.is_empty() || code.contains("static SHOP"),
         "nothing is used in {code}"
     );
     let mut messages = Vec::new();
-    for expanded in uses.expanded {
+    for expanded in expanded {
         collect(expanded, &mut messages);
     }
     let last = |message: String| message.lines().last().unwrap_or_default().to_owned();
@@ -77,19 +84,34 @@ pub(crate) fn rules_named(code: &str, expand: Expand) -> Vec<String> {
 struct Uses {
     expand: Expand,
     expanded: Vec<TokenStream>,
+    /// What `macro_rules!` makes of each `[...]` it is given.
+    templates: Vec<(syn::Ident, TokenStream)>,
 }
 
 impl Uses {
     /// Takes the first of our attributes off an item, and expands it.
-    fn item(&mut self, attributes: &[Attribute], without: impl Fn(&Attribute) -> TokenStream) {
-        for attribute in attributes {
+    fn item<I: Clone + ToTokens>(
+        &mut self,
+        item: &I,
+        of: fn(&mut I) -> Option<&mut Vec<Attribute>>,
+    ) {
+        let mut rest = item.clone();
+        let attributes = of(&mut rest).map(|it| it.clone()).unwrap_or_default();
+        for (place, attribute) in attributes.iter().enumerate() {
             let arguments = match &attribute.meta {
                 syn::Meta::List(list) => list.tokens.clone(),
                 _ => TokenStream::new(),
             };
-            let name = attribute.path().get_ident().map(ToString::to_string);
-            let expanded =
-                name.and_then(|name| (self.expand)(&name, &arguments, without(attribute)));
+            let Some(name) = attribute.path().segments.last() else {
+                continue;
+            };
+            let mut item = item.clone();
+            of(&mut item).map(|kept| kept.remove(place));
+            let expanded = (self.expand)(
+                &name.ident.to_string(),
+                &arguments,
+                item.into_token_stream(),
+            );
             if let Some(expanded) = expanded {
                 self.expanded.push(expanded);
                 return;
@@ -101,32 +123,92 @@ impl Uses {
 impl Visit<'_> for Uses {
     fn visit_item(&mut self, item: &Item) {
         syn::visit::visit_item(self, item);
-        let attributes = match item {
-            Item::Fn(item) => &item.attrs,
-            Item::Struct(item) => &item.attrs,
-            Item::Enum(item) => &item.attrs,
-            _ => return,
-        };
-        self.item(attributes, |gone| {
-            let mut item = item.clone();
-            let attributes = match &mut item {
-                Item::Fn(item) => &mut item.attrs,
-                Item::Struct(item) => &mut item.attrs,
-                Item::Enum(item) => &mut item.attrs,
-                _ => return TokenStream::new(),
-            };
-            let place = attributes.iter().position(|kept| kept == gone);
-            place.map(|place| attributes.remove(place));
-            item.into_token_stream()
+        self.item(item, |item| match item {
+            Item::Fn(item) => Some(&mut item.attrs),
+            Item::Struct(item) => Some(&mut item.attrs),
+            Item::Enum(item) => Some(&mut item.attrs),
+            Item::Impl(item) => Some(&mut item.attrs),
+            Item::Trait(item) => Some(&mut item.attrs),
+            Item::Mod(item) => Some(&mut item.attrs),
+            Item::Union(item) => Some(&mut item.attrs),
+            Item::Const(item) => Some(&mut item.attrs),
+            Item::Static(item) => Some(&mut item.attrs),
+            _ => None,
         });
     }
 
+    fn visit_item_macro(&mut self, item: &syn::ItemMacro) {
+        let tokens = item.mac.tokens.clone();
+        if let Some(name) = &item.ident {
+            self.templates
+                .extend(template(tokens).map(|it| (name.clone(), it)));
+            return;
+        }
+        let used = |(name, _): &&(syn::Ident, _)| item.mac.path.is_ident(name);
+        let Some((_, template)) = self.templates.iter().find(used).cloned() else {
+            return self.visit_macro(&item.mac);
+        };
+        for given in tokens {
+            if let TokenTree::Group(given) = given
+                && let Ok(file) = syn::parse2(filled(template.clone(), &given.stream()))
+            {
+                self.visit_file(&file);
+            }
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &syn::ImplItemFn) {
+        syn::visit::visit_impl_item_fn(self, item);
+        self.item(item, |item| Some(&mut item.attrs));
+    }
+
+    fn visit_foreign_item_fn(&mut self, item: &syn::ForeignItemFn) {
+        self.item(item, |item| Some(&mut item.attrs));
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &syn::TraitItemFn) {
+        syn::visit::visit_trait_item_fn(self, item);
+        self.item(item, |item| Some(&mut item.attrs));
+    }
+
     fn visit_macro(&mut self, used: &syn::Macro) {
-        let name = used.path.get_ident().map(ToString::to_string);
+        let name = used.path.segments.last().map(|name| name.ident.to_string());
         let expanded =
             name.and_then(|name| (self.expand)(&name, &TokenStream::new(), used.tokens.clone()));
         self.expanded.extend(expanded);
     }
+}
+
+/// `items` of `($([$($keys:tt)*])*) => { $(items)* };`.
+fn template(rules: TokenStream) -> Option<TokenStream> {
+    let groups = |tokens: TokenStream| {
+        tokens.into_iter().filter_map(|token| match token {
+            TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        })
+    };
+    groups(groups(rules).nth(1)?).next()
+}
+
+/// The template with this in place of `$($keys)*`.
+fn filled(template: TokenStream, given: &TokenStream) -> TokenStream {
+    let mut tokens = template.into_iter();
+    let mut all = TokenStream::new();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(sign) if sign.as_char() == '$' => {
+                all.extend(given.clone());
+                // The variable, and the sign of the repetition.
+                tokens.nth(1);
+            }
+            TokenTree::Group(group) => {
+                let inner = filled(group.stream(), given);
+                all.extend([TokenTree::from(Group::new(group.delimiter(), inner))]);
+            }
+            token => all.extend([token]),
+        }
+    }
+    all
 }
 
 /// The texts of all `compile_error!`.

@@ -158,6 +158,15 @@ fn a_delay_that_is_always_the_same() {
             );
         }
     }
+    for (given, code) in [
+        ("1.5s", "from_millis(1500)"),
+        ("1.5ms", "from_nanos(1500000)"),
+    ] {
+        says(
+            &format!("throttled, after = \"{given}\""),
+            &format!("{names}; {SAME}Throttled(Some(std::time::Duration::{code})))]`"),
+        );
+    }
     says(
         "throttled, after = WAIT",
         &format!("`after` must name a field, and `Busy` has none; {SAME}Throttled(Some(WAIT)))]`"),
@@ -255,6 +264,15 @@ fn code_where_a_verdict_belongs() {
             "{written}"
         );
     }
+    // A constant is no second field.
+    let item = "enum Fault { #[retry(with = code >= LIMIT)] Busy(u16) }";
+    let closure = "|code: &u16| *code >= LIMIT";
+    assert_eq!(
+        said(item),
+        [format!(
+            "`with` takes a function of the fields; write `#[retry(with = {closure})]`"
+        )]
+    );
     for (written, expected) in [
         (
             "no-retry",

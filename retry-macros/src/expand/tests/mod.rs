@@ -270,6 +270,28 @@ fn the_documentation_says_whose_calls_share_a_budget() {
     }
 }
 
+/// What is known only when the program runs may ask for one.
+#[test]
+fn a_budget_has_a_place_unless_it_is_known_that_none_is_shared() {
+    for (arguments, expected) in [
+        ("on(_)", true),
+        ("on(_), max = MAX", true),
+        ("on(_), max = \"unlimited\"", false),
+        ("on(_), max = \"unlimited\", base = BASE", true),
+        ("on(_), max = \"unlimited\", policy = \"orders\"", true),
+        ("on(_), max = \"unlimited\", policy = POLICY", true),
+        ("on(_), budget = 0.2", false),
+        ("on(_), budget = 0.2, base = BASE", false),
+        ("on(_), strategy = &STRATEGY", false),
+    ] {
+        let item = "fn fetch() -> Result<Page, FetchError> { get() }";
+        let expanded = shown(&crate::expand::attribute(&parse(arguments), parse(item)));
+        let places = ["__private::site!", "__private::sharing!"];
+        let has_place = places.iter().any(|place| expanded.contains(place));
+        assert_eq!(has_place, expected, "{arguments}: {expanded}");
+    }
+}
+
 #[test]
 fn a_refused_function_is_still_there() {
     attribute(
