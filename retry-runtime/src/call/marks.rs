@@ -509,6 +509,18 @@ mod tests {
         assert!(retry(&mut call, || is_marked(OURS)));
     }
 
+    /// An operation without a name is one of this process alone.
+    #[test]
+    fn a_response_names_what_others_can_know() {
+        let known = OperationId::remote(1, 0);
+        let mut served = ReceivedMarks::new([]);
+        served.run(|| [OURS, known].into_iter().for_each(mark));
+        assert_eq!(served.since(), [known]);
+        let at = around::now();
+        let marks = [OURS, known].map(|operation| Mark { operation, at });
+        assert_eq!(newest_first(marks.into_iter()), [known]);
+    }
+
     /// The thread keeps few marks, however many operations give up.
     #[test]
     fn a_thread_keeps_a_bounded_number() {

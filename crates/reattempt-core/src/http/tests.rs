@@ -137,6 +137,7 @@ fn what_cannot_be_read_leaves_the_computed_delay() {
         "x-ratelimit-reset-tokens: 6w",
         "anthropic-ratelimit-tokens-reset: 2023-13-14T22:13:32Z",
         "anthropic-ratelimit-tokens-reset: 2023-11-14T22:13:32",
+        "anthropic-ratelimit-tokens-reset: 2023-11-14T+22:13:32Z",
         "anthropic-ratelimit-tokens-reset: 2023-11-14",
     ] {
         assert_eq!(
