@@ -98,18 +98,6 @@ impl Site {
         self
     }
 
-    /// Returns whether it has such a budget.
-    #[cfg_attr(
-        not(feature = "std"),
-        expect(clippy::unused_self, reason = "there are no budgets")
-    )]
-    pub(crate) const fn may_share(&self) -> bool {
-        #[cfg(feature = "std")]
-        return self.budget.is_some();
-        #[cfg(not(feature = "std"))]
-        false
-    }
-
     /// Takes the answer of a call that succeeds at once: where calls before have paid for retries, it brings something.
     #[inline(always)]
     pub fn answered<R>(&self, answer: R) -> R {

@@ -60,7 +60,7 @@ impl Parts<'_> {
     pub(super) fn shares_default_budget(&self) -> bool {
         let model = self.model;
         let is_limited = model.budget.is_some() || model.strategy.is_some();
-        let is_known = model.inherited.is_none() && model.named.is_none() && model.is_literal();
+        let is_known = model.named.is_none() && model.is_literal();
         !is_limited && (!is_known || model.known.has_default_budget())
     }
 

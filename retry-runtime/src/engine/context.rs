@@ -114,7 +114,7 @@ impl<T> Contexts<T> for NamedSite<'_, T> {
 
     #[inline(always)]
     fn may_share(self) -> bool {
-        self.0.may_share()
+        true
     }
 }
 

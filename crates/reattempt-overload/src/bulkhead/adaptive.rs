@@ -325,4 +325,21 @@ mod tests {
             assert!((size.slots - expected).abs() < 0.01, "{times:?} {size:?}");
         }
     }
+
+    #[test]
+    fn where_fewer_slots_help_still_fewer_are_tried() {
+        for (probe, mean, next, best) in [
+            (40, 0.030, Some(20), 0.030),
+            (12, 0.030, Some(8), 0.030),
+            (8, 0.030, None, 0.030),
+            (40, 0.045, None, 0.0475),
+            (40, 0.070, None, 0.060),
+        ] {
+            let mut size = size();
+            size.measured(probe, 0.050, mean, 8.0);
+            assert_eq!(size.probe, next, "{probe} {mean}");
+            let learned = size.best.expect("it is measured");
+            assert!((learned - best).abs() < 1e-9, "{probe} {mean}: {learned}");
+        }
+    }
 }
