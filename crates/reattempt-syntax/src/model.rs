@@ -2,8 +2,8 @@
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
+use reattempt_policy::Values;
 use reattempt_policy::rules::{Key, Keys};
-use reattempt_policy::{Backoff, Values};
 use syn::{Expr, Ident, LitStr, Path, Type};
 
 use crate::args::Predicate;
@@ -335,14 +335,6 @@ impl Model {
             && self.has(Key::Max)
             && !self.unknown.contains(Key::Max)
             && self.known.attempts() == Some(1)
-    }
-
-    /// Whether a delay may depend on the one before it: unless the shape is
-    /// known to be another than decorrelated.
-    pub fn looks_back(&self) -> bool {
-        self.is_inherited()
-            || self.unknown.contains(Key::Backoff)
-            || matches!(self.known.backoff, Backoff::Decorrelated)
     }
 
     /// Whether all of the policy in the code is written in literals.

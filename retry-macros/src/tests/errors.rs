@@ -87,8 +87,8 @@ fn of_each_mistake_is_said_what_is_written_down() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ui");
     let folders = ["parse", "rules", "function", "types", "built", "pass"];
     let mut seen = 0;
-    for entry in folders.map(|folder| fs::read_dir(cases.join(folder)).unwrap()) {
-        for case in entry.map(|case| case.unwrap().path()) {
+    for entries in folders.map(|folder| fs::read_dir(cases.join(folder)).expect("a folder")) {
+        for case in entries.map(|case| case.expect("an entry").path()) {
             let is_of_others = OF_OTHERS
                 .iter()
                 .any(|name| case.ends_with(format!("{name}.rs")));
@@ -97,7 +97,7 @@ fn of_each_mistake_is_said_what_is_written_down() {
             }
             seen += 1;
             let mut said = Vec::new();
-            for expanded in expansions(&fs::read_to_string(&case).unwrap(), of_classify) {
+            for expanded in expansions(&fs::read_to_string(&case).expect("a case"), of_classify) {
                 collect(expanded, &mut said);
             }
             let stderr = fs::read_to_string(case.with_extension("stderr"));

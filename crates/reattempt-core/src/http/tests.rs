@@ -137,7 +137,6 @@ fn what_cannot_be_read_leaves_the_computed_delay() {
         "x-ratelimit-reset-tokens: 6w",
         "anthropic-ratelimit-tokens-reset: 2023-13-14T22:13:32Z",
         "anthropic-ratelimit-tokens-reset: 2023-11-14T22:13:32",
-        "anthropic-ratelimit-tokens-reset: 2023-11-14T+22:13:32Z",
         "anthropic-ratelimit-tokens-reset: 2023-11-14",
     ] {
         assert_eq!(
@@ -160,6 +159,14 @@ fn a_time_has_an_offset_and_a_fraction() {
     assert_eq!(at("2024-03-01T01:30:00+01:30"), after(10));
     assert_eq!(at("2024-02-29T19:00:00-05:00"), after(10));
     assert_eq!(at("2100-03-01T00:00:00Z"), after(2_398_291_210));
+    for no_date in [
+        "2024-13-01T00:00:00Z",
+        "2024-+3-01T00:00:00Z",
+        "02024-03-01T00:00:00Z",
+        "2024-03-01T00:00:00",
+    ] {
+        assert_eq!(at(no_date), Verdict::Throttled(None), "{no_date}");
+    }
     assert_eq!(at("1970-01-01T00:00:00Z"), Verdict::Throttled(None));
     assert_eq!(at("1969-12-31T23:59:59Z"), Verdict::Throttled(None));
     assert_eq!(at("1709251200000"), after(10));

@@ -83,6 +83,7 @@ fn what_is_certainly_moved() {
         ("if url.is_empty() { Ok(1) } else { Err(url) }", vec!["url"]),
         ("match f() { 1 => id, _ => other }", vec!["id"]),
         ("Ok(url + \"x\")", vec!["url"]),
+        ("Ok(url == other)", vec![]),
         ("Ok(url as Box<dyn Page>)", vec!["url"]),
         ("found.ok_or(Error)", vec!["found"]),
         ("id?; Ok(())", vec!["id"]),
