@@ -521,8 +521,21 @@ fn shapes_of_others_are_a_key() {
     );
 }
 
+/// A parameter of the closure hides that of the function.
+#[test]
+fn a_closure_moves_what_is_not_its_own() {
+    let said = |parameter| {
+        let arguments = format!("on(_), on_retry = move |{parameter}| log(url)");
+        let item = "fn fetch(url: String) -> Result<u32, Shop> { Ok(1) }";
+        messages(&arguments, item).len()
+    };
+    assert_eq!((said("url"), said("_")), (0, 1));
+}
+
 #[test]
 fn numbers_are_no_errors() {
+    // It lists nothing: the compiler says that it is no function.
+    assert_eq!(messages("on = ()", FUNCTION), [""; 0]);
     says(
         "on = [503, 504]",
         "`on` looks at the error itself; write `on = |error| ...`, which asks it for what this lists [S9]",
