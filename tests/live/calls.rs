@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex};
 
 use reattempt::observe::{self, Event};
-use reattempt::{GiveUpReason, RetryError, config, retry, testing};
+use reattempt::{GiveUpReason, RetryError, config, retry};
 
 use crate::support::{File, install, ms, sync_turn, turn};
 
@@ -154,26 +154,6 @@ fn a_budget_of_the_file_is_paid_from_and_paid_back_to_that_of_the_start() {
         paying(|| Err("no".to_owned())).unwrap_err().reason(),
         GiveUpReason::Attempts
     );
-}
-
-#[retry(policy = "helped", max = 3, base = "2s", on(_))]
-fn helped(left: &Cell<u32>) -> Result<(), String> {
-    match left.take() {
-        0 => Ok(()),
-        failures => {
-            left.set(failures - 1);
-            Err("no".to_owned())
-        }
-    }
-}
-
-#[test]
-fn retries_that_help_are_never_refused() {
-    let (_turn, _time) = sync_turn();
-    let _limits = testing::default_budgets(true);
-    for call in 0..100 {
-        assert_eq!(helped(&Cell::new(2)), Ok(()), "{call}");
-    }
 }
 
 #[test]
