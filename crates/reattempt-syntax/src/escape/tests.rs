@@ -242,6 +242,11 @@ fn what_stands_beside_a_borrow() {
             "fn f(self) -> Result<Self::Rows, E> { let start = self.start; Ok(Rows { of: self, start }) }",
             "self, self.start",
         ),
+        // The field of a variable that holds `self` is one of `self`.
+        (
+            "fn f(self) -> Result<Self::Rows, E> { let rows = self; Ok(Rows { of: rows.of }) }",
+            "self.of",
+        ),
     ] {
         assert_eq!(proof(method), expected, "{method}");
     }

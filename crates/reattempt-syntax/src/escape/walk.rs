@@ -338,14 +338,32 @@ impl<'a> Walk<'a> {
             how
         };
         let user = matched.unwrap_or(borrow).to_token_stream();
+        let place_of_borrow = match how {
+            How::Field => self.unaliased(borrow),
+            _ => borrow.to_token_stream(),
+        };
         let is_part = matches!(borrow, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_));
         self.found.push(Found {
             how,
             is_part,
             part: self.part_of(&parameter.name, matched.unwrap_or(place)),
             user: (how != How::Shared && !parameter.is_owned).then_some(user),
-            ..Found::in_answer(parameter, borrow.to_token_stream())
+            ..Found::in_answer(parameter, place_of_borrow)
         });
+    }
+
+    /// A field of a parameter by its own name, which means the same in front of the body.
+    fn unaliased(&self, place: &Expr) -> TokenStream {
+        let mut tokens = place.to_token_stream();
+        if let Some(local) = base(place)
+            && let Some(name) = self.alias(local)
+        {
+            let mut own = name.clone();
+            own.set_span(own.span().located_at(local.span()));
+            let fields = tokens.into_iter().skip(1);
+            tokens = [own.into()].into_iter().chain(fields).collect();
+        }
+        tokens
     }
 
     /// What a variable of the body is, which is no answer by itself.
