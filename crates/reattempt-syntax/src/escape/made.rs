@@ -49,7 +49,7 @@ impl Made {
                 if binding.index <= end && is_borrow && !found.is_empty() {
                     // What a pattern takes apart stays where it is.
                     for it in &mut found {
-                        it.is_value &= binding.is_variable();
+                        it.is_value &= binding.variable().is_some();
                     }
                     uses.append(&mut found);
                     code.push(value.clone());

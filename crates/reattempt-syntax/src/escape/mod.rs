@@ -249,7 +249,10 @@ impl Asked<'_> {
         }
         let (fields, found): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|it| it.how == How::Field);
-        let escape = found.iter().find_map(|it| self.of(it, &found, held));
+        // Of two parts the one behind a `&mut` is the likeliest.
+        let unique = found.iter().filter(|it| it.is_unique);
+        let mut likely = unique.chain(found.iter().filter(|it| !it.is_unique));
+        let escape = likely.find_map(|it| self.of(it, &found, held));
         let fields = self.of_fields(&fields);
         match (escape, fields) {
             (Some(mut escape), Some(fields)) => {

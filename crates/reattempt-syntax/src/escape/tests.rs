@@ -242,6 +242,21 @@ fn what_stands_beside_a_borrow() {
             "fn f(self) -> Result<Self::Rows, E> { let start = self.start; Ok(Rows { of: self, start }) }",
             "self, self.start",
         ),
+        // Of two parts the one behind a `&mut` is the likeliest to be borrowed by it.
+        (
+            "fn f(&mut self) -> Result<Page<'_>, E> { let all = &mut self.all; let name = self.names.get(1)?; Ok(Page { name: Cow::Borrowed(name), all: Of::Raw(name.find(all)?) }) }",
+            "self as rest, letall=&mutsource.all;letname=rest.names.get(1)?;Ok(Page{name:Cow::Borrowed(name),all:Of::Raw(name.find(all)?)})",
+        ),
+        // The variables of a closure are those of the body.
+        (
+            "fn f(&mut self) -> Result<Page<'_>, E> { let all = &mut self.all; self.names.get(1).and_then(move |name| { let found = match name.kind { 0 => Of(name.find(all)?), _ => return Err(E) }; Ok(Page { name, found }) }) }",
+            "self as rest, letall=&mutsource.all;rest.names.get(1).and_then(move|name|{letfound=matchname.kind{0=>Of(name.find(all)?),_=>returnErr(E)};Ok(Page{name,found})})",
+        ),
+        // What is made into something else is a part of that.
+        (
+            "fn f(&mut self) -> Result<Rows<'_>, E> { let n = self.n; let rows = rows(&mut self.pages); Ok(rows.into_sorted(n)) }",
+            "self as rest, letn=rest.n;letrows=rows(&mutsource.pages);Ok(rows.into_sorted(n))",
+        ),
         // The field of a variable that holds `self` is one of `self`.
         (
             "fn f(self) -> Result<Self::Rows, E> { let rows = self; Ok(Rows { of: rows.of }) }",

@@ -120,9 +120,9 @@ impl<'a> Binding<'a> {
         names_in(self.pattern)
     }
 
-    /// Whether it is one variable, which is all of the value.
-    pub(super) fn is_variable(&self) -> bool {
-        variable(self.pattern).is_some()
+    /// The only variable, which is all of the value.
+    pub(super) fn variable(&self) -> Option<&'a Ident> {
+        variable(self.pattern)
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) struct Matched<'a> {
 /// Returns those of a body.
 pub(super) fn matched<'a>(statements: &'a [Stmt], bound: &Bound) -> Vec<Matched<'a>> {
     let mut bindings = Binding::in_all(statements);
-    bindings.retain(|it| !it.is_variable());
+    bindings.retain(|it| it.variable().is_none());
     let named = |it: &Binding<'a>| {
         let value = it.value;
         let is_reference = has_word(&it.pattern.to_token_stream(), "ref");

@@ -10,7 +10,7 @@ use super::chains::{
     How, base, chain_in, ends, how_of, is_constructor, is_value, made_by, passed_on, passes_on,
     start_of_chain,
 };
-use super::variables::{Bound, Matched, matched, names_in, plain};
+use super::variables::{Binding, Bound, Matched, matched, names_in};
 use super::{Borrowed, Escape, Held, Proof, apart};
 use crate::tokens::{is_error, is_of};
 
@@ -19,6 +19,8 @@ pub(super) struct Found {
     pub(super) name: Ident,
     pub(super) place: TokenStream,
     pub(super) how: How,
+    /// Whether the body writes `&mut` in front of it.
+    pub(super) is_unique: bool,
     /// The fields of the parameter that lead to what is borrowed.
     pub(super) part: Vec<String>,
     /// Whether the answer certainly has it, whatever else has its lifetime.
@@ -36,6 +38,7 @@ impl Found {
             name: source.name.clone(),
             place,
             how: How::Perhaps,
+            is_unique: false,
             part: Vec::new(),
             is_part: false,
             user: None,
@@ -68,7 +71,7 @@ impl Found {
 /// A walk over what a body answers.
 pub(super) struct Walk<'a> {
     borrowed: &'a [Borrowed],
-    /// The variables that are bound once, where the body begins.
+    /// The variables that are bound once.
     locals: Vec<(&'a Ident, &'a Expr)>,
     /// The variables of the patterns of a `match` or an `if let`.
     matched: Vec<Matched<'a>>,
@@ -106,9 +109,9 @@ impl<'a> Walk<'a> {
         held: &'a Held,
     ) -> Self {
         let is_bound_once = |name: &Ident| bound.0.iter().filter(|it| *it == name).count() == 1;
-        let locals = statements.iter().filter_map(|statement| match statement {
-            Stmt::Local(local) => plain(local).filter(|(name, _)| is_bound_once(name)),
-            _ => None,
+        let locals = Binding::in_all(statements).into_iter().filter_map(|it| {
+            let name = it.variable().filter(|name| is_bound_once(name))?;
+            Some((name, it.value))
         });
         Self {
             borrowed,
@@ -183,6 +186,12 @@ impl<'a> Walk<'a> {
                 } else {
                     start_of_chain(&call.receiver)
                 };
+                // What a variable is made into is a part of that.
+                if call.method.to_string().starts_with("into_")
+                    && let Some(value) = self.local(start)
+                {
+                    self.value(value);
+                }
                 // One behind a `&` is the likeliest to be no more than an argument.
                 self.arguments(expr, &call.args, false);
                 self.found(start, expr, self.how(call));
@@ -211,6 +220,9 @@ impl<'a> Walk<'a> {
 
     /// A part of that value.
     fn part(&mut self, expr: &Expr) {
+        if let Some(ends) = ends(expr) {
+            return ends.into_iter().for_each(|end| self.part(end));
+        }
         match expr {
             Expr::Paren(paren) => self.part(&paren.expr),
             Expr::Tuple(tuple) => self.parts(tuple.elems.iter()),
@@ -306,7 +318,7 @@ impl<'a> Walk<'a> {
                     } else {
                         How::Perhaps
                     };
-                    self.found(&borrow.expr, call, how);
+                    self.found(argument, call, how);
                 }
                 Expr::Reference(_) => self.part(argument),
                 Expr::MethodCall(_) => {
@@ -328,6 +340,10 @@ impl<'a> Walk<'a> {
 
     /// Notes a borrow of a place, if it is a part of a parameter.
     fn found(&mut self, place: &Expr, borrow: &Expr, how: How) {
+        let (place, is_unique) = match place {
+            Expr::Reference(borrow) => (&*borrow.expr, borrow.mutability.is_some()),
+            _ => (place, self.is_of_unique(place)),
+        };
         let matched = self.matched_by(place);
         let Some(parameter) = self.root(matched.unwrap_or(place)) else {
             return;
@@ -345,11 +361,19 @@ impl<'a> Walk<'a> {
         let is_part = matches!(borrow, Expr::Path(_) | Expr::Field(_) | Expr::Reference(_));
         self.found.push(Found {
             how,
+            is_unique,
             is_part,
             part: self.part_of(&parameter.name, matched.unwrap_or(place)),
             user: (how != How::Shared && !parameter.is_owned).then_some(user),
             ..Found::in_answer(parameter, place_of_borrow)
         });
+    }
+
+    /// Whether a place is a part of a variable that is a `&mut`.
+    fn is_of_unique(&self, place: &Expr) -> bool {
+        let mut locals = self.locals.iter();
+        let value = base(place).and_then(|name| locals.find(|(local, _)| *local == name));
+        matches!(value, Some((_, Expr::Reference(borrow))) if borrow.mutability.is_some())
     }
 
     /// A field of a parameter by its own name, which means the same in front of the body.
