@@ -47,6 +47,8 @@ pub struct Escape {
     pub fields: Vec<TokenStream>,
     /// `self`, or fields, that become parts of the answer: none of them is a mutable reference.
     pub held: Vec<TokenStream>,
+    /// The borrow, where a variable holds it before that place.
+    start: Option<TokenStream>,
     /// Whether an attempt may fail in a statement before it.
     pub follows_failure: bool,
     /// What to write if the answer borrows nothing of the parameter, which types do not tell.
@@ -110,9 +112,8 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         let mut sources = borrowed.iter().chain(&hidden);
         sources.find_map(|it| asked.of_made(it, &statements, &successes))
     })?;
-    let mut before = statements
-        .iter()
-        .take_while(|stmt| is_before(stmt, &escape.place));
+    let start = escape.start.as_ref().unwrap_or(&escape.place);
+    let mut before = statements.iter().take_while(|it| is_before(it, start));
     Some(Escape {
         follows_failure: before.any(may_fail),
         unless: asked.unless(&escape, &held),

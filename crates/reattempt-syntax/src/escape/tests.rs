@@ -323,3 +323,23 @@ fn a_shared_borrow_is_asked_about_with_its_body() {
         assert_eq!(proof(&method), expected, "{method}");
     }
 }
+
+/// What stands between a borrow and the answer cannot be retried without it.
+#[test]
+fn a_block_ends_before_the_borrow() {
+    let says_block = |body: &str| {
+        let method = format!("fn f(&mut self) -> Result<Page<'_>, E> {{ {body} }}");
+        let method: ImplItemFn = parse_str(&method).expect("a method");
+        let ReturnType::Type(_, answer) = &method.sig.output else {
+            return None;
+        };
+        let statements = method.block.stmts.iter();
+        let body = statements.map(ToTokens::to_token_stream).collect();
+        let found = find(&method.sig, answer, &body)?;
+        Some(found.message().contains("retry_block!"))
+    };
+    let behind = "let all = &mut self.all; let name = names.get(1)?; Ok(name.find(all)?)";
+    assert_eq!(says_block(behind), Some(false));
+    let before = "let name = names.get(1)?; let all = &mut self.all; Ok(name.find(all)?)";
+    assert_eq!(says_block(before), Some(true));
+}

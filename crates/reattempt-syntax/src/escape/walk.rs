@@ -21,6 +21,8 @@ pub(super) struct Found {
     pub(super) how: How,
     /// Whether the body writes `&mut` in front of it.
     pub(super) is_unique: bool,
+    /// The borrow that a variable holds, where the place is a part of that.
+    pub(super) start: Option<TokenStream>,
     /// The fields of the parameter that lead to what is borrowed.
     pub(super) part: Vec<String>,
     /// Whether the answer certainly has it, whatever else has its lifetime.
@@ -39,6 +41,7 @@ impl Found {
             place,
             how: How::Perhaps,
             is_unique: false,
+            start: None,
             part: Vec::new(),
             is_part: false,
             user: None,
@@ -62,6 +65,7 @@ impl Found {
             is_shared: false,
             fields: Vec::new(),
             held: Vec::new(),
+            start: self.start.clone(),
             follows_failure: false,
             unless: None,
         }
@@ -340,9 +344,10 @@ impl<'a> Walk<'a> {
 
     /// Notes a borrow of a place, if it is a part of a parameter.
     fn found(&mut self, place: &Expr, borrow: &Expr, how: How) {
-        let (place, is_unique) = match place {
-            Expr::Reference(borrow) => (&*borrow.expr, borrow.mutability.is_some()),
-            _ => (place, self.is_of_unique(place)),
+        let start = self.borrow_in(place);
+        let (place, is_unique) = match (place, start) {
+            (Expr::Reference(borrow), _) => (&*borrow.expr, borrow.mutability.is_some()),
+            (_, start) => (place, start.is_some_and(|it| it.mutability.is_some())),
         };
         let matched = self.matched_by(place);
         let Some(parameter) = self.root(matched.unwrap_or(place)) else {
@@ -362,6 +367,7 @@ impl<'a> Walk<'a> {
         self.found.push(Found {
             how,
             is_unique,
+            start: start.map(quote::ToTokens::to_token_stream),
             is_part,
             part: self.part_of(&parameter.name, matched.unwrap_or(place)),
             user: (how != How::Shared && !parameter.is_owned).then_some(user),
@@ -369,11 +375,13 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Whether a place is a part of a variable that is a `&mut`.
-    fn is_of_unique(&self, place: &Expr) -> bool {
-        let mut locals = self.locals.iter();
-        let value = base(place).and_then(|name| locals.find(|(local, _)| *local == name));
-        matches!(value, Some((_, Expr::Reference(borrow))) if borrow.mutability.is_some())
+    /// The borrow that the variable is of which a place is a part.
+    fn borrow_in(&self, place: &Expr) -> Option<&'a syn::ExprReference> {
+        let name = base(place)?;
+        match self.locals.iter().find(|(local, _)| *local == name) {
+            Some((_, Expr::Reference(borrow))) => Some(borrow),
+            _ => None,
+        }
     }
 
     /// A field of a parameter by its own name, which means the same in front of the body.

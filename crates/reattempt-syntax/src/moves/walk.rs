@@ -217,7 +217,12 @@ impl<'o> Walk<'o> {
 
     fn found_at(&self, owned: &Owned, place: TokenStream, by: By) -> Move {
         let mut earlier = self.moves.certain.iter().chain(&self.moves.possible);
-        let is_first = earlier.all(|it| it.name != owned.name || it.follows_failure);
+        // What stands before this move moves no other one: a block of that would need copies.
+        let is_before = |it: &Move| {
+            let is_taken = it.is_unique && !matches!(it.by, By::Other);
+            it.name == owned.name || is_taken && it.way != Way::Reborrowed
+        };
+        let is_first = earlier.all(|it| it.follows_failure || !is_before(it));
         // What another attribute makes of it, nobody knows.
         let conditions = owned.conditions.iter().chain(&self.conditions);
         let conditions: Vec<_> = conditions.cloned().collect();

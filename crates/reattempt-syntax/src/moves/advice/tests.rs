@@ -403,3 +403,22 @@ fn a_block_is_named_where_something_fails_before_the_move() {
         }
     }
 }
+
+/// A block of what stands before a move has to do without copies of its own.
+#[test]
+fn no_block_is_named_that_moves_another_parameter() {
+    for (body, names_block) in [
+        ("let page = wrap(reader)?; send(x, page)", false),
+        ("ready()?; let page = wrap(reader)?; send(x, page)", true),
+        ("let page = wrap(&mut reader)?; send(x, page)", true),
+        ("let page = wrap(id)?; send(x, page)", true),
+    ] {
+        let signature = "fn f<T, R>(x: T, mut reader: R, id: Id)";
+        let signature: Signature = syn::parse_str(signature).expect("a signature");
+        let owned = owned(&signature, None);
+        let found = find(&body.parse().expect("tokens"), &owned);
+        let moved: Vec<_> = found.certain.iter().filter(|it| it.name == "x").collect();
+        let said = message_of_unique(&moved, SetBy::Function);
+        assert_eq!(said.contains("retry_block!"), names_block, "{body}: {said}");
+    }
+}
