@@ -209,11 +209,13 @@ fn attempt(parts: &Parts<'_>, body: &Group) -> TokenStream {
             }
         }
     });
-    let mut found = parts.moves(body);
-    // A copy of a short body is soon compiled.
-    if is_short(body) {
-        found = found.with_unlikely();
-    }
+    let found = parts.moves(body);
+    // A copy of a short body is soon compiled, and few long ones use a value without a hint.
+    let found = if is_short(body) {
+        found.with_unlikely()
+    } else {
+        found.with_unlikely_values()
+    };
     let (moved, borrowed) = (parts.moved(&found), parts.borrowed());
     let asked = parts.asked_apart(&found, &ours!(async { #typed #statements }));
     // Where the compiler says that a parameter is moved.

@@ -224,8 +224,31 @@ impl Parts<'_> {
     pub(super) fn asked_apart(&self, moves: &Moves, future: &TokenStream) -> Option<TokenStream> {
         self.runs_again_is_known(moves).then(|| {
             let krate = &self.krate;
-            let closure = ours!(|| #krate::__private::ignore(#future));
-            let asked = self.runs_again(moves, closure);
+            // What certainly moves is refused elsewhere: here each attempt has its own.
+            let is_known = |it: &Move| {
+                it.name != "self" && it.name == it.place.to_string() && it.conditions.is_empty()
+            };
+            let known = moves.certain.iter().filter(|it| is_known(it));
+            let own = known.map(|it| {
+                let name = &it.name;
+                ours! {
+                    let ::core::option::Option::Some(mut #name) = #krate::__private::taken_apart(&#name) else {
+                        loop {}
+                    };
+                    _ = &mut #name;
+                }
+            });
+            let closure = ours!(|| {
+                #(#own)*
+                #krate::__private::ignore(#future)
+            });
+            let others = moves.certain.iter().filter(|it| !is_known(it));
+            let others = Moves {
+                certain: others.cloned().collect(),
+                possible: moves.possible.clone(),
+                ..Moves::default()
+            };
+            let asked = self.runs_again(&others, closure);
             ours! {
                 if let ::core::option::Option::Some(()) = #krate::__private::never::<()>() {
                     #krate::__private::ignore(#asked);

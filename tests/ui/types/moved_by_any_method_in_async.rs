@@ -83,4 +83,61 @@ impl Client {
     }
 }
 
+struct Pages(Vec<String>);
+
+struct Query(String);
+
+impl Query {
+    async fn to_page(self, pages: &mut Pages) -> Result<u32, String> {
+        pages.0.push(self.0);
+        Ok(1)
+    }
+}
+
+// What certainly moves does not hide what only a method moves.
+#[retry(max = 3, on(_))]
+async fn rename(name: String, query: Query, mut pages: Vec<String>) -> Result<u32, String> {
+    let mut all = Pages(vec![name]);
+    all.0.append(&mut pages);
+    query.to_page(&mut all).await
+}
+
+// In a long body, too.
+#[retry(max = 3, on(_))]
+async fn find(pages: &mut Pages, query: Query) -> Result<u32, String> {
+    let mut number = 0;
+    for page in &pages.0 {
+        if page.is_empty() {
+            return Err("a page is empty".to_owned());
+        } else if page.starts_with('#') {
+            number += 1;
+        } else if page.starts_with('-') {
+            number -= 1;
+        } else {
+            number += page.lines().count();
+        }
+    }
+    pages.0.retain(|page| !page.is_empty());
+    pages.0.sort();
+    for page in &mut pages.0 {
+        page.push_str(" (read)");
+        page.insert(0, ' ');
+        if page.len() > 100 {
+            page.truncate(100);
+        }
+        if page.len() < 10 {
+            page.push_str("..");
+        }
+    }
+    let longest = pages.0.iter().map(String::len).max();
+    if longest.is_some_and(|it| it > 100) {
+        return Err("a page is too long".to_owned());
+    }
+    let found = query.to_page(pages).await?;
+    if found > 100 {
+        return Err(format!("page {found} of {number}"));
+    }
+    Ok(found)
+}
+
 fn main() {}

@@ -140,6 +140,13 @@ impl Moves {
         self.possible.append(&mut self.unlikely);
         self
     }
+
+    /// Counts as possible what is unlikely of values: a method moves no `&mut`.
+    #[must_use]
+    pub fn with_unlikely_values(mut self) -> Self {
+        self.unlikely.retain(|it| it.way != Way::Reborrowed);
+        self.with_unlikely()
+    }
 }
 
 /// Returns the parameters that are passed by value and may not be `Copy`, by the looks of their types.

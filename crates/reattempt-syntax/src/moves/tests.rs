@@ -239,6 +239,8 @@ fn names_of_methods_only_hint() {
     for (body, unlikely) in [
         ("Ok(url.write_to(3))", vec!["url"]),
         ("Ok(id.parts())", vec!["id"]),
+        ("Ok(id.to_part(3))", vec!["id"]),
+        ("Ok(id.to_part())", vec![]),
         ("Ok(self.inner.to_end())", vec!["self.inner"]),
         ("checked!(url.x, f(id))", vec!["url", "id"]),
         ("checked!(url => id)", vec!["url", "id"]),

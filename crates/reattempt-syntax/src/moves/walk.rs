@@ -293,10 +293,10 @@ impl<'o> Walk<'o> {
             self.moved_in_way(owned, receiver, owned.way_of_call(&method));
         } else if takes(&method) || owned.way == Way::Pinned && method != "as_mut" {
             self.perhaps_moved(owned, quote::quote!(#receiver), By::Call);
-        } else if is_self && !(is_field && looks(&method)) || owned.way == Way::InFront {
+        } else if is_self && !(is_field && looks(call)) || owned.way == Way::InFront {
             // Methods beside this one are named as their author likes.
             self.perhaps_moved(owned, quote::quote!(#receiver), By::Other);
-        } else if is_self || !looks(&method) {
+        } else if is_self || !looks(call) {
             self.unlikely(owned, quote::quote!(#receiver));
         }
     }

@@ -1,6 +1,7 @@
 //! What names of macros and methods say of their arguments, and what strings of formats name.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::ExprMethodCall;
 
 /// Macros that borrow their arguments.
 pub(super) const BORROWS: &[&str] = &[
@@ -92,8 +93,8 @@ pub(super) fn takes(method: &str) -> bool {
     method.starts_with("into_") || method.starts_with("visit_") || NAMES.contains(&method)
 }
 
-/// Whether a method only looks at a value, by the customs of names.
-pub(super) fn looks(method: &str) -> bool {
+/// Whether a call only looks at a value, by the customs of names.
+pub(super) fn looks(call: &ExprMethodCall) -> bool {
     const NAMES: &[&str] = &[
         "chars",
         "clone",
@@ -110,8 +111,12 @@ pub(super) fn looks(method: &str) -> bool {
         "trim",
         "values",
     ];
-    const STARTS: &[&str] = &["as_", "has_", "is_", "to_"];
-    NAMES.contains(&method) || STARTS.iter().any(|start| method.starts_with(start))
+    const STARTS: &[&str] = &["as_", "has_", "is_"];
+    let method = call.method.to_string();
+    // With arguments, `query.to_statement(client)`, it is no conversion.
+    let is_conversion = method.starts_with("to_") && call.args.is_empty();
+    let is_question = STARTS.iter().any(|start| method.starts_with(start));
+    NAMES.contains(&&*method) || is_question || is_conversion
 }
 
 /// The variables in the strings of formats: `x` in `"{x:?}"`.
