@@ -157,14 +157,20 @@ impl Parts<'_> {
 
     /// The same, and what the next attempt lacks.
     fn is_kept_or_lacked(&self, moved: &Move) -> Option<TokenStream> {
-        let (place, name) = (&moved.place, &moved.name);
+        let (krate, place, name) = (&self.krate, &moved.place, &moved.name);
         let kept = self.is_kept_after(moved)?;
         if !self.has_copies_or_not(moved) {
             return Some(kept);
         }
         let there = self.model.krate_at(place.span());
+        let whole = if self.may_be_named(moved) {
+            ours!(#name)
+        } else {
+            let never = ours!(#krate::__private::never::<Self>());
+            ours!(match #never { ::core::option::Option::Some(it) => it, _ => loop {} })
+        };
         Some(quote_spanned! {at(place.span())=>
-            #kept.or(#there::__private::Moved(&#name).or_its_copies())
+            #kept.or(#there::__private::Moved(&#whole).or_its_copies())
         })
     }
 
@@ -175,7 +181,12 @@ impl Parts<'_> {
             By::Patterns(..) => moved.way.is_copy_of_type(),
             By::Call | By::Other => false,
         };
-        is_asked && self.may_be_named(moved)
+        is_asked && (self.may_be_named(moved) || Self::is_self(moved))
+    }
+
+    /// Whether `Self` is the type of a parameter, or what its box holds.
+    fn is_self(moved: &Move) -> bool {
+        moved.name == "self" && moved.way == Way::Receiver && moved.declared_under.is_empty()
     }
 
     /// Whether code that never runs may name all of the parameter: the block of the user's would capture it.
