@@ -412,8 +412,10 @@ fn no_block_is_named_that_moves_another_parameter() {
         ("ready()?; let page = wrap(reader)?; send(x, page)", true),
         ("let page = wrap(&mut reader)?; send(x, page)", true),
         ("let page = wrap(id)?; send(x, page)", true),
+        // By custom a type parameter of the block around it.
+        ("let page = wrap(own)?; send(x, page)", false),
     ] {
-        let signature = "fn f<T, R>(x: T, mut reader: R, id: Id)";
+        let signature = "fn f<T, R>(x: T, mut reader: R, id: Id, own: S)";
         let signature: Signature = syn::parse_str(signature).expect("a signature");
         let owned = owned(&signature, None);
         let found = find(&body.parse().expect("tokens"), &owned);
