@@ -250,7 +250,7 @@ impl Asked<'_> {
         }
         let (fields, found): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|it| it.how == How::Field);
-        // Of two parts the one behind a `&mut` is the likeliest.
+        // Of two parts the likeliest is a `&mut` that a constructor gets.
         let unique = found.iter().filter(|it| it.is_unique);
         let mut likely = unique.chain(found.iter().filter(|it| !it.is_unique));
         let escape = likely.find_map(|it| self.of(it, &found, held));

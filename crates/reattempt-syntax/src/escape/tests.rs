@@ -242,10 +242,15 @@ fn what_stands_beside_a_borrow() {
             "fn f(self) -> Result<Self::Rows, E> { let start = self.start; Ok(Rows { of: self, start }) }",
             "self, self.start",
         ),
-        // Of two parts the one behind a `&mut` is the likeliest to be borrowed by it.
+        // Of two parts the likeliest is a `&mut` that a constructor gets to be borrowed by it.
         (
             "fn f(&mut self) -> Result<Page<'_>, E> { let all = &mut self.all; let name = self.names.get(1)?; Ok(Page { name: Cow::Borrowed(name), all: Of::Raw(name.find(all)?) }) }",
             "self as rest, letall=&mutsource.all;letname=rest.names.get(1)?;Ok(Page{name:Cow::Borrowed(name),all:Of::Raw(name.find(all)?)})",
+        ),
+        // What a call alone makes of it may be a number.
+        (
+            "fn f(&mut self) -> Result<Page<'_>, E> { let n = read(&mut self.all)?; Ok(Page { name: &self.names[0], n }) }",
+            "self as rest, letn=read(&mutrest.all)?;Ok(Page{name:&source.names[0],n})",
         ),
         // The variables of a closure are those of the body.
         (

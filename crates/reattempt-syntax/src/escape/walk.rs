@@ -19,7 +19,7 @@ pub(super) struct Found {
     pub(super) name: Ident,
     pub(super) place: TokenStream,
     pub(super) how: How,
-    /// Whether the body writes `&mut` in front of it.
+    /// Whether a constructor in the answer gets it by a variable that is a `&mut`; of a call alone it may give a number.
     pub(super) is_unique: bool,
     /// The borrow that a variable holds, where the place is a part of that.
     pub(super) start: Option<TokenStream>,
@@ -85,6 +85,8 @@ pub(super) struct Walk<'a> {
     pub(super) is_opaque: bool,
     /// Whether it is a reference of its own to what is hardly a constant.
     pub(super) is_reference: bool,
+    /// Whether what is walked over is the argument of a constructor.
+    is_wrapped: bool,
     /// Whether it is a `Cow`, which may own what it holds.
     pub(super) may_be_owned: bool,
     pub(super) found: Vec<Found>,
@@ -124,6 +126,7 @@ impl<'a> Walk<'a> {
             held,
             is_opaque: false,
             is_reference: false,
+            is_wrapped: false,
             may_be_owned: false,
             found: Vec::new(),
             successes: Vec::new(),
@@ -243,7 +246,12 @@ impl<'a> Walk<'a> {
             Expr::Reference(borrow) => self.found(&borrow.expr, expr, How::Shared),
             Expr::Call(call) if is_constructor(&call.func) => match call.args.first() {
                 // All that holds a borrow.
-                Some(only) if call.args.len() == 1 => self.value(only),
+                Some(only) if call.args.len() == 1 => {
+                    let is_part = !is_of(&call.func, &["Ok", "Some"]);
+                    let before = std::mem::replace(&mut self.is_wrapped, is_part);
+                    self.value(only);
+                    self.is_wrapped = before;
+                }
                 _ => call.args.iter().for_each(|it| self.part(it)),
             },
             Expr::Call(call) => self.all_arguments(expr, &call.args),
@@ -346,8 +354,9 @@ impl<'a> Walk<'a> {
     fn found(&mut self, place: &Expr, borrow: &Expr, how: How) {
         let start = self.borrow_in(place);
         let (place, is_unique) = match (place, start) {
-            (Expr::Reference(borrow), _) => (&*borrow.expr, borrow.mutability.is_some()),
-            (_, start) => (place, start.is_some_and(|it| it.mutability.is_some())),
+            (Expr::Reference(borrow), _) => (&*borrow.expr, false),
+            (_, Some(start)) => (place, self.is_wrapped && start.mutability.is_some()),
+            (_, None) => (place, false),
         };
         let matched = self.matched_by(place);
         let Some(parameter) = self.root(matched.unwrap_or(place)) else {
