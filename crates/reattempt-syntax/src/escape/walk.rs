@@ -72,6 +72,13 @@ impl Found {
     }
 }
 
+/// A constructor keeps what it gets; of a call, and of `Ok`, nobody knows.
+#[derive(Clone, Copy, PartialEq)]
+enum ArgumentOf {
+    Call,
+    Constructor,
+}
+
 /// A walk over what a body answers.
 pub(super) struct Walk<'a> {
     borrowed: &'a [Borrowed],
@@ -85,8 +92,8 @@ pub(super) struct Walk<'a> {
     pub(super) is_opaque: bool,
     /// Whether it is a reference of its own to what is hardly a constant.
     pub(super) is_reference: bool,
-    /// Whether what is walked over is the argument of a constructor.
-    is_wrapped: bool,
+    /// Whose argument what is walked over is.
+    argument: ArgumentOf,
     /// Whether it is a `Cow`, which may own what it holds.
     pub(super) may_be_owned: bool,
     pub(super) found: Vec<Found>,
@@ -126,7 +133,7 @@ impl<'a> Walk<'a> {
             held,
             is_opaque: false,
             is_reference: false,
-            is_wrapped: false,
+            argument: ArgumentOf::Call,
             may_be_owned: false,
             found: Vec::new(),
             successes: Vec::new(),
@@ -247,10 +254,14 @@ impl<'a> Walk<'a> {
             Expr::Call(call) if is_constructor(&call.func) => match call.args.first() {
                 // All that holds a borrow.
                 Some(only) if call.args.len() == 1 => {
-                    let is_part = !is_of(&call.func, &["Ok", "Some"]);
-                    let before = std::mem::replace(&mut self.is_wrapped, is_part);
+                    let argument = if is_of(&call.func, &["Ok", "Some"]) {
+                        ArgumentOf::Call
+                    } else {
+                        ArgumentOf::Constructor
+                    };
+                    let before = std::mem::replace(&mut self.argument, argument);
                     self.value(only);
-                    self.is_wrapped = before;
+                    self.argument = before;
                 }
                 _ => call.args.iter().for_each(|it| self.part(it)),
             },
@@ -355,7 +366,10 @@ impl<'a> Walk<'a> {
         let start = self.borrow_in(place);
         let (place, is_unique) = match (place, start) {
             (Expr::Reference(borrow), _) => (&*borrow.expr, false),
-            (_, Some(start)) => (place, self.is_wrapped && start.mutability.is_some()),
+            (_, Some(start)) => {
+                let is_part = self.argument == ArgumentOf::Constructor;
+                (place, is_part && start.mutability.is_some())
+            }
             (_, None) => (place, false),
         };
         let matched = self.matched_by(place);
