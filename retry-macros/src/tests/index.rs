@@ -162,6 +162,21 @@ impl Visit<'_> for Uses {
         self.item(item, |item| Some(&mut item.attrs));
     }
 
+    fn visit_local(&mut self, local: &syn::Local) {
+        syn::visit::visit_local(self, local);
+        self.item(local, |local| Some(&mut local.attrs));
+    }
+
+    fn visit_expr_closure(&mut self, closure: &syn::ExprClosure) {
+        syn::visit::visit_expr_closure(self, closure);
+        self.item(closure, |closure| Some(&mut closure.attrs));
+    }
+
+    fn visit_expr_method_call(&mut self, call: &syn::ExprMethodCall) {
+        syn::visit::visit_expr_method_call(self, call);
+        self.item(call, |call| Some(&mut call.attrs));
+    }
+
     fn visit_foreign_item_fn(&mut self, item: &syn::ForeignItemFn) {
         self.item(item, |item| Some(&mut item.attrs));
     }
