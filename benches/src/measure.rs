@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::env;
 use std::error::Error;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{self, Command};
+use std::process::{self, Command, Output};
 
 const CALLS: [u64; 2] = [16_384, 24_576];
 /// The same for many cases.
@@ -43,12 +43,8 @@ pub(crate) fn instructions_over(
         }
     }
     // All in one valgrind, which takes longer to start than most of them to run.
-    let output = callgrind(Path::new("/dev/null"))?.args(words).output();
-    let output = output.map_err(|error| not_started(&error))?;
+    let output = callgrind(Path::new("/dev/null"), &words)?;
     let report = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(format!("a case failed under valgrind:\n{report}").into());
-    }
     let collected: BTreeMap<_, f64> = report
         .lines()
         .filter_map(|line| {
@@ -81,14 +77,8 @@ pub(crate) fn functions(
         let each = times / f64::from(u32::try_from(FEWER[1] - FEWER[0])?);
         for (calls, each) in [(FEWER[1], each), (FEWER[0], -each)] {
             let file = Scratch::new();
-            let output = callgrind(&file.0)?
-                .args(["--case", case, &failures.to_string(), &calls.to_string()])
-                .output()
-                .map_err(|error| not_started(&error))?;
-            if !output.status.success() {
-                let report = String::from_utf8_lossy(&output.stderr);
-                return Err(format!("`{case}` failed under valgrind:\n{report}").into());
-            }
+            let words = ["--case", case, &failures.to_string(), &calls.to_string()];
+            callgrind(&file.0, &words.map(str::to_owned))?;
             let profile = fs::read_to_string(&file.0)?;
             for (function, count) in counted(&profile) {
                 *sum.entry(function).or_insert(0.0) += count * each;
@@ -145,19 +135,21 @@ impl Drop for Scratch {
     }
 }
 
-/// This program under callgrind.
-fn callgrind(profile: &Path) -> Result<Command, Box<dyn Error>> {
-    let mut command = Command::new("valgrind");
-    command
+/// Runs this program under callgrind.
+fn callgrind(profile: &Path, words: &[String]) -> Result<Output, Box<dyn Error>> {
+    let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--collect-atstart=yes"])
         .arg(format!("--callgrind-out-file={}", profile.display()))
-        .arg(env::current_exe()?);
-    Ok(command)
-}
-
-fn not_started(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => MISSING.to_owned(),
-        _ => format!("`valgrind` cannot be run: {error}"),
+        .arg(env::current_exe()?)
+        .args(words)
+        .output()
+        .map_err(|error| match error.kind() {
+            ErrorKind::NotFound => MISSING.to_owned(),
+            _ => format!("`valgrind` cannot be run: {error}"),
+        })?;
+    if !output.status.success() {
+        let report = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("a case failed under valgrind:\n{report}").into());
     }
+    Ok(output)
 }

@@ -29,7 +29,7 @@ use syn::{Expr, FnArg, Pat, Path, Type};
 
 use crate::expand::Expanded;
 use crate::function::{Durable, Parameter, Requirements, argument, with_first};
-use crate::types::bare;
+use crate::types::{bare, find_unique};
 use crate::{args, attributes, undo, values};
 use reattempt_policy::rules::RuleId;
 use reattempt_syntax::args::{Args, Given};
@@ -65,11 +65,9 @@ pub(crate) struct Step {
 /// Refuses `&mut T`: a workflow that runs again would go on with another value than before.
 fn refuse_changes(durable: &Durable, faults: &mut Diagnostics) {
     for (_, parameter) in durable.arguments() {
-        if let Type::Reference(reference) = &parameter.ty
-            && reference.mutability.is_some()
-        {
+        if let Some(span) = find_unique(&parameter.ty) {
             faults.push(
-                reference.span(),
+                span,
                 RuleId::D11,
                 "a step that is in the record does not run again, so what it changes here would be missing; return the new value, or write `args = \"ignore\"` if nothing reads it later",
             );

@@ -52,3 +52,21 @@ pub(crate) fn find_borrow(ty: &Type) -> Option<Span> {
     syn::visit::Visit::visit_type(&mut found, ty);
     found.0
 }
+
+/// Returns where a type has a `&mut`.
+pub(crate) fn find_unique(ty: &Type) -> Option<Span> {
+    struct Found(Option<Span>);
+    impl syn::visit::Visit<'_> for Found {
+        fn visit_type_reference(&mut self, ty: &syn::TypeReference) {
+            if ty.mutability.is_some() {
+                self.0.get_or_insert(ty.and_token.span);
+            }
+            syn::visit::visit_type_reference(self, ty);
+        }
+
+        fn visit_type_fn_ptr(&mut self, _: &syn::TypeFnPtr) {}
+    }
+    let mut found = Found(None);
+    syn::visit::Visit::visit_type(&mut found, ty);
+    found.0
+}

@@ -120,6 +120,16 @@ impl Uses {
     }
 }
 
+/// Methods of a visitor for what has attributes.
+macro_rules! with_attributes {
+    ($($visit:ident $of:ident,)*) => { $(
+        fn $visit(&mut self, it: &syn::$of) {
+            syn::visit::$visit(self, it);
+            self.item(it, |it| Some(&mut it.attrs));
+        }
+    )* };
+}
+
 impl Visit<'_> for Uses {
     fn visit_item(&mut self, item: &Item) {
         syn::visit::visit_item(self, item);
@@ -157,33 +167,9 @@ impl Visit<'_> for Uses {
         }
     }
 
-    fn visit_impl_item_fn(&mut self, item: &syn::ImplItemFn) {
-        syn::visit::visit_impl_item_fn(self, item);
-        self.item(item, |item| Some(&mut item.attrs));
-    }
-
-    fn visit_local(&mut self, local: &syn::Local) {
-        syn::visit::visit_local(self, local);
-        self.item(local, |local| Some(&mut local.attrs));
-    }
-
-    fn visit_expr_closure(&mut self, closure: &syn::ExprClosure) {
-        syn::visit::visit_expr_closure(self, closure);
-        self.item(closure, |closure| Some(&mut closure.attrs));
-    }
-
-    fn visit_expr_method_call(&mut self, call: &syn::ExprMethodCall) {
-        syn::visit::visit_expr_method_call(self, call);
-        self.item(call, |call| Some(&mut call.attrs));
-    }
-
-    fn visit_foreign_item_fn(&mut self, item: &syn::ForeignItemFn) {
-        self.item(item, |item| Some(&mut item.attrs));
-    }
-
-    fn visit_trait_item_fn(&mut self, item: &syn::TraitItemFn) {
-        syn::visit::visit_trait_item_fn(self, item);
-        self.item(item, |item| Some(&mut item.attrs));
+    with_attributes! {
+        visit_expr_closure ExprClosure, visit_expr_method_call ExprMethodCall, visit_foreign_item_fn ForeignItemFn,
+        visit_impl_item_fn ImplItemFn, visit_local Local, visit_trait_item_fn TraitItemFn,
     }
 
     fn visit_macro(&mut self, used: &syn::Macro) {

@@ -541,3 +541,23 @@ fn numbers_are_no_errors() {
         "`on` looks at the error itself; write `on = |error| ...`, which asks it for what this lists [S9]",
     );
 }
+
+/// A key may begin as a verdict does.
+#[test]
+fn a_verdict_of_a_type_is_a_word() {
+    for (arguments, is_verdict) in [
+        ("throttled", true),
+        ("transient, after = \"1s\"", true),
+        ("default = permanent", true),
+        ("throttled_base = \"1s\"", false),
+        ("max = 3", false),
+    ] {
+        let said = messages(arguments, "struct Shop;").join("\n");
+        let expected = [
+            "write it above an `impl` block",
+            "a verdict is read by `Classify`",
+        ];
+        let expected = expected[usize::from(is_verdict)];
+        assert!(said.contains(expected), "{arguments}: {said}");
+    }
+}

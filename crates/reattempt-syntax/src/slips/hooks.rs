@@ -36,12 +36,12 @@ pub(super) fn number(key: &str, value: &Expr) -> Option<String> {
         return None;
     };
     let name = written(&parameter.pat.to_token_stream());
-    (key == "backoff" && is_number(&parameter.ty) && !is_named(&parameter.ty, &["u32"]))
+    (key == "backoff" && is_number_type(&parameter.ty) && !is_named(&parameter.ty, &["u32"]))
         .then(|| format!("the number of a retry is a `u32`; write `backoff = |{name}: u32| ...`"))
 }
 
 /// Whether a type is a number, by its name.
-pub(crate) fn is_number(ty: &Type) -> bool {
+pub(crate) fn is_number_type(ty: &Type) -> bool {
     is_named(ty, NUMBERS)
 }
 

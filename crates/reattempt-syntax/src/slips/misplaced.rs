@@ -8,6 +8,8 @@ use syn::{Block, Expr, ExprTry, Item, Stmt};
 use super::awaits_in;
 use crate::tokens::written;
 
+const PLACES: &str = "`#[retry]` goes on a function, a method or an `impl` block";
+
 /// What people can still read in one line.
 const LONGEST: usize = 120;
 
@@ -38,9 +40,7 @@ pub fn misplaced(arguments: &TokenStream, item: &TokenStream) -> String {
     let part = part
         .filter(|part| part.len() <= LONGEST)
         .unwrap_or_else(|| "retry_block!(max = 3, { ... })".to_owned());
-    format!(
-        "`#[retry]` goes on a function, a method or an `impl` block; for a part of a function write `{part}`"
-    )
+    format!("{PLACES}; for a part of a function write `{part}`")
 }
 
 /// A block in place of a value, with what takes its answer apart behind it.
@@ -69,33 +69,39 @@ fn retried(keys: &str, value: &Expr) -> String {
 }
 
 fn at_item(item: &Item, keys: &str) -> String {
-    let is_verdict = [
-        "transient",
-        "permanent",
-        "throttled",
-        "refused",
-        "forbidden",
-    ]
-    .iter()
-    .any(|word| keys.starts_with(word) || keys == format!("default = {word}"));
-    match item {
-        Item::Struct(_) | Item::Enum(_) if is_verdict => format!(
-            "a verdict is read by `Classify`, and stands below it; write `#[derive(reattempt::Classify)]` above `#[retry({keys})]`"
-        ),
+    let place = match item {
+        Item::Struct(_) | Item::Enum(_) if is_verdict(keys) => {
+            return format!(
+                "a verdict is read by `Classify`, and stands below it; write `#[derive(reattempt::Classify)]` above `#[retry({keys})]`"
+            );
+        }
         Item::Struct(_) | Item::Enum(_) => {
-            "`#[retry]` goes on a function, a method or an `impl` block; write it above an `impl` block of this type, or `#[derive(reattempt::Classify)]` for an error".to_owned()
+            "write it above an `impl` block of this type, or `#[derive(reattempt::Classify)]` for an error"
         }
         Item::Trait(_) => {
-            "`#[retry]` goes on a function, a method or an `impl` block; write it above the `impl` block of a type, or above a method here that has a body".to_owned()
+            "write it above the `impl` block of a type, or above a method here that has a body"
         }
-        Item::Mod(_) => {
-            "`#[retry]` goes on a function, a method or an `impl` block; write it above each function in this module that is retried".to_owned()
-        }
+        Item::Mod(_) => "write it above each function in this module that is retried",
         Item::Const(_) | Item::Static(_) => {
-            "`#[retry]` goes on a function, a method or an `impl` block; keys that functions share are a policy: `const POLICY: reattempt::Policy = reattempt::Policy::new().max(3);`, and `#[retry(policy = POLICY)]`".to_owned()
+            "keys that functions share are a policy: `const POLICY: reattempt::Policy = reattempt::Policy::new().max(3);`, and `#[retry(policy = POLICY)]`"
         }
         _ => {
-            "`#[retry]` goes on a function, a method or an `impl` block; for a part of a function there is `retry_block!`, for an error type `#[derive(Classify)]`".to_owned()
+            "for a part of a function there is `retry_block!`, for an error type `#[derive(Classify)]`"
         }
-    }
+    };
+    format!("{PLACES}; {place}")
+}
+
+/// `transient`, `default = permanent`: what `Classify` reads.
+fn is_verdict(keys: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "forbidden",
+        "permanent",
+        "refused",
+        "throttled",
+        "transient",
+    ];
+    let words = keys.strip_prefix("default = ").unwrap_or(keys);
+    let first = words.split(|sign: char| !sign.is_alphanumeric() && sign != '_');
+    first.take(1).any(|first| WORDS.contains(&first))
 }
