@@ -30,6 +30,8 @@
 )]
 
 // The attribute, and what most programs name.
+#[cfg(feature = "std")]
+pub use hedge::Hedge;
 pub use reattempt_core::chain;
 #[cfg(feature = "macros")]
 pub use retry_macros::{Classify, retry, retry_block};
@@ -40,7 +42,7 @@ pub use retry_runtime::{
     Telemetry, Verdict, Verified, strategy, timer,
 };
 #[cfg(feature = "std")]
-pub use retry_runtime::{Breaker, Budget, Bulkhead, Hedge, Throttle, nesting};
+pub use retry_runtime::{Breaker, Budget, Bulkhead, Throttle, nesting};
 // `Classify` is a trait, too.
 pub use retry_runtime::Classify;
 // By name, so that the compiler says which feature is missing.
@@ -83,11 +85,11 @@ pub mod runner {
 /// service.
 #[cfg(feature = "std")]
 pub mod overload {
+    pub use crate::hedge::{Hedge, HedgeRunner, Latencies};
     #[cfg(feature = "keyed")]
     pub use retry_runtime::Keyed;
     pub use retry_runtime::{
-        Breaker, Budget, Bulkhead, Hedge, HedgeRunner, Latencies, Throttle, breaker, budget,
-        bulkhead, throttle,
+        Breaker, Budget, Bulkhead, Throttle, breaker, budget, bulkhead, throttle,
     };
 }
 
@@ -113,6 +115,8 @@ pub mod observe {
 
 #[cfg(feature = "std")]
 pub mod deadline;
+#[cfg(feature = "std")]
+mod hedge;
 #[cfg(feature = "test-util")]
 pub mod testing;
 
@@ -157,4 +161,4 @@ pub mod guide {
 }
 
 #[doc(hidden)]
-pub use retry_runtime::private as __private;
+pub mod __private;

@@ -19,53 +19,58 @@
     )
 )]
 
-mod around;
 mod attempt;
 mod call;
 #[cfg(feature = "std")]
 pub mod deadline;
 mod engine;
-#[cfg(feature = "std")]
-mod hedge;
-mod history;
-#[cfg(feature = "std")]
-mod inbound;
+mod ignored;
 mod inside;
 #[cfg(feature = "config")]
 mod named;
 #[cfg(feature = "std")]
 pub mod nesting;
 mod operation;
-mod outcome;
 mod policy;
 mod run;
 pub mod strategy;
 #[cfg(feature = "config")]
 mod switch;
 
-mod verified;
-
 // Floor 0, by the names that the modules here import.
+mod around {
+    #[cfg(feature = "std")]
+    pub(crate) use reattempt_core::around::is_low;
+    pub(crate) use reattempt_core::around::{
+        Bounds, BoundsScope, RetryScope, is_plain, is_quiet, marks, retries,
+    };
+    #[cfg(feature = "std")]
+    pub(crate) use reattempt_core::inherited::{now, remaining_unenforced, unenforced};
+    pub(crate) use reattempt_core::inherited::{on_shared_clock, remaining, until};
+}
 mod failure {
     pub(crate) use reattempt_core::{GaveUp, RetryError};
 }
+mod outcome {
+    pub(crate) use reattempt_core::{Outcome, ReportLimit};
+}
 mod verdict {
-    pub(crate) use reattempt_core::{Absent, Classify, IntoVerdict, Verdict};
+    pub(crate) use reattempt_core::{Classify, IntoVerdict, Verdict};
 }
 
 #[doc(hidden)]
-pub mod private;
+pub mod driver;
+#[doc(hidden)]
+pub mod slots;
 
 pub use attempt::{Attempt, Cause, Retry};
 pub use call::{Call, CallEnv, Decision};
-#[cfg(feature = "std")]
-pub use hedge::{Hedge, HedgeRunner, Latencies};
 pub use operation::Operation;
-pub use outcome::{Outcome, ReportLimit};
 pub use policy::Policy;
 pub use reattempt_core::timer;
 pub use reattempt_core::{
-    Absent, Classify, GaveUp, GiveUpReason, IdempotencyKey, IntoVerdict, RetryError, Verdict,
+    Absent, Classify, GaveUp, GiveUpReason, IdempotencyKey, IntoVerdict, IntoVerified, Outcome,
+    ReportLimit, RetryError, Verdict, Verified,
 };
 #[cfg(feature = "observe")]
 pub use reattempt_observe as observe;
@@ -75,7 +80,7 @@ pub use reattempt_observe::stats::{Stats, stats};
 pub use reattempt_overload::Keyed;
 #[cfg(feature = "std")]
 pub use reattempt_overload::{
-    Breaker, Budget, Bulkhead, Throttle, breaker, budget, bulkhead, throttle,
+    Breaker, Budget, Bulkhead, Latencies, Throttle, breaker, budget, bulkhead, throttle,
 };
 pub use reattempt_policy::{
     Backoff, BackoffFn, Codes, Explanation, Jitter, Level, Nested, OnCode, Priority, Telemetry,
@@ -90,4 +95,3 @@ pub use run::{
 #[doc(hidden)]
 pub use run::{ByClassify, ByStrategy, Hook, HookOf, On, Parts, Shown};
 pub use strategy::{FailedAttempt, Strategy};
-pub use verified::{IntoVerified, Verified};

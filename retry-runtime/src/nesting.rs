@@ -27,7 +27,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::around::{Bounds, BoundsScope, RetryScope, is_low, retries};
-use crate::call::{InheritedMarks, ScopeMarks};
+use reattempt_core::marks::{InheritedMarks, ScopeMarks};
 pub use reattempt_core::name::OperationId;
 
 /// The retries around a piece of code, the operations that have used up their retries there, and

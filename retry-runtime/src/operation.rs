@@ -2,10 +2,10 @@
 
 use core::panic::Location;
 
-use crate::call;
-#[cfg(feature = "std")]
-use crate::inbound;
 use crate::policy::Policy;
+#[cfg(feature = "std")]
+use reattempt_core::inbound;
+use reattempt_core::marks;
 #[cfg(feature = "std")]
 use reattempt_core::name::short;
 use reattempt_core::name::{Name, OperationId, hash};
@@ -142,20 +142,20 @@ impl Site {
 
     /// Marks the operation in the calls around it: it has used up its retries.
     pub fn mark(&self) {
-        call::mark(self.id());
+        marks::mark(self.id());
         #[cfg(feature = "std")]
         if inbound::has_served() {
-            call::mark(self.shared_id());
+            marks::mark(self.shared_id());
         }
     }
 
     /// Returns whether the operation is marked where this runs.
     pub(crate) fn is_marked(&self) -> bool {
         #[cfg(feature = "std")]
-        if inbound::has_served() && call::is_received(self.shared_id()) {
+        if inbound::has_served() && marks::is_received(self.shared_id()) {
             return true;
         }
-        call::is_marked(self.id())
+        marks::is_marked(self.id())
     }
 
     /// Returns the same as `id`, by a name that all instances of this program have in common.

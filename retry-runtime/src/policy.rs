@@ -665,11 +665,6 @@ impl Policy {
         })
     }
 
-    /// Returns the first rule that this policy breaks, as far as that is known without the values of `unknown`.
-    pub(crate) const fn known_violation(&self, unknown: &[Key]) -> Option<Violation> {
-        self.values.known_violation(unknown)
-    }
-
     /// Returns every rule this policy breaks, in the order of the rules.
     ///
     /// # Examples

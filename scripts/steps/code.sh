@@ -173,6 +173,6 @@ step_readme() {
 # Crates depend on floors below, modules import lines below: `scripts/layers.txt` has the order. And bounds of sizes.
 step_layers() {
     python3 scripts/layers.py
-    python3 scripts/lines.py retry-runtime/src 9100
+    python3 scripts/lines.py retry-runtime/src 6000
     python3 scripts/design.py 60000
 }

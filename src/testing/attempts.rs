@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use reattempt_core::{GiveUpReason, Verdict};
 use reattempt_policy::{Text, duration};
-use retry_runtime::private::slots::{AttemptResult, CallEvent, CallStep, Ending};
+use retry_runtime::slots::{AttemptResult, CallEvent, CallStep, Ending};
 
 /// A call of which a record has at least one event.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use retry_runtime::private::slots::{CallEvent, set_recorder};
+use retry_runtime::slots::{CallEvent, set_recorder};
 
 use super::attempts::RecordedCall;
 use super::diff;
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use crate::testing::{AttemptEnd, CallEnd};
     use reattempt_core::{GiveUpReason, Verdict};
-    use retry_runtime::private::slots::{AttemptResult, CallStep, Ending};
+    use retry_runtime::slots::{AttemptResult, CallStep, Ending};
 
     const MS: Duration = Duration::from_millis(1);
     const TRANSIENT: AttemptResult = AttemptResult::Failed(Verdict::Transient);

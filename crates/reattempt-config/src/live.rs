@@ -12,8 +12,8 @@ use super::resolve::{Resolution, resolve};
 use super::span::Place;
 use super::{Config, ConfigError, Diagnostic, environment, switch, text_of};
 use retry_runtime::Policy;
-use retry_runtime::private::slots::{NamedPolicy, Snapshot, set_policy_source};
 use retry_runtime::rules::RuleId;
+use retry_runtime::slots::{NamedPolicy, Snapshot, set_policy_source};
 
 /// What is loaded, and who has asked for it.
 struct State {

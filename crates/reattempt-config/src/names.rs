@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::span;
 use super::{Config, DEFAULT, POLICIES};
 use reattempt_policy::written::nearest;
-use retry_runtime::private::slots::NamedPolicy;
+use retry_runtime::slots::NamedPolicy;
 
 /// A policy that code asks for by name, and that the configuration does not have: the keys in the code hold.
 ///

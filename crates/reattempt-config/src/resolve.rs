@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use super::clash::{self, Read};
 use super::{Config, Diagnostic};
 use retry_runtime::Policy;
-use retry_runtime::private::slots::NamedPolicy;
 use retry_runtime::rules::Rule;
+use retry_runtime::slots::NamedPolicy;
 
 /// What a site is to have.
 pub(super) struct Resolution {

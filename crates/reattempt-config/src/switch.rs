@@ -1,6 +1,6 @@
 //! The kill switch: whether anything is retried at all.
 
-use retry_runtime::private::slots::{self, BY_CALL, BY_FILE};
+use retry_runtime::slots::{self, BY_CALL, BY_FILE};
 
 /// Switches all retries of the process off, until [`resume_retries`].
 ///

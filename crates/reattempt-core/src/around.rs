@@ -8,7 +8,7 @@ use crate::timestamp::Timestamp;
 
 #[cfg(feature = "std")]
 pub use thread::{add_mark, begun_at, replace_begun, show_marks};
-pub use thread::{begin_retry, end_retry, inherited, is_low, is_plain, is_quiet, marks, retries};
+pub use thread::{inherited, is_low, is_plain, is_quiet, marks, retries};
 
 /// The code that set the deadline cuts off what runs under it.
 const ENFORCED: u64 = 2;
@@ -203,6 +203,36 @@ impl Drop for BoundsScope {
     }
 }
 
+/// What runs until this is dropped is inside a call that has failed so often.
+#[must_use = "dropped at once it changes nothing"]
+#[derive(Debug)]
+pub struct RetryScope {
+    before: u64,
+    /// How many operations had been marked on this thread when it began.
+    pub marks: u32,
+    this_thread: PhantomData<*const ()>,
+}
+
+impl RetryScope {
+    /// Sets the number of failures.
+    #[inline(always)]
+    pub fn new(failures: u32) -> Self {
+        let (before, marks) = thread::begin_retry(failures);
+        Self {
+            before,
+            marks,
+            this_thread: PhantomData,
+        }
+    }
+}
+
+impl Drop for RetryScope {
+    #[inline(always)]
+    fn drop(&mut self) {
+        thread::end_retry(self.before);
+    }
+}
+
 /// The variable of the thread. Its word is 0 on nearly every thread, and answers by one load that nothing is around.
 #[cfg(feature = "std")]
 mod thread {
@@ -275,7 +305,7 @@ mod thread {
 
     /// Begins a retry. Returns what was around before, and how many operations have been marked.
     #[inline(always)]
-    pub fn begin_retry(failures: u32) -> (u64, u32) {
+    pub(super) fn begin_retry(failures: u32) -> (u64, u32) {
         let begin = |around: &Around| {
             let (before, marks) = (around.word.get(), around.marks.get());
             let flags = before & (HANDED | MARKS);
@@ -291,7 +321,7 @@ mod thread {
 
     /// Ends a retry: puts back what was around before.
     #[inline(always)]
-    pub fn end_retry(before: u64) {
+    pub(super) fn end_retry(before: u64) {
         write(|around| around.word.set(before));
     }
 
@@ -416,11 +446,11 @@ mod thread {
         true
     }
 
-    pub const fn begin_retry(_: u32) -> (u64, u32) {
+    pub(super) const fn begin_retry(_: u32) -> (u64, u32) {
         (0, 0)
     }
 
-    pub const fn end_retry(_: u64) {}
+    pub(super) const fn end_retry(_: u64) {}
 
     pub const fn retries() -> u32 {
         0
@@ -496,9 +526,8 @@ mod tests {
         {
             let _low = BoundsScope::new(Bounds::LOW, false);
             assert_eq!(seen(), (Timestamp::ENDLESS, false, true, false));
-            let (before, _) = begin_retry(2);
+            let _retry = RetryScope::new(2);
             assert_eq!((retries(), is_low()), (2, true));
-            end_retry(before);
         }
         assert_eq!(seen(), none);
     }

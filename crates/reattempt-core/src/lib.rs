@@ -54,12 +54,23 @@ pub mod codes;
 #[doc(hidden)]
 pub mod counted;
 mod failure;
+#[doc(hidden)]
+pub mod history;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub mod inbound;
+#[doc(hidden)]
+pub mod inherited;
 mod key;
+#[doc(hidden)]
+#[cfg_attr(not(feature = "std"), path = "no_marks.rs")]
+pub mod marks;
 mod misnamed;
 #[doc(hidden)]
 pub mod name;
+mod outcome;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod platform;
@@ -70,6 +81,8 @@ pub mod process;
 #[doc(hidden)]
 pub mod random;
 mod reason;
+#[doc(hidden)]
+pub mod rest;
 mod retry_error;
 #[cfg(feature = "std")]
 #[cfg_attr(
@@ -85,6 +98,7 @@ mod time;
 pub mod timer;
 mod timestamp;
 mod verdict;
+mod verified;
 #[doc(hidden)]
 pub mod watch;
 
@@ -97,8 +111,10 @@ pub mod grpc {
 pub use cause::RetryCause;
 pub use failure::GaveUp;
 pub use key::IdempotencyKey;
+pub use outcome::{Outcome, ReportLimit};
 pub use reason::GiveUpReason;
 pub use retry_error::RetryError;
 pub use time::Clock;
 pub use timestamp::Timestamp;
 pub use verdict::{Absent, Classify, IntoVerdict, Verdict};
+pub use verified::{IntoVerified, Verified};

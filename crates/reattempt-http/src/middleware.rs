@@ -5,7 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 
 use reattempt_core::http::{FollowsRedirects, HasMethod as _, HasStatus, Statuses, has_status};
-use retry_runtime::private::driver::{
+use retry_runtime::driver::{
     AttemptStart, BudgetGate, CallContext, Described, ErrorText, Gate as _, LiveCall, TimedOut,
     attempt_span, by_code_alone, limited, spanned,
 };

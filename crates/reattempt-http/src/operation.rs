@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 #[cfg(feature = "tower")]
 use reattempt_policy::Text;
-use retry_runtime::private::DefaultBudget;
-use retry_runtime::private::driver::{Operation, Site};
+use retry_runtime::budget::RefundBudget as DefaultBudget;
+use retry_runtime::driver::{Operation, Site};
 #[cfg(feature = "tower")]
 use retry_runtime::rules::RuleId;
 use retry_runtime::rules::{Key, Violation};

@@ -37,10 +37,12 @@ mod said;
 mod scope;
 #[cfg(feature = "std")]
 mod shield;
+mod spans;
 #[cfg(feature = "stats")]
 pub mod stats;
 #[cfg(all(test, any(feature = "tracing", feature = "metrics", feature = "stats")))]
 mod support;
+mod text;
 #[cfg(any(feature = "tracing", feature = "stats"))]
 mod time;
 #[cfg(feature = "metrics")]
@@ -54,9 +56,6 @@ pub use call::{
     Call, CallId, FailedAttempt, Times, breaker_changed, copy_started, copy_won, dropped, gives_up,
     is_watched, recovered, retries, wants_times,
 };
-#[cfg(feature = "observers")]
-#[doc(hidden)]
-pub use event::ErrorText;
 #[cfg(feature = "observers")]
 pub use event::{CallInfo, Event};
 #[cfg(feature = "std")]
@@ -82,10 +81,14 @@ pub use scope::{
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub use shield::shielded;
+#[doc(hidden)]
+pub use spans::{AttemptSpan, Spanned, in_span, spanned};
 #[cfg(feature = "stats")]
 pub use stats::stats;
+#[doc(hidden)]
+pub use text::{Detail, ErrorText};
 #[cfg(feature = "metrics")]
 pub use to_metrics::describe_metrics;
 #[cfg(feature = "tracing")]
 #[doc(hidden)]
-pub use to_tracing::{attempt_span, default_budget_is_empty, warn_in_async};
+pub use to_tracing::{default_budget_is_empty, warn_in_async};

@@ -280,7 +280,11 @@ impl Lines {
 }
 
 /// Returns a span around an attempt, below the span of the caller.
-pub fn attempt_span(operation: &'static str, attempt: u32, max: Option<u32>) -> tracing::Span {
+pub(crate) fn attempt_span(
+    operation: &'static str,
+    attempt: u32,
+    max: Option<u32>,
+) -> tracing::Span {
     let span = tracing::info_span!(
         target: "reattempt",
         "attempt",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use retry_runtime::breaker::Breaker;
 use retry_runtime::budget::{Budget, RefundBudget};
 use retry_runtime::bulkhead::Bulkhead;
-use retry_runtime::private::{
+use retry_runtime::driver::{
     AttemptResult, Bounds, BoundsScope, BreakerGate, BudgetGate, BulkheadGate, Gate as _, Gates,
     Site, ThrottleGate,
 };

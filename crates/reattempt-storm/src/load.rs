@@ -7,7 +7,7 @@ use std::slice;
 use std::time::Duration;
 
 use retry_runtime::Verdict;
-use retry_runtime::private::AttemptResult;
+use retry_runtime::driver::AttemptResult;
 use retry_runtime::timer::{Clock as _, Timestamp};
 
 use crate::calls::{Calls, Open};

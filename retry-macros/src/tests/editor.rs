@@ -36,7 +36,7 @@ fn a_half_typed_key_is_named() {
 
 #[test]
 fn each_key_has_a_method_that_says_what_it_means() {
-    let methods = include_str!("../../../retry-runtime/src/private/editor.rs");
+    let methods = include_str!("../../../src/__private/editor.rs");
     let table = include_str!("../../../crates/reattempt-policy/src/key.rs");
     for key in KEYS.iter().filter(|key| **key != "crate") {
         let is_code = methods.contains(&format!("\n    {key} \""));

@@ -9,15 +9,13 @@ mod marks;
 #[cfg(not(feature = "std"))]
 #[path = "no_marks.rs"]
 mod marks;
-mod rest;
 
-pub(crate) use marks::{AttemptMarks, is_marked, mark};
-#[cfg(feature = "std")]
-pub(crate) use marks::{InheritedMarks, ReceivedMarks, ScopeMarks, is_received};
+pub(crate) use marks::AttemptMarks;
 pub(crate) use reattempt_core::GiveUpReason;
 
 use crate::policy::Policy;
 use crate::verdict::Verdict;
+use reattempt_core::rest::Place;
 use reattempt_policy::duration::{Nanos, is_shorter};
 use reattempt_policy::rules::{Broken, Consequence, Violation};
 use reattempt_policy::{Nested, Values, unit};
@@ -155,7 +153,7 @@ pub trait CallEnv {
 #[derive(Debug)]
 pub struct Call {
     failures: u32,
-    rest: rest::Place,
+    rest: Place,
 }
 
 impl Default for Call {
@@ -191,7 +189,7 @@ impl Call {
     pub const fn new() -> Self {
         Self {
             failures: 0,
-            rest: rest::Place::NONE,
+            rest: Place::NONE,
         }
     }
 
@@ -200,7 +198,7 @@ impl Call {
     pub(crate) const fn counted(failures: u32) -> Self {
         Self {
             failures,
-            rest: rest::Place::NONE,
+            rest: Place::NONE,
         }
     }
 

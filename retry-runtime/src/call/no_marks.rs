@@ -2,15 +2,7 @@
 
 use core::marker::PhantomData;
 
-use reattempt_core::name::OperationId;
-
 use super::Call;
-
-pub(crate) const fn mark(_: OperationId) {}
-
-pub(crate) const fn is_marked(_: OperationId) -> bool {
-    false
-}
 
 impl Call {
     #[expect(clippy::unused_self, reason = "there is nothing to take over")]

@@ -7,7 +7,7 @@ use super::context::Contexts;
 use super::decide::plain_delay;
 use super::default_budget;
 use super::result::AttemptResult;
-use super::watch::{Describe, Described, ErrorText, Failure, Progress};
+use super::watch::{Describe, Described, Failure, Progress};
 use super::{CallContext, CallStart, Gate, IntoContext, LiveCall, Place, Until};
 use crate::around::{self, RetryScope};
 use crate::call::{Call, GiveUpReason};
@@ -15,6 +15,7 @@ use crate::failure::GaveUp;
 use crate::inside::{self, retry_inside};
 use crate::timer::{BlockingTimer, Clock};
 use crate::verdict::Verdict;
+use reattempt_observe::ErrorText;
 
 impl CallStart {
     /// Returns the body of a call whose retries [`Self::retried`] makes: `FnMut`, as for [`LiveCall::attempt`].

@@ -57,7 +57,7 @@ impl<V> DropOther for Keep<V> {
 
 /// What is kept through the delay, where the call may end after it.
 #[derive(Debug)]
-pub struct Kept<V>(pub(crate) Option<V>);
+pub struct Kept<V>(pub Option<V>);
 
 /// Nothing is kept; a pointer to a function can be sent, whatever it speaks of.
 #[derive(Debug)]

@@ -30,13 +30,11 @@ mod watch;
 #[cfg(not(feature = "std"))]
 pub use bare::{limited, limited_hook, not_cut_off};
 pub use codes::by_code_alone;
-pub(crate) use context::IntoContext;
-pub use context::{AttemptStart, CallContext, NamedSite, Until};
+pub use context::{AttemptStart, CallContext, IntoContext, NamedSite, Until};
 pub use gates::{BudgetByPolicy, Gate, Gates, IsBudgeted};
-pub use kept::{DropOther, Held, Keep, KeepSend, Stopped};
-pub(crate) use kept::{Dropped, Kept};
-pub(crate) use live::Place;
-pub use live::{CallStart, LiveCall, in_full, one_call};
+pub use kept::{DropOther, Dropped, Held, Keep, KeepSend, Kept, Stopped};
+pub use live::{CallStart, LiveCall, Place, in_full, one_call};
+pub use reattempt_observe::{AttemptSpan, Detail, ErrorText, Spanned, in_span, spanned};
 #[cfg(feature = "std")]
 pub use record::set_recorder;
 pub use record::{CallEvent, CallStep};
@@ -45,10 +43,10 @@ pub use result::{AttemptResult, Ending};
 pub use shared::{
     AsShared, BreakerGate, BudgetGate, BulkheadGate, ThrottleGate, of_static, shared,
 };
-pub use spans::{AttemptSpan, Spanned, attempt_span, in_span, spanned};
+pub use spans::attempt_span;
 pub use timed_out::{Lost, TimedOut};
 #[cfg(feature = "std")]
 pub use timeout::{Limit, limited, limited_hook, not_cut_off};
 #[cfg(feature = "std")]
 pub use watch::{CopiesOf, WatchCopies};
-pub use watch::{Describe, Described, Detail, ErrorText};
+pub use watch::{Describe, Described};

@@ -11,11 +11,11 @@ use core::time::Duration;
 
 use super::{CallContext, LiveCall, TimedOut, Until};
 use crate::around;
-use crate::call::{is_marked, mark};
 use crate::operation::Site;
 use crate::throttle::Throttle;
 use crate::timer::{BlockingTimer, Clock, Timer, Timestamp};
 use crate::{GiveUpReason, Jitter, Policy, Verdict};
+use reattempt_core::marks::{is_marked, mark};
 use reattempt_core::name::OperationId;
 
 const LATE: Duration = Duration::from_millis(255);

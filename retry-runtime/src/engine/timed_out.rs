@@ -10,7 +10,8 @@ use crate::timer::Clock;
 /// An attempt that was cut off, or that came too late to be started.
 #[derive(Debug, Clone, Copy)]
 pub struct TimedOut {
-    pub(crate) started: bool,
+    /// It was begun.
+    pub started: bool,
     /// An inherited deadline ended it, not a limit that the loop knows.
     pub is_inherited: bool,
     /// How many operations had been marked on this thread. An attempt marks more when it is dropped.

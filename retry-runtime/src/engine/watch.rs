@@ -21,8 +21,7 @@ use reattempt_policy::rules::{self, Violation};
 use super::default_budget;
 #[cfg(feature = "observe")]
 use crate::{around, observe};
-#[cfg(feature = "observe")]
-pub use reattempt_observe::ErrorText;
+use reattempt_observe::{Detail, ErrorText};
 
 /// A context without the type of its timer.
 pub(super) type Context<'a> = CallContext<'a, dyn Clock + 'a>;
@@ -35,58 +34,6 @@ pub(super) struct Progress {
     /// The failure before the retry that is under way, for the report of how the call ends.
     #[cfg(feature = "observe")]
     pub(super) last: Option<Box<reattempt_observe::FailedAttempt>>,
-}
-
-/// What an error says of itself, in a build without observers.
-#[cfg(not(feature = "observe"))]
-#[derive(Debug)]
-pub struct ErrorText;
-
-#[cfg(not(feature = "observe"))]
-impl ErrorText {
-    #[inline(always)]
-    pub(crate) const fn message<E: ?Sized>(_: &E, _: Option<&dyn core::fmt::Display>) -> Self {
-        Self
-    }
-
-    pub(super) const fn not_final() -> Self {
-        Self
-    }
-
-    const fn timed_out() -> Self {
-        Self
-    }
-
-    /// Returns what an answer says that is a result itself: nothing, since it is not asked.
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    pub fn of_answer<A>(_: &A, _: impl FnOnce() -> Option<String>) -> Self {
-        Self
-    }
-}
-
-/// What was called, in words.
-#[derive(Debug)]
-#[cfg(feature = "observe")]
-pub struct Detail(String);
-
-/// The same in a build without observers.
-#[derive(Debug)]
-#[cfg(not(feature = "observe"))]
-pub struct Detail;
-
-impl Detail {
-    /// Returns what `text` says.
-    #[cfg(feature = "observe")]
-    pub fn new(text: &(impl core::fmt::Display + ?Sized)) -> Self {
-        Self(observe::said(text))
-    }
-
-    /// Returns nothing.
-    #[cfg(not(feature = "observe"))]
-    pub fn new(_: &(impl core::fmt::Display + ?Sized)) -> Self {
-        Self
-    }
 }
 
 /// A rule about policies. A program whose attempts do not say that they move on does not contain it.
@@ -161,7 +108,7 @@ impl<E: ?Sized, D: Describe<E>> Described<'_, E, D> {
     pub fn of(self, detail: impl FnOnce() -> Detail) -> Self {
         #[cfg(feature = "observe")]
         return Self {
-            detail: observe::is_watched().then(|| detail().0),
+            detail: observe::is_watched().then(|| detail().into_text()),
             ..self
         };
         #[cfg(not(feature = "observe"))]

@@ -13,10 +13,10 @@ use crate::engine::{
     limited, spanned,
 };
 use crate::failure::{GaveUp, RetryError};
-use crate::history::History;
 use crate::operation::Operation;
 use crate::outcome::{Outcome, ReportLimit};
 use crate::timer::{Clock, IntoBlockingTimer, IntoTimer};
+use reattempt_core::history::History;
 
 impl<C> Runner<'_, C> {
     /// As [`Policy::run`](crate::Policy::run).

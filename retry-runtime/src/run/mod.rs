@@ -131,7 +131,7 @@ impl Policy {
     /// [`Verdict`].
     #[track_caller]
     pub const fn on<J>(&self, on: J) -> Runner<'_, Parts<On<J>, (), DefaultTimer, (), ()>> {
-        Runner::new(self, On(on))
+        Runner::new(self, On::new(on))
     }
 
     /// Returns a runner, for a hook, a timer, a name or a limit.
@@ -149,7 +149,14 @@ pub struct ByClassify;
 /// A function decides which errors are retried.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct On<J>(pub(crate) J);
+pub struct On<J>(J);
+
+impl<J> On<J> {
+    /// Returns the classifier that this function is.
+    pub const fn new(function: J) -> Self {
+        Self(function)
+    }
+}
 
 /// Another classifier decides, and telemetry shows the errors.
 #[doc(hidden)]

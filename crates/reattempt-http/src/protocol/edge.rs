@@ -1,10 +1,10 @@
 //! The side of the caller: what a request says, and what an answer teaches.
 
 use http::{HeaderMap, Uri};
+use reattempt_core::inbound::{is_low, learn, used_here};
 use reattempt_core::name;
 use retry_runtime::Budget;
 use retry_runtime::deadline::{attempt, remaining};
-use retry_runtime::private::driver::{is_low, learn, used_here};
 
 use super::callers;
 use super::names::{self, ANSWERED, EdgeName};

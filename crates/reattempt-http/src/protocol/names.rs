@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use retry_runtime::private::driver::OperationId;
+use reattempt_core::name::OperationId;
 
 /// A callee, by the hash of what its caller calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

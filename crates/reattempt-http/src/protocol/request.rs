@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, Method, Version};
 use pin_project_lite::pin_project;
-use retry_runtime::private::driver::Inbound;
+use reattempt_core::inbound::Inbound;
 
 use super::{callers, grpc, names};
 use reattempt_core::http::context::{AnswerField, MAX_NAMES, RETRY_CONTEXT, RequestField};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use retry_runtime::GiveUpReason;
 use retry_runtime::Operation;
-use retry_runtime::private::{self, AttemptResult};
+use retry_runtime::driver::{self, AttemptResult};
 use retry_runtime::timer::Clock;
 
 use super::Client;
@@ -60,7 +60,7 @@ impl Gate<'_> {
     }
 }
 
-impl private::Gate for Gate<'_> {
+impl driver::Gate for Gate<'_> {
     fn begin(&mut self, _: &dyn Clock) {
         self.has(1, self.retries);
     }

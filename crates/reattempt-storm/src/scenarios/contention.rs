@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use retry_runtime::private::AttemptResult;
+use retry_runtime::driver::AttemptResult;
 use retry_runtime::{Jitter, Policy, Verdict};
 
 use crate::client::{Client, Request};

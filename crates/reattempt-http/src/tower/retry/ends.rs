@@ -1,9 +1,7 @@
 //! What may end a call besides its attempts: the deadline that cancels one, and the limits that refuse one.
 
 use reattempt_core::GaveUp;
-use retry_runtime::private::driver::{
-    BreakerGate, BudgetGate, BulkheadGate, Gate, Gates, ThrottleGate,
-};
+use retry_runtime::driver::{BreakerGate, BudgetGate, BulkheadGate, Gate, Gates, ThrottleGate};
 use retry_runtime::timer::Clock;
 use retry_runtime::{Breaker, Budget, Bulkhead, Throttle};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
-use retry_runtime::private::driver::{
+use retry_runtime::driver::{
     AttemptStart, CallContext, Gate as _, Limit, LiveCall, Spanned, Until, attempt_span, spanned,
 };
 use retry_runtime::timer::Timer;

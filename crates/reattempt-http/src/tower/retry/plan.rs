@@ -1,7 +1,7 @@
 //! What all calls of a service share.
 
 use retry_runtime::Cause;
-use retry_runtime::private::driver::{CallContext, Describe, Described, ErrorText, Until};
+use retry_runtime::driver::{CallContext, Describe, Described, ErrorText, Until};
 
 use super::classifier::JudgeAnswer;
 use crate::operation::ClientOperation;

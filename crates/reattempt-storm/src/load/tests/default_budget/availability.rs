@@ -1,7 +1,7 @@
 //! What a budget costs where nothing is overloaded: calls of a service that fails now and then.
 
 use retry_runtime::Verdict;
-use retry_runtime::private::AttemptResult;
+use retry_runtime::driver::AttemptResult;
 
 use super::*;
 use crate::client::Request;

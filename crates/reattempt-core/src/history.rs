@@ -1,8 +1,9 @@
 //! `history`, of attributes, blocks and runners: how long a call took, and the errors of its attempts before the last one,
 //! for the `RetryError` that it ends with.
 
-use crate::failure::RetryError;
-use crate::timer::{Clock, Timestamp};
+use crate::retry_error::RetryError;
+use crate::time::Clock;
+use crate::timestamp::Timestamp;
 
 /// What a call with `history` keeps.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ impl<E> History<E> {
 
     /// Returns `error`, the end of the call, with the history.
     #[cold]
-    pub(crate) fn of(self, error: RetryError<E>, clock: &impl Clock) -> RetryError<E> {
+    pub fn of(self, error: RetryError<E>, clock: &impl Clock) -> RetryError<E> {
         let total_time = clock.now().since(self.began);
         #[cfg(feature = "std")]
         return {

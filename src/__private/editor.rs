@@ -15,7 +15,7 @@ macro_rules! __keys {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __keys {
-    ($($key:ident)*) => { $($crate::private::Keys.$key();)* };
+    ($($key:ident)*) => { $($crate::__private::Keys.$key();)* };
 }
 
 macro_rules! methods {

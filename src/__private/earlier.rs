@@ -4,8 +4,8 @@
 use core::convert::Infallible;
 
 use super::form::{Plain, WithReason};
-use crate::engine::{Dropped, Kept, Lost, TimedOut};
-use crate::failure::{GaveUp, RetryError};
+use reattempt_core::{GaveUp, RetryError};
+use retry_runtime::driver::{Dropped, Kept, Lost, TimedOut};
 
 /// The last error of the attempts so far.
 #[derive(Debug)]

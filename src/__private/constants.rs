@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 
-use crate::policy::Policy;
 use reattempt_policy::BackoffFn;
 #[cfg(feature = "std")]
 use reattempt_policy::rules::RuleId;
 use reattempt_policy::rules::{Key, Violation};
+use retry_runtime::Policy;
 
 /// `policy = CONSTANT`. The methods of a [`Policy`] are inherent, because a constant calls no other ones; those of the trait
 /// are found for any other type, and their bound says what is expected.
@@ -75,7 +75,7 @@ impl<P: AsRef<Policy> + ?Sized> HoldsPolicy for P {}
 
 /// Returns the first rule that a constant policy breaks, whatever the values of `unknown` are.
 pub const fn broken(policy: &Policy, unknown: &[Key]) -> Option<Violation> {
-    policy.known_violation(unknown)
+    policy.values().known_violation(unknown)
 }
 
 /// At the key or at its value: where `key` is what the rule is about, the program does not compile.
@@ -144,40 +144,40 @@ impl BudgetOf<f64> {
     /// Panics if the budget breaks a rule.
     #[track_caller]
     pub const fn check(self) {
-        let _ = crate::Budget::per_success(self.0);
+        let _ = retry_runtime::Budget::per_success(self.0);
     }
 
     /// `check` says what is wrong with a share.
-    pub const fn own(self) -> crate::Budget {
+    pub const fn own(self) -> retry_runtime::Budget {
         let is_share = reattempt_policy::rules::budget_share(self.0).is_none();
-        crate::Budget::per_success(if is_share { self.0 } else { 1.0 })
+        retry_runtime::Budget::per_success(if is_share { self.0 } else { 1.0 })
     }
 
     /// Returns the budget of the constant, or `own` for a ratio.
-    pub const fn or(self, own: &'static crate::Budget) -> &'static crate::Budget {
+    pub const fn or(self, own: &'static retry_runtime::Budget) -> &'static retry_runtime::Budget {
         own
     }
 }
 
 #[cfg(feature = "std")]
-impl BudgetOf<&'static crate::Budget> {
+impl BudgetOf<&'static retry_runtime::Budget> {
     /// Panics if the budget breaks a rule.
     pub const fn check(self) {}
 
     /// Makes a budget that no call uses: `or` returns that of the constant.
-    pub const fn own(self) -> crate::Budget {
-        crate::Budget::tokens(10)
+    pub const fn own(self) -> retry_runtime::Budget {
+        retry_runtime::Budget::tokens(10)
     }
 
     /// Returns the budget of the constant, or `own` for a ratio.
-    pub const fn or(self, _: &'static crate::Budget) -> &'static crate::Budget {
+    pub const fn or(self, _: &'static retry_runtime::Budget) -> &'static retry_runtime::Budget {
         self.0
     }
 }
 
 // A constant budget is one of the operation's own. A `static` cannot be moved: the compiler says so, and to borrow it.
 #[cfg(feature = "std")]
-impl BudgetOf<crate::Budget> {
+impl BudgetOf<retry_runtime::Budget> {
     /// Panics if the budget breaks a rule.
     #[track_caller]
     pub const fn check(self) {
@@ -185,12 +185,12 @@ impl BudgetOf<crate::Budget> {
     }
 
     /// Returns the budget of the operation's own.
-    pub const fn own(self) -> crate::Budget {
+    pub const fn own(self) -> retry_runtime::Budget {
         self.0
     }
 
     /// Returns the budget of the constant, or `own` for a ratio.
-    pub const fn or(self, own: &'static crate::Budget) -> &'static crate::Budget {
+    pub const fn or(self, own: &'static retry_runtime::Budget) -> &'static retry_runtime::Budget {
         own
     }
 }
@@ -198,7 +198,7 @@ impl BudgetOf<crate::Budget> {
 /// R11: a budget of the operation's own, which has to pay for a retry.
 #[cfg(feature = "std")]
 #[track_caller]
-pub const fn paying(budget: crate::Budget) -> crate::Budget {
+pub const fn paying(budget: retry_runtime::Budget) -> retry_runtime::Budget {
     refuse_budget(&budget);
     budget
 }
@@ -214,7 +214,7 @@ pub const fn refuse_shared_budget(policy: &Policy) {
 
 #[cfg(feature = "std")]
 #[track_caller]
-const fn refuse_budget(budget: &crate::Budget) {
+const fn refuse_budget(budget: &retry_runtime::Budget) {
     if let Some(refusal) = budget.violation() {
         refusal.refuse();
     }
@@ -237,8 +237,8 @@ pub const fn refuse_hedge(hedge: &crate::hedge::Hedge, policy: &Policy) {
 /// X10: a breaker that a constant names, beside the policy of the operation.
 #[cfg(feature = "std")]
 #[track_caller]
-pub const fn refuse_window(breaker: &crate::breaker::Breaker, policy: &Policy) {
-    if let Some(refusal) = breaker.violation_under(policy.values.timeout) {
+pub const fn refuse_window(breaker: &retry_runtime::Breaker, policy: &Policy) {
+    if let Some(refusal) = breaker.violation_under(policy.values().timeout) {
         refusal.refuse();
     }
 }

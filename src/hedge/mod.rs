@@ -9,12 +9,12 @@ mod tests;
 use core::time::Duration;
 
 pub use future::{Ended, Hedged, hedged};
-pub use reattempt_overload::Latencies;
+pub use retry_runtime::Latencies;
 pub use run::HedgeRunner;
 
 use reattempt_policy::rules::{self, Violation};
 
-use crate::policy::Policy;
+use retry_runtime::Policy;
 
 /// When a call is started a second time, and how often, because it takes long.
 ///
@@ -74,12 +74,12 @@ impl Hedge {
             return None;
         };
         let copies = self.max as u32;
-        if let Some(timeout) = policy.values.timeout
+        if let Some(timeout) = policy.values().timeout
             && let Some(violation) = rules::hedge_beyond_timeout(copies, delay, timeout)
         {
             return Some(violation);
         }
-        match policy.values.deadline {
+        match policy.values().deadline {
             Some(deadline) => rules::hedge_beyond_deadline(copies, delay, deadline),
             None => None,
         }

@@ -8,8 +8,8 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 use super::{Hedge, Latencies, When};
-use crate::engine::WatchCopies;
-use crate::timer::{Timer, Timestamp};
+use retry_runtime::driver::WatchCopies;
+use retry_runtime::timer::{Timer, Timestamp};
 
 /// What a copy came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -351,7 +351,7 @@ where
 /// Whether the kill switch allows copies.
 #[cfg(feature = "config")]
 fn may_hedge() -> bool {
-    crate::switch::are_retries_on()
+    retry_runtime::slots::are_retries_on()
 }
 
 #[cfg(not(feature = "config"))]

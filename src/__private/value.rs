@@ -4,8 +4,8 @@
 use core::marker::PhantomData;
 use core::time::Duration;
 
-use crate::timer::Timer;
 use reattempt_policy::Jitter;
+use retry_runtime::timer::Timer;
 
 /// An expression behind a key.
 #[derive(Debug, Clone, Copy)]

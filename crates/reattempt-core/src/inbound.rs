@@ -7,9 +7,10 @@ use std::time::Duration;
 use std::vec::Vec;
 
 use crate::around::{self, Bounds, BoundsScope, RetryScope};
-use crate::call::{self, InheritedMarks, ReceivedMarks};
-use crate::timer::Timestamp;
-use reattempt_core::name::OperationId;
+use crate::marks::{self, InheritedMarks, ReceivedMarks};
+use crate::name::OperationId;
+use crate::process;
+use crate::timestamp::Timestamp;
 
 /// This process has served such a request. Most serve none, and their operations need no name that others know.
 // Relaxed: a thread sees what it has set itself, and asks for nothing else.
@@ -17,12 +18,12 @@ static HAS_SERVED: AtomicBool = AtomicBool::new(false);
 
 /// Returns whether this process has served a request of another process.
 #[inline]
-pub(crate) fn has_served() -> bool {
+pub fn has_served() -> bool {
     HAS_SERVED.load(Ordering::Relaxed)
 }
 
 /// Returns a name for what has but a number, which no other instance of this program knows.
-pub(crate) fn own_name(number: u64) -> u64 {
+pub fn own_name(number: u64) -> u64 {
     static NAMES: OnceLock<RandomState> = OnceLock::new();
     NAMES.get_or_init(RandomState::new).hash_one(number)
 }
@@ -45,7 +46,7 @@ impl Inbound {
         used: impl IntoIterator<Item = OperationId>,
     ) -> Self {
         HAS_SERVED.store(true, Ordering::Relaxed);
-        let until = left.map_or(Timestamp::ENDLESS, |left| around::now().after(left));
+        let until = left.map_or(Timestamp::ENDLESS, |left| process::now().after(left));
         Self {
             retries: attempt.saturating_sub(1),
             bounds: Bounds::new(until, is_low),
@@ -78,5 +79,5 @@ pub fn used_here() -> Vec<OperationId> {
 
 /// Marks an operation that has used up its retries, in the calls that run here.
 pub fn learn(operation: OperationId) {
-    call::mark(operation);
+    marks::mark(operation);
 }

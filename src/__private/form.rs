@@ -5,11 +5,11 @@
 use core::marker::PhantomData;
 
 use super::{LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
-use crate::around;
-use crate::engine::{IntoContext, LiveCall, TimedOut};
-use crate::failure::{GaveUp, RetryError};
-use crate::outcome::{Outcome, ReportLimit};
-use crate::timer::Clock;
+use reattempt_core::inherited;
+use reattempt_core::{GaveUp, RetryError};
+use reattempt_core::{Outcome, ReportLimit};
+use retry_runtime::driver::{IntoContext, LiveCall, TimedOut};
+use retry_runtime::timer::Clock;
 
 /// The form of the answers of type `R`.
 #[derive(Debug)]
@@ -243,7 +243,7 @@ pub fn refused<'c, R, T: Clock + 'c>(
     context: impl IntoContext<'c, T>,
 ) -> Option<R> {
     let answer = answer?;
-    if around::until().is_endless() {
+    if inherited::until().is_endless() {
         return None;
     }
     end_at_once(context).map(answer)

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 #[cfg(feature = "std")]
 use crate::hedge::Ended;
-use crate::verdict::{Classify, IntoVerdict, Verdict};
+use reattempt_core::{Classify, IntoVerdict, Verdict};
 
 /// `on`. A function, so that a closure learns the type of its parameter.
 #[inline(always)]

@@ -5,9 +5,9 @@
 
 use core::convert::Infallible;
 
-use crate::attempt::Cause;
-use crate::call::GiveUpReason;
-use crate::failure::{GaveUp, RetryError};
+use reattempt_core::GiveUpReason;
+use reattempt_core::{GaveUp, RetryError};
+use retry_runtime::Cause;
 
 /// Says what the parameter of a closure is.
 #[inline(always)]

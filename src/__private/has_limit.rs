@@ -3,8 +3,8 @@
 use core::convert::Infallible;
 use core::future::Future;
 
-use crate::engine::{LiveCall, Lost, Place, TimedOut, Until, limited, not_cut_off};
-use crate::timer::Timer;
+use retry_runtime::driver::{LiveCall, Lost, Place, TimedOut, Until, limited, not_cut_off};
+use retry_runtime::timer::Timer;
 
 /// Whether a policy has a limit in time, as a type.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 
 use core::future::Future;
 
+use reattempt_core::Classify;
+use retry_runtime::timer::{DefaultTimer, IntoTimer};
+use retry_runtime::{ByClassify, Classifier, On};
+
 use super::{Ended, Hedge, Latencies, When, hedged};
-use crate::run::{ByClassify, Classifier, On};
-use crate::timer::{DefaultTimer, IntoTimer};
-#[cfg(feature = "std")]
-use crate::verdict::Classify;
 
 impl Hedge {
     /// Runs `operation`, and copies of it beside it while it takes long; the first answer that is good, or an
@@ -72,7 +72,7 @@ impl Hedge {
         HedgeRunner {
             hedge: self,
             latencies: None,
-            classifier: On(on),
+            classifier: On::new(on),
             pay: free,
             timer: DefaultTimer,
         }

@@ -5,7 +5,6 @@ mod constants;
 mod cut;
 mod cut_off;
 mod describe;
-pub mod driver;
 mod earlier;
 mod editor;
 mod form;
@@ -14,32 +13,11 @@ mod hook;
 mod judge;
 mod map_err;
 mod outcome;
-pub mod slots;
 mod until;
 mod value;
 
-pub use crate::attempt::{Started, verdict};
-#[cfg(feature = "std")]
-pub use crate::engine::{
-    AsShared, BreakerGate, BudgetGate, BulkheadGate, CopiesOf, ThrottleGate, WatchCopies,
-    of_static, shared,
-};
-pub use crate::engine::{
-    AttemptResult, AttemptSpan, AttemptStart, BudgetByPolicy, CallContext, CallStart, DropOther,
-    Gate, Gates, Held, IsBudgeted, Keep, KeepSend, LiveCall, Lost, NamedSite, Stopped, TimedOut,
-    Until, attempt_span, in_full, in_span, limited, limited_hook, not_cut_off, one_call, spanned,
-};
 #[cfg(feature = "std")]
 pub use crate::hedge::{Ended, Hedged, hedged};
-pub use crate::history::{History, with_history};
-#[cfg(feature = "config")]
-pub use crate::named::NamedPolicy;
-#[cfg(not(feature = "std"))]
-pub use crate::operation::DefaultBudget;
-pub use crate::operation::{Live, Operation, Site};
-#[cfg(not(feature = "std"))]
-pub use crate::timer::NoTimer;
-pub use crate::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 #[cfg(feature = "std")]
 pub use constants::{BudgetOf, HedgeOf, paying, refuse_hedge, refuse_shared_budget, refuse_window};
 pub use constants::{PolicyOf, WrongPolicy, backoff, backoff_by, blame, broken, policy, refuse};
@@ -47,7 +25,7 @@ pub use cut::{
     LostAnswer, Unasked, cause_of, cut, cut_foreign, cut_own, cut_parameter, fail_cut,
     fail_limited, fail_limited_retry_error, finished, refuse_blocking, timed_out, unasked,
 };
-pub use cut_off::{IgnoredTimeout, refuse_restarts, refuse_timeout};
+pub use cut_off::{refuse_restarts, refuse_timeout};
 pub use describe::*;
 pub use earlier::{OfError, OfOutcome, remember, with_reason};
 pub use editor::{Keys, keys};
@@ -69,17 +47,18 @@ pub use outcome::{
     ask, fail, fail_retry_error, failure, fall_back, found, never, refuse_alias, retry_after,
     split, split_limited, split_retry_error,
 };
-#[doc(hidden)]
-pub use reattempt_core::around::{Bounds, BoundsScope};
 pub use reattempt_core::chained::verdict as chain;
 pub use reattempt_core::codes::{
     ByClassify as CodeByClassify, ByText as CodeByText, Coded, Field, NoCode,
 };
+pub use reattempt_core::history::{History, with_history};
 pub use reattempt_core::name::{CodeName, Name};
 pub use reattempt_core::tail::{End, EndOf, EndsAttempt, EndsFallback};
-#[cfg(feature = "std")]
-pub use reattempt_overload::budget::RefundBudget as DefaultBudget;
 pub use reattempt_policy::__misnamed;
+pub use retry_runtime::driver::*;
+#[cfg(not(feature = "std"))]
+pub use retry_runtime::timer::NoTimer;
+pub use retry_runtime::timer::{ASYNC_TIMER, AsyncDefault, BLOCKING_TIMER, BlockingDefault};
 #[cfg(feature = "std")]
 pub use std::boxed::Box;
 pub use until::{Polled, Unfinished, Whole, WholeEnd, until};

@@ -4,13 +4,13 @@
 use core::marker::PhantomData;
 
 use super::Delay;
-use crate::attempt::Cause;
-use crate::failure::{GaveUp, RetryError};
-use crate::outcome::Outcome;
-use crate::policy::Policy;
-use crate::verdict::{Absent, Verdict};
-use crate::verified::{IntoVerified, Verified};
+use reattempt_core::Outcome;
+use reattempt_core::{Absent, Verdict};
+use reattempt_core::{GaveUp, RetryError};
+use reattempt_core::{IntoVerified, Verified};
 use reattempt_policy::rules::RuleId;
+use retry_runtime::Cause;
+use retry_runtime::Policy;
 
 /// Takes an outcome apart: a success as it is, or the error. By value, because an answer that is only passed on is not
 /// copied.
@@ -237,6 +237,6 @@ pub fn found<R: Outcome>(
             Verdict::TransientAfter(delay) => Verdict::Refused.after(Some(delay)),
             _ => Verdict::Refused,
         }),
-        Verified::Unknown => Err(verdict),
+        _ => Err(verdict),
     }
 }

@@ -5,15 +5,15 @@
 
 /// What a call remembers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rest {
+pub struct Rest {
     /// The delay before, in nanoseconds. Only decorrelated delays look at it.
-    pub(super) previous: u64,
+    pub previous: u64,
     /// How many failures ask again for a value that is not final.
-    pub(super) polls: u32,
+    pub polls: u32,
     /// How many other retries the default budget has not been paid for.
-    pub(super) free: u32,
+    pub free: u32,
     #[cfg(feature = "std")]
-    pub(super) marks: super::marks::Marks,
+    pub marks: crate::marks::Marks,
 }
 
 impl Rest {
@@ -22,14 +22,12 @@ impl Rest {
         polls: 0,
         free: 0,
         #[cfg(feature = "std")]
-        marks: super::marks::Marks::NONE,
+        marks: crate::marks::Marks::NONE,
     };
 }
 
 #[cfg(feature = "std")]
-pub(super) use table::Place;
-#[cfg(all(test, feature = "std"))]
-pub(super) use table::taken_places;
+pub use table::{Place, taken_places};
 
 #[cfg(feature = "std")]
 mod table {
@@ -38,7 +36,7 @@ mod table {
     use std::thread;
     use std::vec::Vec;
 
-    use reattempt_core::platform::process_id;
+    use crate::platform::process_id;
 
     use super::Rest;
 
@@ -128,19 +126,19 @@ mod table {
 
     /// The place of a call in the table: its number among those of its shard, and the shard; 0 where it has none.
     #[derive(Debug, PartialEq, Eq)]
-    pub(in super::super) struct Place(u32);
+    pub struct Place(u32);
 
     impl Place {
-        pub(in super::super) const NONE: Self = Self(0);
+        pub const NONE: Self = Self(0);
 
         #[inline(always)]
-        pub(in super::super) const fn is_none(&self) -> bool {
+        pub const fn is_none(&self) -> bool {
             self.0 == 0
         }
 
         /// Returns 0 where it has none.
         #[inline(always)]
-        pub(in super::super) const fn number(&self) -> u32 {
+        pub const fn number(&self) -> u32 {
             self.0
         }
 
@@ -153,7 +151,7 @@ mod table {
 
         /// Returns what lies there.
         #[cold]
-        pub(in super::super) fn get(&self) -> Rest {
+        pub fn get(&self) -> Rest {
             let rest = self.with(|shard, number| shard.get(number));
             rest.flatten().unwrap_or(Rest::NOTHING)
         }
@@ -161,7 +159,7 @@ mod table {
         /// Takes a place, unless the call has one, and puts this there.
         #[cold]
         #[inline(never)]
-        pub(in super::super) fn set(&mut self, rest: Rest) {
+        pub fn set(&mut self, rest: Rest) {
             if self.is_none() {
                 *self = Self::taken(rest);
                 return;
@@ -191,7 +189,7 @@ mod table {
         /// Gives the place back.
         #[cold]
         #[inline(never)]
-        pub(in super::super) fn clear(&mut self) {
+        pub fn clear(&mut self) {
             let unused = self.with(Shard::give_back);
             // Not under the lock.
             drop(unused);
@@ -200,18 +198,19 @@ mod table {
     }
 
     /// Returns how many calls have a place.
-    #[cfg(test)]
-    pub(in super::super) fn taken_places() -> usize {
+    #[must_use]
+    pub fn taken_places() -> usize {
         let taken = |shard| {
-            let shard = lock(shard).expect("nobody forks here");
-            shard.places.len().saturating_sub(shard.free.len())
+            lock(shard).map_or(0, |shard: MutexGuard<'_, Shard>| {
+                shard.places.len().saturating_sub(shard.free.len())
+            })
         };
         (0..SHARDS).map(taken).sum()
     }
 }
 
 #[cfg(not(feature = "std"))]
-pub(super) use inline::Place;
+pub use inline::Place;
 
 /// No table: the call keeps it.
 #[cfg(not(feature = "std"))]
@@ -219,28 +218,28 @@ mod inline {
     use super::Rest;
 
     #[derive(Debug)]
-    pub(in super::super) struct Place(Option<Rest>);
+    pub struct Place(Option<Rest>);
 
     impl Place {
-        pub(in super::super) const NONE: Self = Self(None);
+        pub const NONE: Self = Self(None);
 
-        pub(in super::super) const fn is_none(&self) -> bool {
+        pub const fn is_none(&self) -> bool {
             self.0.is_none()
         }
 
-        pub(in super::super) const fn number(&self) -> u32 {
+        pub const fn number(&self) -> u32 {
             self.0.is_some() as u32
         }
 
-        pub(in super::super) fn get(&self) -> Rest {
+        pub fn get(&self) -> Rest {
             self.0.unwrap_or(Rest::NOTHING)
         }
 
-        pub(in super::super) const fn set(&mut self, rest: Rest) {
+        pub const fn set(&mut self, rest: Rest) {
             self.0 = Some(rest);
         }
 
-        pub(in super::super) const fn clear(&mut self) {
+        pub const fn clear(&mut self) {
             self.0 = None;
         }
     }
@@ -250,7 +249,7 @@ mod inline {
 mod tests {
     use std::sync::Mutex;
 
-    use reattempt_core::platform::process_id;
+    use crate::platform::process_id;
 
     use super::Rest;
     use super::table::{KEPT, Shard, locked};

@@ -2,8 +2,8 @@
 //! with what the mapper makes of that.
 
 use super::WithReason;
-use crate::failure::RetryError;
-use crate::outcome::Outcome;
+use reattempt_core::Outcome;
+use reattempt_core::RetryError;
 
 /// The parameter of a mapper.
 #[diagnostic::on_unimplemented(

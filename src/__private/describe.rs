@@ -1,14 +1,10 @@
 //! What an error says of itself to observers. Without the feature `observe` an expansion holds nothing of it.
 
-#[cfg(feature = "observe")]
-pub use reattempt_observe::described::{ByCauses, ByContent, ByDebug, ByDisplay, ByName, Error};
-
-pub use crate::engine::{Described, Detail, ErrorText};
 #[doc(hidden)]
 pub use crate::{
     __describe as describe, __keep as keep, __name as name, __named as named,
     __needs_std as needs_std, __one_call as one_call, __sharing as sharing, __site as site,
-    __text as text, __too_late as too_late, __type_text as type_text,
+    __too_late as too_late, __type_text as type_text,
 };
 
 /// Describes an error as its type allows. `describe!(opaque ..)` gives its type alone, where more is not known yet.
@@ -16,66 +12,30 @@ pub use crate::{
 #[macro_export]
 macro_rules! __describe {
     (opaque $cause:expr) => {
-        $crate::private::Described::new(
+        $crate::__private::Described::new(
             $cause,
-            |error| $crate::private::type_text!(error),
+            |error| $crate::__private::type_text!(error),
             |_, _| false,
         )
     };
     ($cause:expr) => {
-        $crate::private::Described::new(
+        $crate::__private::Described::new(
             $cause,
-            |error| $crate::private::text!(error),
+            |error| $crate::__private::text!(error),
             |error, code| {
-                use $crate::private::{CodeByClassify as _, NoCode as _};
-                (&&$crate::private::Coded(error)).reattempt_has_code(code)
+                use $crate::__private::{CodeByClassify as _, NoCode as _};
+                (&&$crate::__private::Coded(error)).reattempt_has_code(code)
             },
         )
     };
 }
 
 /// Returns the text of an error of which its type is known.
-#[cfg(feature = "observe")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __type_text {
     ($error:expr) => {
-        $crate::private::ErrorText::new($error, ::core::option::Option::None)
-    };
-}
-
-/// Returns the text of an error, as its type allows.
-#[cfg(feature = "observe")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __text {
-    ($error:expr) => {{
-        use $crate::private::{
-            ByCauses as _, ByContent as _, ByDebug as _, ByDisplay as _, ByName as _,
-        };
-        let text = (&&&&$crate::private::Error($error)).reattempt_text();
-        $crate::private::ErrorText::new($error, text)
-    }};
-}
-
-/// Describes nothing, in a build without observers.
-#[cfg(not(feature = "observe"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __type_text {
-    ($error:expr) => {{
-        let _ = $error;
-        $crate::private::ErrorText
-    }};
-}
-
-/// Describes nothing, in a build without observers.
-#[cfg(not(feature = "observe"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __text {
-    ($error:expr) => {
-        $crate::private::type_text!($error)
+        $crate::__private::ErrorText::new($error, ::core::option::Option::None)
     };
 }
 
@@ -84,8 +44,8 @@ macro_rules! __text {
 #[macro_export]
 macro_rules! __keep {
     ($kept:expr) => {{
-        use $crate::private::{DropOther as _, KeepSend as _};
-        $crate::private::Keep(::core::option::Option::Some($kept)).reattempt_keep()
+        use $crate::__private::{DropOther as _, KeepSend as _};
+        $crate::__private::Keep(::core::option::Option::Some($kept)).reattempt_keep()
     }};
 }
 
@@ -95,9 +55,9 @@ macro_rules! __keep {
 #[macro_export]
 macro_rules! __too_late {
     ($answer:ty, $context:expr) => {{
-        use $crate::private::NoRefusal as _;
-        $crate::private::refused(
-            $crate::private::Refusal::<$answer>::REATTEMPT_ANSWER,
+        use $crate::__private::NoRefusal as _;
+        $crate::__private::refused(
+            $crate::__private::Refusal::<$answer>::REATTEMPT_ANSWER,
             $context,
         )
     }};
@@ -108,13 +68,13 @@ macro_rules! __too_late {
 #[macro_export]
 macro_rules! __name {
     ($function:literal $($key:tt)*) => {{
-        $crate::private::keys!($($key)*);
+        $crate::__private::keys!($($key)*);
         enum Here {}
-        static CODE: $crate::private::CodeName = $crate::private::CodeName::new(
+        static CODE: $crate::__private::CodeName = $crate::__private::CodeName::new(
             ::core::concat!(::core::module_path!(), "::", $function),
             ::core::any::type_name::<Here>,
         );
-        $crate::private::Name::Code(&CODE)
+        $crate::__private::Name::Code(&CODE)
     }};
 }
 
@@ -123,7 +83,7 @@ macro_rules! __name {
 #[macro_export]
 macro_rules! __one_call {
     ($answer:ty, $call:expr) => {
-        $crate::private::one_call(&$crate::private::never::<$answer>(), $call)
+        $crate::__private::one_call(&$crate::__private::never::<$answer>(), $call)
     };
 }
 
@@ -132,9 +92,9 @@ macro_rules! __one_call {
 #[macro_export]
 macro_rules! __sharing {
     ($site:expr) => {{
-        static BUDGET: $crate::private::DefaultBudget = $crate::private::DefaultBudget::new();
+        static BUDGET: $crate::__private::DefaultBudget = $crate::__private::DefaultBudget::new();
         // Whether the crate around it is compiled for tests.
-        $crate::private::Site::sharing($site, &BUDGET, ::core::cfg!(test))
+        $crate::__private::Site::sharing($site, &BUDGET, ::core::cfg!(test))
     }};
 }
 
@@ -143,7 +103,7 @@ macro_rules! __sharing {
 #[macro_export]
 macro_rules! __site {
     ($name:expr) => {
-        $crate::private::sharing!($crate::private::Site::new($name))
+        $crate::__private::sharing!($crate::__private::Site::new($name))
     };
 }
 
@@ -178,9 +138,9 @@ macro_rules! __needs_std {
 #[macro_export]
 macro_rules! __named {
     ($operation:expr, $name:literal, $inline:expr, $cuts_off:literal) => {{
-        static POLICY: $crate::private::NamedPolicy =
-            $crate::private::NamedPolicy::new($operation, $name, $inline, $cuts_off);
-        $crate::private::Site::named(&POLICY)
+        static POLICY: $crate::__private::NamedPolicy =
+            $crate::__private::NamedPolicy::new($operation, $name, $inline, $cuts_off);
+        $crate::__private::Site::named(&POLICY)
     }};
 }
 
@@ -195,6 +155,6 @@ macro_rules! __named {
             $name,
             "\"` needs the feature `config` of `reattempt`; turn it on, or name a constant, as in `policy = STORAGE`\nrule X15: https://reattempt.github.io/reattempt/errors.html#x15"
         ));
-        $crate::private::Site::new($operation)
+        $crate::__private::Site::new($operation)
     }};
 }

@@ -3,13 +3,13 @@
 
 use core::convert::Infallible;
 
-use crate::attempt::Cause;
-use crate::call::GiveUpReason;
-use crate::engine::{Lost, TimedOut};
-use crate::failure::{GaveUp, RetryError};
-use crate::outcome::{Outcome, ReportLimit};
-use crate::policy::Policy;
+use reattempt_core::GiveUpReason;
+use reattempt_core::{GaveUp, RetryError};
+use reattempt_core::{Outcome, ReportLimit};
 use reattempt_policy::rules::RuleId;
+use retry_runtime::Cause;
+use retry_runtime::Policy;
+use retry_runtime::driver::{Lost, TimedOut};
 
 /// Made once, at the user's type, where it says what is expected of it. A pointer,
 /// because any other function would say it again wherever it is called.
@@ -67,7 +67,7 @@ cut_of! {
 /// An inherited constant policy on a sync function.
 #[track_caller]
 pub const fn refuse_blocking(policy: &Policy) {
-    if policy.values.timeout.is_some() {
+    if policy.values().timeout.is_some() {
         RuleId::S2.refuse(
             "`timeout` of the policy cannot interrupt a blocked thread; make this async, or drop `timeout` from the policy and give the client a time-out of `reattempt::deadline::remaining()`",
         );

@@ -3,10 +3,11 @@
 
 use core::future::{Future, Ready, ready};
 
-use crate::around::{self, BoundsScope};
-use crate::attempt::Retry;
-use crate::engine::Until;
-use crate::timer::Clock;
+use reattempt_core::around::BoundsScope;
+use reattempt_core::inherited;
+use retry_runtime::Retry;
+use retry_runtime::driver::Until;
+use retry_runtime::timer::Clock;
 
 /// `on_retry`, and `before_retry` in a sync function.
 #[inline(always)]
@@ -16,7 +17,7 @@ pub fn observe<E: ?Sized>(retry: &Retry<'_, E>, hook: impl FnOnce(&Retry<'_, E>)
 
 /// Runs a hook: under the deadline, but not as an attempt.
 pub fn hooked<R>(until: Until, clock: &impl Clock, hook: impl FnOnce() -> R) -> R {
-    let _inside = BoundsScope::new(around::on_shared_clock(clock, until.bounds()), false);
+    let _inside = BoundsScope::new(inherited::on_shared_clock(clock, until.bounds()), false);
     hook()
 }
 
