@@ -9,8 +9,8 @@ use core::future::Future;
 use core::time::Duration;
 
 use super::{Ended, Hedge, Hedged, Latencies, hedged};
-use retry_runtime::timer::{Clock, Timer, Timestamp};
 use reattempt_core::{Classify, Verdict};
+use retry_runtime::timer::{Clock, Timer, Timestamp};
 
 const MS: Duration = Duration::from_millis(1);
 

@@ -11,7 +11,6 @@ use std::time::Duration;
 use reattempt::timer::{Clock, Timer, Timestamp};
 use reattempt::{Classify, Verdict};
 
-use super::step::Step;
 use crate::store::AgentFailure;
 
 /// The error of an attempt of an agent.
@@ -92,7 +91,7 @@ impl Answer {
     }
 
     /// Takes the error of the next attempt; `None` if agents have still to make that attempt.
-    fn next_error(&self) -> Option<AgentError> {
+    pub(super) fn next_error(&self) -> Option<AgentError> {
         let mut place = self.place();
         match *place {
             Place::Before(0) => {
@@ -125,26 +124,9 @@ impl Answer {
     }
 }
 
-/// Returns what agents have said in the next attempt.
-///
-/// # Errors
-///
-/// The error of the attempt. As long as there is none, it does not return.
-pub async fn agent_attempt<T>(step: &Step) -> Result<T, AgentError> {
-    match step.answer.as_ref().and_then(|answer| answer.next_error()) {
-        Some(error) => Err(error),
-        None => std::future::pending().await,
-    }
-}
-
 /// The timer of a policy that decides.
 #[derive(Debug, Clone)]
-pub struct AgentTimer(Option<Arc<Answer>>);
-
-/// Returns the timer of this step.
-pub fn agent_timer(step: &Step) -> AgentTimer {
-    AgentTimer(step.answer.clone())
-}
+pub struct AgentTimer(pub(super) Option<Arc<Answer>>);
 
 impl Clock for AgentTimer {
     fn now(&self) -> Timestamp {

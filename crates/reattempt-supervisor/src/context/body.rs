@@ -3,41 +3,20 @@
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
 
 use reattempt::deadline;
 
-use super::commit::CommitSlot;
+use super::attempts::ATTEMPTS;
+use super::commit_slot::CommitSlot;
+use super::failure::StepFailure;
 use super::journal::Stop;
-use super::step::{StepFailure, StepSpec};
+use super::spec::StepSpec;
 use super::workflow_context::WorkflowContext;
 use crate::events::StepEnding;
 use crate::events::spans::Span;
 use crate::running::CurrentStep;
 use crate::store::GRACE;
-
-/// Counts the attempts of a step. Its transaction may ask on any thread.
-#[derive(Debug, Default)]
-pub(super) struct Attempts(AtomicU32);
-
-impl Attempts {
-    /// Returns the number of attempts, at least 1: a step without retries does not count.
-    pub(super) fn count(&self) -> u32 {
-        self.0.load(Ordering::Relaxed).max(1)
-    }
-}
-
-tokio::task_local! {
-    /// The attempts of the step that runs.
-    static ATTEMPTS: Arc<Attempts>;
-}
-
-/// Counts an attempt of the step that runs: the body of a step with retries calls this.
-pub(crate) fn count_attempt() {
-    // A body that runs outside of a step has no count to add to.
-    let _ = ATTEMPTS.try_with(|attempts| attempts.0.fetch_add(1, Ordering::Relaxed));
-}
 
 /// How a step ended.
 pub(super) enum StepOutcome<T> {

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::arguments::{StepArguments, UndoArguments};
 use super::body::{self, StepOutcome};
-use super::commit::{CommitSlot, Settled};
+use super::commit_slot::{CommitSlot, Settled};
+use super::failure::{StepError, StepFailure};
 use super::journal::{Lookup, Stop, other_arguments};
-use super::step::{Step, StepError, StepFailure, StepSpec};
+use super::spec::StepSpec;
+use super::step::Step;
 use super::workflow_context::{Compensation, Place, Undo, UndoneStep, WorkflowContext};
 use crate::identity::StepKey;
 use crate::payload::{Codec, storable, too_large};

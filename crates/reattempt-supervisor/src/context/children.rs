@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arguments::hash;
 use super::journal::{Lookup, Stop};
+use super::started::{START, StartedChild};
 use super::wait::Waiting;
 use super::workflow_context::{Place, WorkflowContext};
 use crate::payload::{storable, too_large};
@@ -19,39 +20,9 @@ const CHUNK: usize = 100;
 /// With this begin the names under which starts of children are counted; no step has such a name.
 const CHILD: &str = "\0";
 
-/// With this begin the names of the records of starts; no step has such a name.
-const START: &str = "start ";
-
 /// What the record of a start names as its compensation, unless the child is detached: so the
 /// record decides what turns back, and not the code of today.
 const END_CHILD: &str = "end the child";
-
-/// A child that was started, and that ends with this task.
-#[derive(Debug, Clone)]
-pub(crate) struct StartedChild {
-    pub(crate) task: TaskId,
-    /// The call that started it.
-    pub(crate) seq: i32,
-    /// The place of its record.
-    pub(crate) ord: i32,
-    pub(crate) name: String,
-}
-
-impl StartedChild {
-    pub(super) fn of(record: &Record) -> Option<Self> {
-        let id = record
-            .result
-            .as_deref()
-            .filter(|_| record.name.starts_with(START));
-        let id = id?.parse().ok()?;
-        Some(Self {
-            task: TaskId(id),
-            seq: record.seq,
-            ord: record.ord,
-            name: record.name.clone(),
-        })
-    }
-}
 
 /// How a child has ended, as it is recorded.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -13,10 +13,10 @@ use reattempt::Policy;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::children::StartedChild;
 use super::engine_calls::{EngineCalls, Wait};
+use super::failure::StepError;
 use super::journal::{Journal, Lookup, Stop};
-use super::step::{LazyKey, Step, StepError};
+use super::started::StartedChild;
 use crate::identity::{Identity, StepKey, Which};
 use crate::resources::Resources;
 use crate::running::RunningSteps;
@@ -35,7 +35,7 @@ use crate::writer::Writer;
 pub struct WorkflowContext {
     pub(crate) inner: Arc<Inner>,
     /// The step that is undone, in the context of a compensation.
-    undone_step: Option<UndoneStep>,
+    pub(super) undone_step: Option<UndoneStep>,
 }
 
 /// The step that a compensation undoes.
@@ -441,22 +441,6 @@ impl WorkflowContext {
             step,
             which,
         })
-    }
-
-    /// Returns what the body of a step sees.
-    pub(super) fn step(&self, key: StepKey) -> Step {
-        let suffix = match &self.undone_step {
-            None => "",
-            Some(UndoneStep { is_unknown, .. }) if *is_unknown => "-undo-unknown",
-            Some(_) => "-undo",
-        };
-        Step {
-            task: self.inner.lease.task,
-            fence: self.inner.lease.fence,
-            commit: None,
-            answer: None,
-            key: LazyKey::new(key, suffix),
-        }
     }
 
     /// Returns the number of the next call, or of the step that is undone.

@@ -9,9 +9,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
+use super::session::{Role, Session, hash};
 use super::{Pages, html, page};
 
 /// How long a session lasts.
@@ -22,15 +22,6 @@ const SESSIONS: usize = 1_000;
 
 /// How short a token may be.
 const SHORTEST: usize = 24;
-
-/// What an operator may do on the pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Sees tasks without their arguments and results.
-    Look,
-    /// Sees everything, and gives commands.
-    Act,
-}
 
 /// The tokens that open the pages, and the addresses of the pages.
 pub struct Access {
@@ -173,22 +164,6 @@ impl fmt::Display for AccessError {
 
 impl std::error::Error for AccessError {}
 
-/// An operator that has shown a token.
-#[derive(Debug, Clone)]
-pub(super) struct Session {
-    pub(super) name: String,
-    pub(super) role: Role,
-    /// What each form of the session contains.
-    pub(super) form: String,
-}
-
-impl Session {
-    /// Returns whether the session may give the command of a form with this secret.
-    pub(super) fn may_act(&self, form: &str) -> bool {
-        self.role == Role::Act && hash(form) == hash(&self.form)
-    }
-}
-
 /// Returns whether browsers may send this as `Origin`, and what follows `://` as `Host`.
 fn is_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else {
@@ -205,10 +180,6 @@ fn is_origin(text: &str) -> bool {
 
 fn secret() -> String {
     format!("{:032x}", rand::random::<u128>())
-}
-
-fn hash(text: &str) -> [u8; 32] {
-    Sha256::digest(text).into()
 }
 
 /// Lets requests of sessions pass, and those that begin one.

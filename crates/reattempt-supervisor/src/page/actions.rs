@@ -8,9 +8,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::access::Session;
 use super::html;
 use super::list_html::{self, ListQuery};
+use super::session::Session;
 use super::{Pages, page};
 use crate::client::SubmitError;
 use crate::store::{AdminCommand, Resolution, Verdict};

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::access::{Role, Session};
+use super::session::{Role, Session};
 
 const STYLE: &str = include_str!("style.css");
 

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::access::{Role, Session};
 use super::html::{Part, Text, command_fields, form_field, push, time, whole_page};
+use super::session::{Role, Session};
 use crate::client::SubmitError;
 use crate::store::{AdminCommand, Filter};
 use crate::task::{State, Task, TaskId, UnknownState};

@@ -4,6 +4,7 @@ mod access;
 mod actions;
 mod html;
 mod list_html;
+mod session;
 mod task_html;
 
 use std::sync::Arc;
@@ -16,13 +17,14 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 
 use crate::client::{Client, SubmitError};
-use access::Session;
 use list_html::ListQuery;
 
 use crate::store::Filter;
 use crate::task::TaskId;
 
-pub use access::{Access, AccessError, Role};
+pub use access::{Access, AccessError};
+pub use session::Role;
+use session::Session;
 
 /// What all pages share.
 #[derive(Debug)]

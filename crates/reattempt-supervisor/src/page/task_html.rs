@@ -1,7 +1,7 @@
 //! The page of one task.
 
-use super::access::{Role, Session};
 use super::html::{Text, command_fields, private, push, time, whole_page};
+use super::session::{Role, Session};
 use crate::client::Progress;
 use crate::store::AdminCommand;
 use crate::task::{FailingStep, OperatorNote, Record, RecordKind, RunningStep, Task};

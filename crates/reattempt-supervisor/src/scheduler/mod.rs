@@ -1,5 +1,6 @@
 //! A scheduler claims tasks that are ready and runs them in this process, under a lease.
 
+mod changes;
 mod drive;
 mod history;
 mod reports;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use reattempt::Policy;
 
-use super::drive::{change_after_failure, change_after_stop, change_to_parked};
+use super::changes::{change_after_failure, change_after_stop, change_to_parked};
 use crate::client::Shared;
 use crate::context::journal::Stop;
 use crate::context::poll::{poll_once, stop_of_panic};

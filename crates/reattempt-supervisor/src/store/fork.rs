@@ -1,8 +1,7 @@
 //! Forks: which records of a task another one begins with.
 
-use super::writes::{Submitted, WriteResult};
 use crate::task::{
-    Direction, FailingStep, Fence, NewTask, OperatorNote, Origin, Record, RecordKind, Task, TaskId,
+    Direction, FailingStep, Fence, NewTask, OperatorNote, Origin, Record, RecordKind, Task,
 };
 
 /// A fork of a task.
@@ -85,20 +84,12 @@ impl Fork {
             note: None,
         })
     }
-
-    /// Returns the answer if a task of this origin has the key.
-    pub(crate) fn earlier(&self, id: TaskId, origin: Option<&Origin>) -> WriteResult {
-        if origin.is_some_and(|other| other.is_of(self.origin.task, self.origin.seq)) {
-            WriteResult::Submitted(Submitted::same(id))
-        } else {
-            WriteResult::KeyTaken(id)
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::TaskId;
     use crate::task::{State, processing_task};
     use crate::time::Time;
 

@@ -8,6 +8,7 @@ mod error;
 mod expiry;
 mod feed;
 pub(crate) mod fork;
+mod key;
 pub(crate) mod lane_limits;
 pub(crate) mod last_outcome;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::submission::is_random_key;
+use super::key::is_random_key;
 use crate::time::Time;
 
 /// How long tasks and their keys stay in a store after the tasks have ended: see

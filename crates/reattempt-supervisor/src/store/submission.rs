@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use super::error::StoreError;
+use super::key::{is_of_store, random_key};
 use super::writes::Submitted;
 use crate::task::NewTask;
 use crate::time::Time;
@@ -271,22 +272,4 @@ pub(crate) fn check_arguments(
         )));
     }
     Ok(submitted)
-}
-
-/// Returns a random key. Later keys sort behind earlier ones, so that a large store writes its
-/// index in one place.
-pub(crate) fn random_key(now: Time) -> String {
-    let (micros, random) = (now.as_micros(), rand::random::<u64>());
-    format!("~{micros:016x}{random:016x}")
-}
-
-/// Returns whether a key is one that only the store gives: to a child.
-fn is_of_store(key: &str) -> bool {
-    key.starts_with('~') && !is_random_key(key)
-}
-
-/// Returns whether a key is a random one, which no caller submits again.
-pub(crate) fn is_random_key(key: &str) -> bool {
-    let is_hex = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    key.len() == 33 && key.starts_with('~') && key.bytes().skip(1).all(is_hex)
 }

@@ -10,7 +10,8 @@ use super::schedules::ScheduleWrite;
 use super::task_limit::TaskLimit;
 use crate::payload::is_same_json;
 use crate::task::{
-    Direction, FailingStep, Lease, NewTask, Record, RunningStep, State, Task, TaskId, WorkerId,
+    Direction, FailingStep, Lease, NewTask, Origin, Record, RunningStep, State, Task, TaskId,
+    WorkerId,
 };
 use crate::time::Time;
 
@@ -248,6 +249,17 @@ pub enum WriteResult {
     Pruned(u64),
     /// The write is done and has nothing to return.
     Done,
+}
+
+impl WriteResult {
+    /// Returns the answer to a fork whose key this task has, which comes from there.
+    pub(crate) fn of_fork(fork: &Fork, id: TaskId, origin: Option<&Origin>) -> Self {
+        if origin.is_some_and(|other| other.is_of(fork.origin.task, fork.origin.seq)) {
+            Self::Submitted(Submitted::same(id))
+        } else {
+            Self::KeyTaken(id)
+        }
+    }
 }
 
 /// A task that is stored.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::offers::Seats;
+use super::seats::Seats;
 use crate::store::{StoreError, Write, WriteResult};
 
 /// The result of a write. An error is shared with the other writes of the transaction.
@@ -32,7 +32,10 @@ impl ReplyTo {
             Self::Caller(caller) => drop(caller.send(reply)),
             Self::Worker(worker, seats) => {
                 // Before the next claim.
-                seats.settle(&reply);
+                seats.settle(match &reply {
+                    Ok(WriteResult::Claimed(claimed, _)) => Some(claimed.len()),
+                    _ => None,
+                });
                 let _ = worker.send(reply);
             }
         }

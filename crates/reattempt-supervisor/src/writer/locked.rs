@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use tokio::sync::oneshot;
 
-use super::group::Group;
 use super::job::Job;
 use crate::store::Write;
 use crate::task::TaskId;
@@ -55,8 +54,8 @@ impl Locked {
         }
     }
 
-    /// Returns the next group of a task whose last one is written. Forgets the task if there is none.
-    pub(super) fn next_group(&mut self, task: TaskId) -> Option<Group> {
+    /// Returns the jobs of the next group of a task whose last one is written. Forgets the task if there is none.
+    pub(super) fn next_jobs(&mut self, task: TaskId) -> Option<Vec<Job>> {
         let jobs = self.0.remove(&task)?;
         if jobs.is_empty() {
             return None;
@@ -64,7 +63,7 @@ impl Locked {
         // The task stays here while its group is under way: later writes must not overtake the
         // group.
         self.add(task);
-        Some(Group::of(jobs.into_iter()))
+        Some(jobs)
     }
 }
 
@@ -96,7 +95,7 @@ mod tests {
     }
 
     fn next(locked: &mut Locked) -> Option<Vec<Write>> {
-        Some(locked.next_group(TaskId(1))?.writes.to_vec())
+        Some(writes(locked.next_jobs(TaskId(1))?))
     }
 
     #[test]

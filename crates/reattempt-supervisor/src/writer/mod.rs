@@ -5,6 +5,7 @@ mod group;
 mod job;
 mod locked;
 mod offers;
+mod seats;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ pub(crate) use job::Reply;
 use job::{Job, ReplyTo};
 use locked::Locked;
 use offers::{Message, Offer, Offers};
-pub(crate) use offers::{Seat, Seats};
+pub(crate) use seats::{Seat, Seats};
 
 /// The largest number of writes in one transaction.
 const GROUP: usize = 512;
@@ -125,9 +126,9 @@ async fn write_all(
             biased;
             // These are few, and there may always be another message.
             task = apart.next_end(), if apart.is_busy() => {
-                let next = task.and_then(|task| Some((task, locked.next_group(task)?)));
-                if let Some((task, group)) = next {
-                    apart.write(group, Some(task));
+                let next = task.and_then(|task| Some((task, locked.next_jobs(task)?)));
+                if let Some((task, jobs)) = next {
+                    apart.write(Group::of(jobs.into_iter()), Some(task));
                 }
             }
             count = messages.recv_many(&mut received, GROUP), if !is_closed => is_closed = count == 0,
@@ -149,8 +150,8 @@ async fn write_all(
                 }
                 group.leave_to(&mut locked);
                 for task in tasks {
-                    if let Some(group) = locked.next_group(*task) {
-                        apart.write(group, Some(*task));
+                    if let Some(jobs) = locked.next_jobs(*task) {
+                        apart.write(Group::of(jobs.into_iter()), Some(*task));
                     }
                 }
                 continue;

@@ -11,7 +11,7 @@ impl Tables {
         let key = (fork.new.workflow.clone(), fork.new.key.clone());
         let there = self.keys.get(&key).and_then(|id| self.tasks.get(id));
         if let Some(there) = there.filter(|there| !there.has_free_key(now)) {
-            return fork.earlier(there.id, there.origin.as_ref());
+            return WriteResult::of_fork(&fork, there.id, there.origin.as_ref());
         }
         let Fork {
             new,

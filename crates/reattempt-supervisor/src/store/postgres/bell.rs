@@ -16,7 +16,7 @@ use super::connection::{Connector, Live};
 use super::link::{Link, Need, Shared};
 use super::places::Places;
 use super::sqlstate::store_error;
-use super::{sql, sweep, whole};
+use super::{prepared, sql, sweep, whole};
 use crate::store::StoreError;
 use crate::store::limits::{Limits, within};
 use crate::task::TaskId;
@@ -341,7 +341,7 @@ impl Listener {
                 ears.hear(&notification);
             }
         };
-        let statements = [sweep::LOOKS, sql::LOOKS].concat();
+        let statements = [sweep::LOOKS, prepared::LOOKS].concat();
         let live = Live::open_with(&self.connector, &self.limits, &statements, hear).await?;
         let listening = live
             .client

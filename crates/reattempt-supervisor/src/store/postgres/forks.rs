@@ -65,7 +65,7 @@ pub(super) fn result_of(fork: &Fork, row: &Row) -> Result<WriteResult, StoreErro
         (Some(new), ..) => Ok(WriteResult::Submitted(Submitted::new(new))),
         (None, Some(there), _) => {
             let origin: Option<Origin> = row.cell(3)?;
-            Ok(fork.earlier(there, origin.as_ref()))
+            Ok(WriteResult::of_fork(fork, there, origin.as_ref()))
         }
         (None, None, false) => Ok(WriteResult::Lost),
         // A repetition finds it.

@@ -15,6 +15,7 @@ mod link;
 mod pipeline;
 mod places;
 mod plan;
+mod prepared;
 mod queue_limits;
 mod queues;
 mod repair;
@@ -188,12 +189,12 @@ impl Postgres {
         let salt = schema::create(&mut first.client).await?;
         let shared = Shared::default();
         let link = |statements: &[_]| Link::new(&connector, &limits, &shared, statements.to_vec());
-        let writes = [sql::WRITES, &commands::statements()].concat();
+        let writes = [prepared::WRITES, &commands::statements()].concat();
         let links = Arc::new(Links {
             writer: link(&writes).of_a_writer(),
             patient_writer: link(&writes).of_a_writer(),
-            beats: link(sql::BEATS),
-            reader: Arc::new(link(sql::READS)),
+            beats: link(prepared::BEATS),
+            reader: Arc::new(link(prepared::READS)),
             lister: link(&[]),
             looks: link(sweep::LOOKS),
             calls: link(calls::STATEMENTS),

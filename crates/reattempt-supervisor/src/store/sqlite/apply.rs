@@ -5,14 +5,14 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::commands::{apply_command, signal};
+use super::records::{cancel_requested, record};
 use super::retention::prune;
 use super::row::query_one;
 use super::schedules;
+use super::submit::{earlier, submit};
 use super::{children, claims, feed, forks, generations, lane_limits, queue_limits};
-use crate::store::{Change, HeldTask, LeaseStatus, Submitted, Wake, Write, WriteResult};
-use crate::task::{
-    FailingStep, Fence, Lease, NewTask, Record, RecordKind, RunningStep, State, TaskId, WorkerId,
-};
+use crate::store::{Change, HeldTask, LeaseStatus, Wake, Write, WriteResult};
+use crate::task::{FailingStep, Fence, Lease, RunningStep, State, TaskId, WorkerId};
 use crate::time::{Clock, Time};
 
 /// Carries out all writes in one transaction. Returns also whether a parent goes on because a worker has
@@ -145,94 +145,6 @@ fn lease_result(cancel_requested: Option<bool>, now: Time) -> WriteResult {
     }
 }
 
-/// Stores a task, unless its key is taken. A line that is left of an earlier task with the key goes, and says which
-/// incarnation this one is.
-pub(super) fn submit(
-    connection: &Connection,
-    new: &NewTask,
-    parent: Option<TaskId>,
-    now: Time,
-) -> rusqlite::Result<Submitted> {
-    // Most keys are new, so the line of a free key is looked for only after a conflict.
-    if insert(connection, new, (parent, 0), now)? {
-        return Ok(Submitted::new(TaskId(connection.last_insert_rowid())));
-    }
-    // The application may have begun no transaction.
-    connection.execute_batch("SAVEPOINT retry_take_over")?;
-    let taken = take_over(connection, new, parent, now);
-    connection.execute_batch(match taken {
-        Ok(_) => "RELEASE retry_take_over",
-        Err(_) => "ROLLBACK TO retry_take_over; RELEASE retry_take_over",
-    })?;
-    if taken? {
-        return Ok(Submitted::new(TaskId(connection.last_insert_rowid())));
-    }
-    earlier(connection, new, now)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
-}
-
-/// Stores a task in place of the line of a free key. Returns whether there was one.
-fn take_over(
-    connection: &Connection,
-    new: &NewTask,
-    parent: Option<TaskId>,
-    now: Time,
-) -> rusqlite::Result<bool> {
-    let sql = "DELETE FROM retry_run WHERE workflow = ?1 AND idem_key = ?2 AND state = 8 AND wake_at <= ?3
-         RETURNING CASE WHEN updated_at <= ?3 THEN 0 ELSE incarnation + 1 END";
-    let values = params![new.workflow, new.key, now.as_micros()];
-    match query_one(connection, sql, values, |row| row.get(0))? {
-        Some(incarnation) => insert(connection, new, (parent, incarnation), now),
-        None => Ok(false),
-    }
-}
-
-/// Inserts a task. Returns whether its key was not there.
-fn insert(
-    connection: &Connection,
-    new: &NewTask,
-    (parent, incarnation): (Option<TaskId>, i32),
-    now: Time,
-) -> rusqlite::Result<bool> {
-    let sql = "INSERT INTO retry_run (workflow, version, queue, priority, idem_key, state, direction, wake_at, complete_by, fence, failures,
-             max_failures, cancel_asked, input, headers, created_at, updated_at, on_failure, incarnation, parent, lane)
-         VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, ?6, ?7, 0, 0, ?8, 0, ?9, ?10, ?11, ?11, ?12, ?13, ?14, ?15)
-         ON CONFLICT (workflow, idem_key) DO NOTHING";
-    let values = params![
-        new.workflow,
-        new.version,
-        new.queue,
-        new.priority,
-        new.key,
-        now.after(new.delay).as_micros(),
-        new.complete_by.map(|limit| now.after(limit).as_micros()),
-        new.max_failures,
-        new.input,
-        new.headers,
-        now.as_micros(),
-        new.on_failure.number(),
-        incarnation,
-        parent.map(|parent| parent.0),
-        new.lane,
-    ];
-    Ok(connection.prepare_cached(sql)?.execute(values)? == 1)
-}
-
-/// Returns the task that has the key of a new one; `None` also if the key is free.
-fn earlier(
-    connection: &Connection,
-    new: &NewTask,
-    now: Time,
-) -> rusqlite::Result<Option<Submitted>> {
-    let sql =
-        "SELECT id, CASE WHEN generation = 0 AND state <> 8 THEN version END, input FROM retry_run
-         WHERE workflow = ?1 AND idem_key = ?2 AND NOT (state = 8 AND wake_at <= ?3)";
-    let values = params![new.workflow, new.key, now.as_micros()];
-    query_one(connection, sql, values, |row| {
-        let (id, input) = (TaskId(row.get(0)?), row.get::<_, String>(2)?);
-        Ok(Submitted::earlier(id, row.get(1)?, &input, new))
-    })
-}
-
 /// Keeps the steps that run under a lease that is held, and forgets those that were dropped.
 fn report_running(
     connection: &Connection,
@@ -258,69 +170,6 @@ fn report_running(
         connection.prepare_cached(sql)?.execute(values)?;
     }
     Ok(())
-}
-
-/// Returns whether a cancel of a task is requested; `None` if the lease is lost.
-pub(super) fn cancel_requested(
-    connection: &Connection,
-    lease: Lease,
-) -> rusqlite::Result<Option<bool>> {
-    let sql = "SELECT cancel_asked FROM retry_run WHERE id = ?1 AND fence = ?2 AND state = 1";
-    query_one(connection, sql, [lease.task.0, lease.fence.0], |row| {
-        row.get(0)
-    })
-}
-
-/// Adds a record. Returns whether a cancel of the task is requested; `None` if the lease is lost.
-pub(super) fn record(
-    connection: &Connection,
-    lease: Lease,
-    record: &Record,
-    now: Time,
-    has_lines: bool,
-) -> rusqlite::Result<Option<bool>> {
-    let cancel_requested = cancel_requested(connection, lease)?;
-    if cancel_requested.is_none() {
-        return Ok(None);
-    }
-    // In the same transaction: a line without its step would look like an overdue one.
-    if has_lines && record.kind != RecordKind::Begun {
-        let sql = "DELETE FROM retry_running WHERE run_id = ?1 AND seq = ?2";
-        let values = params![lease.task.0, record.seq];
-        connection.prepare_cached(sql)?.execute(values)?;
-    }
-    let sql = "INSERT INTO retry_step (run_id, seq, kind, ord, name, attempts, result, error, due_at, at, fence, args_hash, args, undo)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (run_id, seq, kind) DO NOTHING";
-    let values = params![
-        lease.task.0,
-        record.seq,
-        record.kind.number(),
-        record.ord,
-        record.name,
-        record.attempts,
-        record.result,
-        record.error,
-        record.due_at.map(Time::as_micros),
-        now.as_micros(),
-        lease.fence.0,
-        record.args_hash,
-        record.args,
-        record.undo,
-    ];
-    if connection.prepare_cached(sql)?.execute(values)? == 1 {
-        return Ok(cancel_requested);
-    }
-    // The same worker may have written it before without knowing.
-    let sql =
-        "SELECT 1 FROM retry_step WHERE run_id = ?1 AND seq = ?2 AND kind = ?3 AND fence = ?4";
-    let values = params![
-        lease.task.0,
-        record.seq,
-        record.kind.number(),
-        lease.fence.0
-    ];
-    let is_same = query_one(connection, sql, values, |_| Ok(()))?.is_some();
-    Ok(cancel_requested.filter(|_| is_same))
 }
 
 /// Sets the state of a task. Returns whether a cancel is requested; `None` if the lease is lost.

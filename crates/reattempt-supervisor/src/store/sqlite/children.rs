@@ -2,8 +2,9 @@
 
 use rusqlite::{Connection, params};
 
-use super::apply::{cancel_requested, record, submit};
+use super::records::{cancel_requested, record};
 use super::row::query_one;
+use super::submit::submit;
 use crate::store::rows::Row as _;
 use crate::store::{LeaseStatus, Submitted, Write, WriteResult};
 use crate::task::{Lease, NewTask, Record, State, TaskId};

@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, params};
 
-use super::apply::submit;
 use super::commands::keep_note;
 use super::row::query_one;
+use super::submit::submit;
 use crate::cell::Cell as _;
 use crate::store::rows::Row as _;
 use crate::store::{Fork, WriteResult};
@@ -35,7 +35,7 @@ pub(super) fn fork(
         Ok((row.cell(0)?, row.cell::<Option<Origin>>(1)?))
     })?;
     if let Some((id, its_origin)) = there {
-        return Ok(fork.earlier(id, its_origin.as_ref()));
+        return Ok(WriteResult::of_fork(fork, id, its_origin.as_ref()));
     }
     let sql = "SELECT 1 FROM retry_run WHERE id = ?1 AND fence = ?2 AND state BETWEEN 3 AND 6";
     if query_one(connection, sql, [origin.task.0, fence.0], |_| Ok(()))?.is_none() {

@@ -12,11 +12,13 @@ mod generations;
 mod lane_limits;
 mod queries;
 mod queue_limits;
+mod records;
 mod result_code;
 mod retention;
 mod row;
 mod schedules;
 mod schema;
+mod submit;
 mod thread;
 mod transaction;
 
@@ -146,10 +148,10 @@ impl Sqlite {
         }
         let now = Time::of_this_machine();
         let Some(codec) = codec else {
-            return apply::submit(connection, new, None, now).map_err(store_error);
+            return submit::submit(connection, new, None, now).map_err(store_error);
         };
         let encoded = codec.encode_task(new)?;
-        let submitted = apply::submit(connection, &encoded, None, now).map_err(store_error)?;
+        let submitted = submit::submit(connection, &encoded, None, now).map_err(store_error)?;
         if submitted.same_arguments != Some(false) {
             return Ok(submitted);
         }

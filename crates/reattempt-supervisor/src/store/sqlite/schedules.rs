@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::apply;
+use super::submit::submit;
 use crate::store::rows::schedule;
 use crate::store::{ScheduleWrite, Schedules, StoredSchedule, rows};
 use crate::time::Time;
@@ -41,7 +41,7 @@ pub(super) fn store(
         return Ok(false);
     }
     for task in &write.tasks {
-        apply::submit(connection, task, None, now)?;
+        submit(connection, task, None, now)?;
     }
     Ok(true)
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, ffi};
 
 use super::result_code::is_passing;
 use super::thread::BUSY;
-use super::{Sqlite, apply};
+use super::{Sqlite, records};
 use crate::store::{Salt, StoreFuture};
 use crate::task::{Lease, Record};
 
@@ -104,7 +104,7 @@ fn run<T, E, R>(
         Err(refused) => return Ok(Recorded::Refused(refused)),
     };
     // Last, so that a task that has changed hands meanwhile refuses all of it.
-    let written = apply::record(&transaction, lease, &record, record.at, true)?;
+    let written = records::record(&transaction, lease, &record, record.at, true)?;
     if written.is_none() {
         return Ok(Recorded::Lost);
     }

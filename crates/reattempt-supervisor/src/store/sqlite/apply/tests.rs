@@ -5,6 +5,7 @@ use super::*;
 use crate::store::Counts;
 use crate::store::sqlite::schema;
 use crate::task::Direction;
+use crate::task::NewTask;
 
 const NOW: Time = Time::from_micros(9_000_000_000_000_000);
 

@@ -1,0 +1,111 @@
+//! The statements that each connection prepares.
+
+use super::sql::{
+    BEAT, BY_KEY, CHANGE, CHANGE_ALONE, CHANGED_BEFORE, CLAIM, CLAIM_ALONE, CLAIM_SUSPECTS,
+    CLEAR_DEATHS, DISOWN, END_CHILDREN, END_WRITER, ENDED, FAIL, FAILURES, FORGET, FORGET_LINES,
+    GIVE_BACK, HISTORY, HISTORY_PAGE, LOCK, LOCK_LANES, LOCK_WRITER, LOCKED, NOTES, NOTIFY,
+    NOTIFY_ENDS, PRUNE, RAISE_EPOCH, RECORD, RECORD_AFTER, RECORD_ALONE, RUN, RUNNING,
+    RUNNING_STEPS, SIGNAL, SIGNALS, SIGNALS_PAGE, START, SUBMIT, SUBMIT_ALONE, SUBMIT_BOUNDED,
+    UNKNOWN, WAIT,
+};
+use super::{feed, forks, generations, lane_limits, queue_limits, queues, schedules, whole};
+
+/// The prepared statements of the connection for writes.
+pub(super) const WRITES: &[&str] = &[
+    END_WRITER,
+    LOCK_WRITER,
+    RAISE_EPOCH,
+    LOCK,
+    LOCK_LANES,
+    LOCKED,
+    SUBMIT,
+    SUBMIT_BOUNDED,
+    SUBMIT_ALONE,
+    START,
+    END_CHILDREN,
+    forks::STORE,
+    generations::CONTINUE,
+    BY_KEY,
+    CLAIM,
+    CLAIM_ALONE,
+    CLAIM_SUSPECTS,
+    queue_limits::CLAIM,
+    queue_limits::CLAIM_SUSPECTS,
+    queue_limits::STORE,
+    lane_limits::STORE,
+    lane_limits::OPEN,
+    RECORD,
+    RECORD_AFTER,
+    RECORD_ALONE,
+    CLEAR_DEATHS,
+    RUNNING,
+    CHANGE,
+    CHANGE_ALONE,
+    WAIT,
+    CHANGED_BEFORE,
+    FAIL,
+    FORGET_LINES,
+    DISOWN,
+    GIVE_BACK,
+    FORGET,
+    SIGNAL,
+    schedules::STORE,
+    PRUNE,
+    feed::PRUNE,
+];
+
+/// The prepared statements of the connection for heartbeats.
+pub(super) const BEATS: &[&str] = &[BEAT, ENDED];
+
+/// The prepared statements of the connection for reads.
+pub(super) const READS: &[&str] = &[
+    RUN,
+    HISTORY,
+    FAILURES,
+    RUNNING_STEPS,
+    NOTES,
+    SIGNALS,
+    HISTORY_PAGE,
+    SIGNALS_PAGE,
+    queues::COUNTS,
+    queues::QUEUES,
+    lane_limits::ALL,
+    queues::OLDEST_SNAPSHOT,
+    UNKNOWN,
+    schedules::ALL,
+    schedules::DUE,
+    NOTIFY,
+    NOTIFY_ENDS,
+    whole::REPORT,
+    feed::OVER,
+    feed::READ,
+    feed::ADD,
+    feed::MOVE,
+];
+
+/// The prepared statements of the connection that listens, besides those of supervisors: what processes without work
+/// send.
+pub(super) const LOOKS: &[&str] = &[
+    END_WRITER,
+    LOCK_WRITER,
+    RAISE_EPOCH,
+    LOCK,
+    LOCK_LANES,
+    CLAIM,
+    CLAIM_ALONE,
+    CLAIM_SUSPECTS,
+    queue_limits::CLAIM,
+    queue_limits::CLAIM_SUSPECTS,
+    lane_limits::OPEN,
+    BEAT,
+    UNKNOWN,
+    queues::QUEUES,
+    queues::OLDEST_SNAPSHOT,
+    schedules::DUE,
+    NOTIFY,
+    NOTIFY_ENDS,
+    feed::OVER,
+    feed::READ,
+    feed::ADD,
+    feed::MOVE,
+];
