@@ -104,7 +104,7 @@ async fn workers_run_beside_a_repair() {
             let submit = |nth| Write::Submit(Box::new(kit::plain(&format!("{group} {nth}"))));
             let mut writes: Vec<_> = (0..20).map(submit).collect();
             writes.push(Write::Claim(kit::claim("one", "plain", 20)));
-            let results = store.write(writes.into()).await.unwrap();
+            let results = written(&store, writes).await;
             let Some(WriteResult::Claimed(claimed, _)) = results.last() else {
                 panic!("{results:?}");
             };
@@ -115,7 +115,7 @@ async fn workers_run_beside_a_repair() {
                 };
                 Write::Change(lease, Box::new(processed()))
             });
-            store.write(ends.collect()).await.unwrap();
+            written(&store, ends.collect()).await;
         }
     });
     let mut repaired = 0;
@@ -125,6 +125,16 @@ async fn workers_run_beside_a_repair() {
     work.await.unwrap();
     assert!(repaired > 0);
     assert!(fits(&admin).await);
+}
+
+/// Writes, as a worker does: again where a task is locked for long.
+async fn written(store: &Postgres, writes: Vec<Write>) -> Vec<WriteResult> {
+    loop {
+        match store.write(writes.clone().into()).await {
+            Err(error) if error.is_passing() => {}
+            result => return result.unwrap(),
+        }
+    }
 }
 
 fn processed() -> Change {
@@ -185,5 +195,34 @@ async fn a_repair_repeats_what_takes_longer_than_a_statement_may() {
         CREATE TRIGGER slow BEFORE UPDATE ON retry_run EXECUTE FUNCTION slow()";
     admin.batch_execute(slow).await.unwrap();
     assert_eq!(client.repair().await.unwrap(), 232);
+    assert!(fits(&admin).await);
+}
+
+/// The connection is lost, and the next ones are refused for a while.
+#[tokio::test]
+async fn a_repair_connects_again_and_again() {
+    let Some(server) = Server::postgres() else {
+        return;
+    };
+    let (admin, client) = drifted(&server).await;
+    let lock = "BEGIN; SELECT FROM retry_run WHERE id = 5170 FOR UPDATE";
+    admin.batch_execute(lock).await.unwrap();
+    let other = kit::session(&server.url()).await;
+    let repair = tokio::spawn(async move { client.repair().await });
+    let allow = "UPDATE pg_database SET datallowconn = $1 WHERE datname = current_database()";
+    for sql in [
+        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+    ] {
+        while other.query(sql, &[]).await.unwrap().is_empty() {
+            assert!(!repair.is_finished(), "it has given up");
+        }
+        other.execute(allow, &[&false]).await.unwrap();
+    }
+    other.batch_execute("SELECT pg_sleep(1)").await.unwrap();
+    assert!(!repair.is_finished(), "it has given up");
+    other.execute(allow, &[&true]).await.unwrap();
+    admin.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(repair.await.unwrap().unwrap(), 232);
     assert!(fits(&admin).await);
 }

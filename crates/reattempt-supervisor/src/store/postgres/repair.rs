@@ -13,8 +13,8 @@ use super::sqlstate::store_error;
 use crate::store::limits::Limits;
 use crate::store::{ErrorKind, StoreError};
 
-/// How often a part is repeated if one of its tasks is locked or if it took too long, and how long the repair waits
-/// before.
+/// How often a part is repeated if one of its tasks is locked, if it took too long or if the connection was lost, and how
+/// long the repair waits before.
 const REPEATS: u32 = 20;
 const PAUSES: Policy = Policy::new()
     .base(Duration::from_millis(500))
@@ -148,14 +148,21 @@ pub(super) async fn repair_all(
     connector: &Connector,
     limits: &Arc<Limits>,
 ) -> Result<u64, StoreError> {
-    let mut live = Live::open(connector, limits, REPAIRS).await?;
+    let mut live = Some(Live::open(connector, limits, REPAIRS).await?);
     let mut repaired = HashSet::new();
     // Where a task is gone that had the turn, the next ones are found the second time.
     for part in [TASKS, LIMITED, HELD, LANES, LANES] {
         let mut next = Some((i64::MIN, i64::MIN));
         let mut failures = 0;
         while let Some(from) = next {
-            match limits.limited(repair(&mut live, part, from)).await {
+            let repairing = async {
+                let live = match &mut live {
+                    Some(live) => live,
+                    None => live.insert(Live::open(connector, limits, REPAIRS).await?),
+                };
+                limits.limited(repair(live, part, from)).await
+            };
+            match repairing.await {
                 Ok((after, tasks)) => {
                     repaired.extend(tasks);
                     next = after;
@@ -166,7 +173,7 @@ pub(super) async fn repair_all(
                     failures = failures.saturating_add(1);
                     // A statement may still be under way on the connection.
                     if error.kind() != ErrorKind::Locked {
-                        live = Live::open(connector, limits, REPAIRS).await?;
+                        live = None;
                     }
                 }
                 Err(error) => return Err(error),
