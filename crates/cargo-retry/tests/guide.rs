@@ -143,7 +143,7 @@ fn the_picture_of_the_readme_is_drawn_from_a_run() {
 /// How much later a service near its capacity is back with retries.
 #[test]
 fn the_price_near_capacity_is_a_run() {
-    let readme = fs::read_to_string(guide("../../README.md")).unwrap_or_default();
+    let page = fs::read_to_string(guide("src/overload.md")).unwrap_or_default();
     let near = "--load 280 --capacity 300 --clients 10 --outage 10s --for 5m --json";
     let (text, status) =
         printed(&format!("cargo retry storm 'max = 5' {near}")).unwrap_or_default();
@@ -158,7 +158,7 @@ fn the_price_near_capacity_is_a_run() {
         format!("{} with `max = 5`", back(2)),
         format!("{} without", back(0)),
     ] {
-        assert!(readme.contains(&said), "README.md does not have `{said}`");
+        assert!(page.contains(&said), "overload.md does not have `{said}`");
     }
 }
 
