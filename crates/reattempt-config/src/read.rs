@@ -278,6 +278,11 @@ fn wrong_policy(name: &str) -> Option<String> {
 
 /// What is wrong with the name of an operation.
 fn wrong_operation(name: &str) -> Option<String> {
+    if name.contains('*') {
+        return Some(String::from(
+            "`*` stands for no names: each operation has a table of its own, and what holds for all is the policy that `default` names",
+        ));
+    }
     if matches!(Name::from_text(name), Some(Ok(_))) {
         return None;
     }
