@@ -6,12 +6,13 @@ use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::{Expr, ExprClosure, ExprMethodCall, ExprReturn, Item, Stmt, Token};
 
+use super::answer::{Borrowed, Held};
 use super::chains::{
     How, base, chain_in, ends, how_of, is_constructor, is_value, made_by, passed_on, passes_on,
     start_of_chain,
 };
 use super::variables::{Binding, Bound, Matched, matched, names_in};
-use super::{Borrowed, Escape, Held, Proof, apart};
+use super::{Escape, Proof, apart};
 use crate::tokens::{is_error, is_of};
 
 /// A borrow in an answer.
