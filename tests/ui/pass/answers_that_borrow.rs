@@ -231,6 +231,25 @@ impl Client<'_> {
         async move { this.text().await }
     }
 
+    // What is copied out of a unique borrow is no part of it.
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn beside_a_number(&mut self) -> Result<Named<'_>, String> {
+        let guarded = Guarded(&mut self.count);
+        let number = *guarded.0;
+        Ok(Named::new(number, &self.page))
+    }
+
+    fn kind(&mut self) -> Result<Kind, String> {
+        self.count += 1;
+        Ok(Kind)
+    }
+
+    #[retry(max = 3, backoff = "none", on(_))]
+    fn name_of_a_kind(&mut self) -> Result<&str, String> {
+        let kind = self.kind()?;
+        Ok(kind.name())
+    }
+
     // What is not there borrows nothing.
     #[retry(max = 3, backoff = "none", on(_))]
     fn on_this_system(&mut self) -> Result<&mut u32, String> {
@@ -238,6 +257,26 @@ impl Client<'_> {
         return Ok(self.arena.alloc(self.count));
         #[cfg(windows)]
         Ok(&mut self.count)
+    }
+}
+
+struct Guarded<'a>(&'a mut u32);
+
+struct Named<'a> {
+    name: &'a str,
+}
+
+impl<'a> Named<'a> {
+    fn new(_: u32, name: &'a str) -> Self {
+        Self { name }
+    }
+}
+
+struct Kind;
+
+impl Kind {
+    fn name(&self) -> &'static str {
+        "kind"
     }
 }
 
@@ -313,6 +352,8 @@ fn main() {
     let _ = client.by_another_name();
     assert!(client.on_this_system().is_ok());
     let _ = client.page.read();
+    assert_eq!(client.beside_a_number().map(|it| it.name), Ok("page"));
+    assert_eq!(client.name_of_a_kind(), Ok("kind"));
     let cursor = Cursor { input: b"page" };
     assert!(cursor.rest().is_ok() && cursor.whole().is_ok());
 }

@@ -3,9 +3,12 @@
 use proc_macro2::{Ident, Span};
 use quote::ToTokens as _;
 use syn::visit::{self, Visit};
-use syn::{CapturedParam, FnArg, Lifetime, Pat, ReceiverKind, Signature, Type, TypeParamBound};
+use syn::{
+    CapturedParam, FnArg, GenericArgument, Lifetime, Pat, ReceiverKind, Signature, Type,
+    TypeParamBound,
+};
 
-use crate::item::{generics, names};
+use crate::item::{generics, is_one_letter, names};
 use crate::moves::{any_name, bounds_of};
 
 /// The lifetimes in an answer.
@@ -18,6 +21,8 @@ pub(super) struct Held {
     pub(super) is_self: bool,
     /// Whether it is a type that a trait gives, such as `Self::Compound`.
     pub(super) is_of_trait: bool,
+    /// The names of types beside a lifetime, as `R` in `Page<'a, R>`.
+    pub(super) beside: Vec<Ident>,
     /// Those that only the bound of a type parameter names: `T: Deserialize<'a>`.
     pub(super) by_bound: Vec<Ident>,
     /// The lifetimes of the function.
@@ -33,6 +38,7 @@ impl Held {
             unique: Vec::new(),
             is_self: false,
             is_of_trait: false,
+            beside: Vec::new(),
             by_bound: Vec::new(),
             own: own.map(|it| it.lifetime.ident.clone()).collect(),
         };
@@ -85,6 +91,24 @@ impl Held {
         })
     }
 
+    /// Whether it holds a type parameter that this parameter alone has: the answer is made of that.
+    pub(super) fn is_brought_by(&self, source: &Borrowed, signature: &Signature) -> bool {
+        let own = generics(signature);
+        let is_meant = |name: &Ident| {
+            // What is neither of the function nor of the other parameters comes with `self`.
+            let has_it = |it: &FnArg| names(&it.to_token_stream(), name);
+            let mut inputs = signature.inputs.iter().filter(|it| has_it(it));
+            match inputs.next() {
+                Some(only) => {
+                    inputs.next().is_none() && names(&only.to_token_stream(), &source.name)
+                }
+                None => source.name == "self" && is_one_letter(name) && !own.contains(name),
+            }
+        };
+        let mut beside = self.beside.iter();
+        beside.any(|name| (own.contains(name) || is_one_letter(name)) && is_meant(name))
+    }
+
     /// The only parameter that a `&mut` in the answer, or what a bound lets it hold, can come from.
     pub(super) fn only_source<'b>(&self, borrowed: &'b [Borrowed]) -> Option<&'b Borrowed> {
         let lifetime = match &*self.unique {
@@ -132,6 +156,21 @@ impl<'ast> Visit<'ast> for Held {
         visit::visit_path(self, path);
     }
 
+    fn visit_angle_bracketed_generic_arguments(
+        &mut self,
+        arguments: &'ast syn::AngleBracketedGenericArguments,
+    ) {
+        let is_lifetime = |it: &GenericArgument| matches!(it, GenericArgument::Lifetime(_));
+        if arguments.args.iter().any(is_lifetime) {
+            let named = arguments.args.iter().filter_map(|it| match it {
+                GenericArgument::Type(Type::Path(it)) => it.path.get_ident().cloned(),
+                _ => None,
+            });
+            self.beside.extend(named);
+        }
+        visit::visit_angle_bracketed_generic_arguments(self, arguments);
+    }
+
     // `<&mut Self as Trait>::Error` holds no such reference.
     fn visit_qself(&mut self, _: &'ast syn::QSelf) {}
 
@@ -168,8 +207,8 @@ pub(super) fn is_opaque(answer: &Type) -> bool {
 pub(super) fn has_lifetime_argument(answer: &Type, is_meant: fn(&Lifetime) -> bool) -> bool {
     struct Arguments(fn(&Lifetime) -> bool, bool);
     impl<'ast> Visit<'ast> for Arguments {
-        fn visit_generic_argument(&mut self, argument: &'ast syn::GenericArgument) {
-            self.1 |= matches!(argument, syn::GenericArgument::Lifetime(it) if self.0(it));
+        fn visit_generic_argument(&mut self, argument: &'ast GenericArgument) {
+            self.1 |= matches!(argument, GenericArgument::Lifetime(it) if self.0(it));
             visit::visit_generic_argument(self, argument);
         }
     }
@@ -188,10 +227,15 @@ pub(super) fn is_reference(answer: &Type) -> bool {
     impl<'ast> Visit<'ast> for Borrows {
         fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
             const CONSTANT: &[&str] = &["str", "CStr", "OsStr", "Path"];
-            if let (None, Type::Path(to)) = (reference.mutability, &*reference.elem)
-                && let Some(last) = to.path.segments.last()
-                && !CONSTANT.iter().any(|name| last.ident == name)
-            {
+            let is_constant = match &*reference.elem {
+                Type::Path(to) => to.path.segments.last().is_none_or(|last| {
+                    let mut names = CONSTANT.iter();
+                    names.any(|name| last.ident == name)
+                }),
+                Type::Slice(_) => false,
+                _ => true,
+            };
+            if reference.mutability.is_none() && !is_constant {
                 self.references = self.references.saturating_add(1);
             }
             self.all = self.all.saturating_add(1);

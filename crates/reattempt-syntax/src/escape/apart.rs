@@ -276,6 +276,8 @@ pub(super) struct Use {
     pub(super) is_shared: bool,
     /// Whether the value, or its success, is used as it is: as an argument or as a part of another one.
     pub(super) is_value: bool,
+    /// Whether a method `take` is called on it, as on an `Option`.
+    pub(super) is_taken: bool,
 }
 
 impl Use {
@@ -290,9 +292,9 @@ impl Use {
                 TokenTree::Ident(found) if found == name && !is_behind_dot(before) => {
                     let after = tokens.get(index.saturating_add(1)..).unwrap_or_default();
                     let (fields, rest) = fields(after);
-                    let before = match before {
-                        [before @ .., star] if is_sign(Some(star), '*') => before,
-                        before => before,
+                    let (before, is_copied) = match before {
+                        [before @ .., star] if is_sign(Some(star), '*') => (before, true),
+                        before => (before, false),
                     };
                     let is_unique =
                         matches!(before.last(), Some(TokenTree::Ident(word)) if word == "mut");
@@ -301,7 +303,8 @@ impl Use {
                         fields,
                         is_unique,
                         is_shared,
-                        is_value: !is_unique && !is_shared && is_handed_on(rest),
+                        is_value: !is_unique && !is_shared && !is_copied && is_handed_on(rest),
+                        is_taken: matches!(rest.get(1), Some(TokenTree::Ident(it)) if it == "take"),
                     });
                 }
                 _ => {}

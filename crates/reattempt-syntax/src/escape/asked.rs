@@ -72,19 +72,24 @@ impl Asked<'_> {
         }
     }
 
-    /// What the answer is made of, where no expression shows what it borrows.
+    /// What the answer is made of, where no expression shows what it borrows, or where its type says that `is_brought` by
+    /// one parameter.
     pub(super) fn of_made(
         &self,
         source: &Borrowed,
         statements: &[Stmt],
         successes: &[TokenStream],
+        is_brought: bool,
     ) -> Option<Escape> {
         let is_hidden = self.bound.has(&source.name);
         let made = Made::of(&source.name, statements, successes, is_hidden)?;
         let found = Found::in_answer(source, made.code.first()?.clone());
         // A `Cow` may own what it is made of.
         let may_be_owned = has_word(&self.answer.to_token_stream(), "Cow");
-        if source.is_receiver_by_value || may_be_owned || self.may_borrow_another(&found) {
+        if source.is_receiver_by_value
+            || may_be_owned
+            || !is_brought && self.may_borrow_another(&found)
+        {
             return None;
         }
         // An argument behind a `&` is not what is borrowed by `&mut`.

@@ -6,6 +6,7 @@ use syn::{Expr, Stmt};
 
 use super::apart::{Use, is_used};
 use super::variables::{Binding, names_in};
+use crate::tokens::is_of;
 
 /// The code that makes a part of the answer of a parameter.
 pub(super) struct Made {
@@ -36,8 +37,14 @@ impl Made {
         let mut uses: Vec<_> = code.iter().flat_map(|it| Use::all(source, it)).collect();
         let mut pending = successes.to_vec();
         while let Some(taken) = pending.pop() {
-            let is_held = |name: &Ident| Use::all(name, &taken).iter().any(|it| it.is_value);
-            let is_held = |it: &Binding<'_>| it.names().iter().any(is_held);
+            let is_held = |it: &Binding<'_>| {
+                let mut uses = it
+                    .names()
+                    .into_iter()
+                    .flat_map(|name| Use::all(&name, &taken));
+                let is_some = matches!(it.value, Expr::Call(call) if is_of(&call.func, &["Some"]));
+                uses.any(|found| found.is_value || is_some && found.is_taken)
+            };
             let (held, rest): (Vec<_>, Vec<_>) = bindings.into_iter().partition(is_held);
             bindings = rest;
             for binding in held {

@@ -12,7 +12,9 @@ use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, FnArg, Signature, Stmt, Type};
 
-use self::answer::{Borrowed, Held, borrowed_parameters, is_opaque, is_reference};
+use self::answer::{
+    Borrowed, Held, borrowed_parameters, has_lifetime_argument, is_opaque, is_reference,
+};
 use self::apart::Use;
 pub use self::apart::{Apart, StandIn};
 use self::asked::Asked;
@@ -82,6 +84,7 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
     let mut walk = Walk::new(&borrowed, &bound, &statements, &held);
     walk.is_opaque = is_opaque(answer);
     walk.is_reference = is_reference(answer);
+    walk.has_lifetime = has_lifetime_argument(answer, |_| true);
     walk.may_be_owned = has_word(&answer.to_token_stream(), "Cow");
     walk.answer_of(&statements);
     for statement in &statements {
@@ -109,10 +112,13 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         bound: &bound,
         body,
     };
-    let escape = asked.of_all(found, &held, &successes).or_else(|| {
-        let mut sources = borrowed.iter().chain(&hidden);
-        sources.find_map(|it| asked.of_made(it, &statements, &successes))
-    })?;
+    let sources = || borrowed.iter().chain(&hidden);
+    let is_phantom = successes.iter().any(|it| has_word(it, "PhantomData"));
+    let is_brought = |it: &&Borrowed| !is_phantom && held.is_brought_by(it, signature);
+    let mut brought = sources().filter(is_brought);
+    let escape = (brought.find_map(|it| asked.of_made(it, &statements, &successes, true)))
+        .or_else(|| asked.of_all(found, &held, &successes))
+        .or_else(|| sources().find_map(|it| asked.of_made(it, &statements, &successes, false)))?;
     let start = escape.start.as_ref().unwrap_or(&escape.place);
     let mut before = statements.iter().take_while(|it| is_before(it, start));
     Some(Escape {
@@ -128,14 +134,13 @@ struct Sometimes {
 }
 
 impl Sometimes {
-    /// Puts a value that borrows nothing in its place; gives up on other places, and where it may end the body.
+    /// Puts a value that borrows nothing in its place; gives up where it may end the body.
     fn hide(statements: &mut [Stmt]) -> Option<()> {
         let mut hidden = Self { may_return: false };
         for statement in statements.iter_mut() {
             hidden.visit_stmt_mut(statement);
         }
-        let rest = statements.iter().map(Stmt::to_token_stream).collect();
-        (!hidden.may_return && !has_condition(&rest)).then_some(())
+        (!hidden.may_return).then_some(())
     }
 
     fn is_there(&mut self, code: &TokenStream) -> bool {
@@ -148,7 +153,13 @@ impl Sometimes {
 impl VisitMut for Sometimes {
     fn visit_stmt_mut(&mut self, statement: &mut Stmt) {
         if self.is_there(&statement.to_token_stream()) {
-            return visit_mut::visit_stmt_mut(self, statement);
+            visit_mut::visit_stmt_mut(self, statement);
+            // What has one in a macro, or in an arm of a `match`, is hidden with it.
+            let rest = statement.to_token_stream();
+            if !has_condition(&rest) {
+                return;
+            }
+            self.may_return |= has_word(&rest, "return");
         }
         let is_last = matches!(statement, Stmt::Expr(_, None));
         *statement = Stmt::Expr(syn::parse_quote!(cfg!()), (!is_last).then(Default::default));

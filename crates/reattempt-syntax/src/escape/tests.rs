@@ -129,6 +129,40 @@ fn what_the_compiler_is_asked_for() {
             "fn f(&mut self) -> Result<Page<'_>, E> { let all = read(&mut self.all)?; all.page() }",
             "none",
         ),
+        // What a method of `self` gives has what a method makes of that, where the type has a lifetime.
+        (
+            "fn f(&mut self, n: u8) -> Result<Page<'_>, E> { let all = self.all.get(n)?; Ok(all.page(n)) }",
+            "n as n, letall=source.all.get(n)?;Ok(all.page(n))",
+        ),
+        (
+            "fn f(&mut self, n: u8) -> Result<&str, E> { let all = self.all.get(n)?; Ok(all.name()) }",
+            "none",
+        ),
+        // A part that a field gives is borrowed by `&` after the rest.
+        (
+            "fn f(&mut self) -> Result<&[u8], E> { self.fill()?; Ok(self.all.rest()) }",
+            "source.fill()?;Ok(source.all.rest())",
+        ),
+        // What is taken out of an `Option` is what was put into it.
+        (
+            "fn f<'d>(&mut self, data: &'d mut [u8]) -> Result<Page<'d>, E> { let mut data = Some(data); loop { let all = data.take().unwrap(); if let Some(page) = self.page(all)? { return Ok(page) } } }",
+            "data as data, self as this, letmutdata=Some(source);loop{letall=data.take().unwrap();ifletSome(page)=this.page(all)?{returnOk(page)}}",
+        ),
+        // A type that one parameter alone brings is made of that, whatever else has its lifetime.
+        (
+            "fn f<'a, R>(from: &'a mut R, all: All<'a>) -> Result<Page<'a, R>, E> { let from = from.take(1); let from = all.page(from)?; Ok(Page { n: 1, from }) }",
+            "from as from, all as all, letfrom=source.take(1);letfrom=all.page(from)?;Ok(Page{n:1,from:from})",
+        ),
+        // So is what has the type of a reader that `self` has, whatever stands beside it.
+        (
+            "fn f(&mut self, n: u8) -> Result<Page<'_, R>, E> { let (name, all) = self.files.get(n).ok_or(E)?; let from = all.find(&mut self.from)?; let from = all.page(from)?; Ok(Page { name: Cow::Borrowed(name), all: Cow::Borrowed(all), from }) }",
+            "self as rest, n as n, let(name,all)=rest.files.get(n).ok_or(E)?;letfrom=all.find(&mutsource.from)?;letfrom=all.page(from)?;Ok(Page{name:Cow::Borrowed(name),all:Cow::Borrowed(all),from})",
+        ),
+        // What is copied out of a borrow is a value.
+        (
+            "fn f(&mut self) -> Result<Page<'_>, E> { let guard = guarded(&mut self.bytes); let n = *guard.0; Ok(Page::new(n, 1)) }",
+            "none",
+        ),
         // What a method that may fail makes is mostly a value.
         (
             "fn f(&mut self) -> Result<Page<'_>, E> { let n = self.count()?; Ok(Page::new(n, 1)) }",
@@ -163,6 +197,15 @@ fn conditions_hide_what_stands_behind_them() {
         ),
         (
             "fn f(&mut self) -> Result<&mut [u8], E> { #[cfg(unix)] return Ok(&mut NONE); Ok(&mut self.page) }",
+            "none",
+        ),
+        // In a macro nobody can hide a part alone: the statement is.
+        (
+            "fn f(&mut self) -> Result<&mut [u8], E> { let n = tried!(self.n, #[cfg(unix)] 1)?; Ok(&mut self.page) }",
+            "Certain",
+        ),
+        (
+            "fn f(&mut self) -> Result<&mut [u8], E> { tried!(return Ok(&mut NONE), #[cfg(unix)] 1); Ok(&mut self.page) }",
             "none",
         ),
         // A value that is sometimes there is a second one that may borrow.

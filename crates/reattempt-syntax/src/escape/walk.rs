@@ -93,6 +93,8 @@ pub(super) struct Walk<'a> {
     pub(super) is_opaque: bool,
     /// Whether it is a reference of its own to what is hardly a constant.
     pub(super) is_reference: bool,
+    /// Whether a type of it has a lifetime.
+    pub(super) has_lifetime: bool,
     /// Whose argument what is walked over is.
     argument: ArgumentOf,
     /// Whether it is a `Cow`, which may own what it holds.
@@ -134,6 +136,7 @@ impl<'a> Walk<'a> {
             held,
             is_opaque: false,
             is_reference: false,
+            has_lifetime: false,
             argument: ArgumentOf::Call,
             may_be_owned: false,
             found: Vec::new(),
@@ -201,8 +204,9 @@ impl<'a> Walk<'a> {
                 } else {
                     start_of_chain(&call.receiver)
                 };
-                // What a variable is made into is a part of that.
-                if call.method.to_string().starts_with("into_")
+                // What a variable is made into is a part of that, and so is what has the lifetime of one.
+                let is_into = call.method.to_string().starts_with("into_");
+                if (is_into || self.has_lifetime && self.is_made_by_a_method(start))
                     && let Some(value) = self.local(start)
                 {
                     self.value(value);
@@ -291,7 +295,7 @@ impl<'a> Walk<'a> {
     /// How a chain of methods borrows what it starts with.
     fn how(&self, chain: &ExprMethodCall) -> How {
         // Whether it takes `&self` or `&mut self`, the reference is one of the receiver.
-        if self.is_reference && matches!(*chain.receiver, Expr::Path(_)) {
+        if self.is_reference && matches!(*chain.receiver, Expr::Path(_) | Expr::Field(_)) {
             How::Shared
         } else {
             how_of(chain)
@@ -437,6 +441,16 @@ impl<'a> Walk<'a> {
         self.locals.retain(|(local, _)| *local != name);
         self.matched.retain(|it| it.name != *name);
         Some(value)
+    }
+
+    /// Whether a variable is what a method of a parameter gave.
+    fn is_made_by_a_method(&self, variable: &Expr) -> bool {
+        let is_it = |(local, _): &&(&Ident, &Expr)| base(variable) == Some(local);
+        let value = self.locals.iter().find(is_it);
+        value.is_some_and(|(_, value)| match passed_on(value) {
+            Expr::MethodCall(call) => self.root(start_of_chain(&call.receiver)).is_some(),
+            _ => false,
+        })
     }
 
     /// Whether a variable of a pattern is `ref`.
