@@ -2,36 +2,36 @@
 
 use reattempt::{retry, retry_block};
 
-trait Visitor {
+trait Painter {
     type Value;
     fn visit(self) -> Result<Self::Value, String>;
 }
 
 #[retry(max = 2, on(_))]
-fn by_a_parameter<V: Visitor>(visitor: V) -> Result<V::Value, String> {
-    send(visitor)
+fn by_a_parameter<V: Painter>(painter: V) -> Result<V::Value, String> {
+    send(painter)
 }
 
 #[retry(max = 2, on(_))]
-fn by_a_clause<V>(visitor: V) -> Result<V::Value, String>
+fn by_a_clause<V>(painter: V) -> Result<V::Value, String>
 where
-    V: Visitor + Clone,
+    V: Painter + Clone,
 {
-    send(visitor)
+    send(painter)
 }
 
 #[retry(max = 2, on(_))]
-fn by_impl(visitor: impl Visitor<Value = u32>) -> Result<u32, String> {
-    send(visitor)
+fn by_impl(painter: impl Painter<Value = u32>) -> Result<u32, String> {
+    send(painter)
 }
 
 #[retry(max = 2, on(_))]
-fn by_impl_with_clone(visitor: impl Visitor<Value = u32> + Clone) -> Result<u32, String> {
-    send(visitor)
+fn by_impl_with_clone(painter: impl Painter<Value = u32> + Clone) -> Result<u32, String> {
+    send(painter)
 }
 
 #[retry(max = 2, on(_))]
-fn by_a_part<V: Visitor>(_: &V, value: V::Value) -> Result<V::Value, String> {
+fn by_a_part<V: Painter>(_: &V, value: V::Value) -> Result<V::Value, String> {
     Ok(value)
 }
 
@@ -61,13 +61,13 @@ fn boxed(shape: Box<dyn Shape>) -> Result<Box<dyn Shape>, String> {
 }
 
 #[retry(max = 2, on(_))]
-async fn later<V: Visitor>(visitor: V) -> Result<V::Value, String> {
-    send(visitor)
+async fn later<V: Painter>(painter: V) -> Result<V::Value, String> {
+    send(painter)
 }
 
 #[retry(max = 2, on(_))]
-fn several<V: Visitor>(visitor: V, url: String) -> Result<(V::Value, String), String> {
-    Ok((send(visitor)?, url))
+fn several<V: Painter>(painter: V, url: String) -> Result<(V::Value, String), String> {
+    Ok((send(painter)?, url))
 }
 
 #[retry(max = 2, on(_))]
@@ -77,8 +77,8 @@ fn of_two_kinds(make: impl FnOnce() -> String, url: String) -> Result<(String, S
 
 trait Shape {}
 
-fn send<V: Visitor>(visitor: V) -> Result<V::Value, String> {
-    visitor.visit()
+fn send<V: Painter>(painter: V) -> Result<V::Value, String> {
+    painter.visit()
 }
 
 fn call(mut make: impl FnMut() -> String) -> Result<String, String> {

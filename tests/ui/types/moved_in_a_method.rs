@@ -2,12 +2,12 @@
 
 use reattempt::retry;
 
-trait Visitor {
+trait Painter {
     fn visit(self) -> Result<String, String>;
 }
 
 trait Reader {
-    fn read<V: Visitor>(&self, visitor: V) -> Result<String, String>;
+    fn read<V: Painter>(&self, painter: V) -> Result<String, String>;
     fn close(self) -> Result<String, String>;
 }
 
@@ -15,8 +15,8 @@ struct Known(String);
 
 #[retry(max = 2, on(_))]
 impl Reader for Known {
-    fn read<V: Visitor>(&self, visitor: V) -> Result<String, String> {
-        send(visitor)
+    fn read<V: Painter>(&self, painter: V) -> Result<String, String> {
+        send(painter)
     }
 
     fn close(self) -> Result<String, String> {
@@ -28,8 +28,8 @@ struct Alone(String);
 
 impl Reader for Alone {
     #[retry(max = 2, on(_))]
-    fn read<V: Visitor>(&self, visitor: V) -> Result<String, String> {
-        send(visitor)
+    fn read<V: Painter>(&self, painter: V) -> Result<String, String> {
+        send(painter)
     }
 
     #[retry(max = 2, on(_))]
@@ -40,8 +40,8 @@ impl Reader for Alone {
 
 impl Alone {
     #[retry(max = 2, on(_))]
-    pub fn public<V: Visitor>(&self, visitor: V) -> Result<String, String> {
-        send(visitor)
+    pub fn public<V: Painter>(&self, painter: V) -> Result<String, String> {
+        send(painter)
     }
 
     #[retry(max = 2, on(_))]
@@ -65,8 +65,8 @@ impl Alone {
 
 #[retry(max = 2, on(_))]
 impl Alone {
-    fn inherent<V: Visitor>(&self, visitor: V) -> Result<String, String> {
-        send(visitor)
+    fn inherent<V: Painter>(&self, painter: V) -> Result<String, String> {
+        send(painter)
     }
 }
 
@@ -76,8 +76,8 @@ impl Known {
     }
 }
 
-fn send<V: Visitor>(visitor: V) -> Result<String, String> {
-    visitor.visit()
+fn send<V: Painter>(painter: V) -> Result<String, String> {
+    painter.visit()
 }
 
 fn main() {

@@ -52,7 +52,7 @@ pub struct Escape {
     pub held: Vec<TokenStream>,
     /// The borrow, where a variable holds it before that place.
     start: Option<TokenStream>,
-    /// Whether an attempt may fail in a statement before it.
+    /// Whether an attempt may fail, and not end otherwise, in a statement before it.
     pub follows_failure: bool,
     /// What to write if the answer borrows nothing of the parameter, which types do not tell.
     pub unless: Option<&'static str>,
@@ -120,9 +120,10 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         .or_else(|| asked.of_all(found, &held, &successes))
         .or_else(|| sources().find_map(|it| asked.of_made(it, &statements, &successes, false)))?;
     let start = escape.start.as_ref().unwrap_or(&escape.place);
-    let mut before = statements.iter().take_while(|it| is_before(it, start));
+    let before = Ends::by(statements.iter().take_while(|it| is_before(it, start)));
     Some(Escape {
-        follows_failure: before.any(may_fail),
+        // A block that ends with a success of the function has no value for what follows it.
+        follows_failure: before.in_failure && !before.in_success,
         unless: asked.unless(&escape, &held),
         ..escape
     })
@@ -218,20 +219,36 @@ pub fn with_any_lifetime(ty: TokenStream) -> TokenStream {
     tokens.collect()
 }
 
-/// Whether an attempt may fail in a statement.
-fn may_fail(statement: &Stmt) -> bool {
-    struct Fails(bool);
-    impl<'ast> Visit<'ast> for Fails {
-        fn visit_expr_try(&mut self, _: &'ast syn::ExprTry) {
-            self.0 = true;
-        }
-        fn visit_expr_return(&mut self, returned: &'ast syn::ExprReturn) {
-            self.0 |= returned.expr.as_deref().is_some_and(is_error);
-        }
+/// How statements may end an attempt.
+#[derive(Default)]
+struct Ends {
+    in_failure: bool,
+    in_success: bool,
+}
+
+impl Ends {
+    fn by<'s>(statements: impl Iterator<Item = &'s Stmt>) -> Self {
+        let mut ends = Self::default();
+        statements.for_each(|it| ends.visit_stmt(it));
+        ends
     }
-    let mut fails = Fails(false);
-    fails.visit_stmt(statement);
-    fails.0
+}
+
+impl<'ast> Visit<'ast> for Ends {
+    fn visit_expr_try(&mut self, _: &'ast syn::ExprTry) {
+        self.in_failure = true;
+    }
+
+    fn visit_expr_return(&mut self, returned: &'ast syn::ExprReturn) {
+        let is_failure = returned.expr.as_deref().is_some_and(is_error);
+        self.in_failure |= is_failure;
+        self.in_success |= !is_failure;
+    }
+
+    // What leaves these ends no attempt.
+    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+    fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {}
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
 impl Escape {

@@ -390,4 +390,7 @@ fn a_block_ends_before_the_borrow() {
     assert_eq!(says_block(behind), Some(false));
     let before = "let name = names.get(1)?; let all = &mut self.all; Ok(name.find(all)?)";
     assert_eq!(says_block(before), Some(true));
+    // A block that ends the function with a success has no value for what follows it.
+    let ends = "let name = names.get(1)?; if name.is_empty() { return Ok(NONE) } let all = &mut self.all; Ok(name.find(all)?)";
+    assert_eq!(says_block(ends), Some(false));
 }

@@ -21,7 +21,12 @@ pub fn message(moved: &[&Move], cloned: &[String], set_by: SetBy, some: bool) ->
     let them = pronoun(parameters.len());
     // Before a move at once there is nothing to retry.
     let block = moved.iter().all(|it| it.follows_failure).then_some(BLOCK);
-    let advice = advice(&parameters, cloned, set_by, block);
+    let advice = advice(
+        &parameters,
+        copied(&parameters, cloned, some),
+        set_by,
+        block,
+    );
     format!("the body moves {quoted}, and the next attempt needs {them}; {advice}")
 }
 
@@ -86,7 +91,7 @@ const BLOCK: &str = "retry only what stands before the move with `retry_block!`"
 
 fn advice(
     parameters: &[Parameter<'_>],
-    cloned: &[String],
+    copy: String,
     set_by: SetBy,
     block: Option<&str>,
 ) -> String {
@@ -95,7 +100,6 @@ fn advice(
         [only] => Some(format!("`{}`", only.name)),
         _ => None,
     };
-    let copy = copied(parameters, cloned);
     let without = without(set_by, parameters.len());
     let block = block.map(ToOwned::to_owned);
     if parameters.iter().all(|it| *it.way == Way::Clone) {
@@ -208,13 +212,19 @@ impl Parameter<'_> {
     }
 }
 
-/// ``write `clone(a, b)` in the attribute``, with what is cloned already.
-fn copied(parameters: &[Parameter<'_>], cloned: &[String]) -> String {
+/// ``write `clone(a, b)` in the attribute``, with what is cloned already. Of `some` of them nobody knows which have copies.
+fn copied(parameters: &[Parameter<'_>], cloned: &[String], some: bool) -> String {
     let copies = parameters.iter().filter(|it| it.way.is_copy());
+    let of_types = copies.clone().filter(|it| it.way.is_copy_of_type());
+    let but = if some && of_types.count() > 1 {
+        " without those that are not `Clone`"
+    } else {
+        ""
+    };
     let names: Vec<_> = (cloned.iter().map(String::as_str))
         .chain(copies.map(|it| it.name.as_str()))
         .collect();
-    format!("write `clone({})` in the attribute", names.join(", "))
+    format!("write `clone({})` in the attribute{but}", names.join(", "))
 }
 
 /// What compiles whatever the types are.

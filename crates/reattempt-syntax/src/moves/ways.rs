@@ -136,7 +136,7 @@ impl Way {
         if has("Fn") && !is_kept || is_passed_on(signature, ty, &found) {
             return Self::Reference("&");
         }
-        if reads_in_place(signature, ty) && !is_in_answer(signature, ty) {
+        if reads_in_place(signature, ty) {
             let is_of_reference = |it: &Ident| {
                 let name = it.to_string();
                 let name = name.strip_suffix("Ext").unwrap_or(&name);
@@ -145,7 +145,7 @@ impl Way {
             // A reference reads in async code only if what it points to is `Unpin`.
             let is_pinned =
                 found.iter().any(|it| it.to_string().starts_with("Async")) && !has("Unpin");
-            let goes_on = !is_static && !is_pinned && found.iter().all(is_of_reference);
+            let goes_on = !is_kept && !is_pinned && found.iter().all(is_of_reference);
             return if goes_on { Self::InPlace } else { Self::Caller };
         }
         if is_impl {
@@ -319,6 +319,7 @@ const USED_ONCE: &[&str] = &[
     "SeqAccess",
     "Serializer",
     "VariantAccess",
+    "Visitor",
 ];
 
 /// Traits that a mutable reference has, too.
@@ -333,10 +334,16 @@ const IN_PLACE: &[&str] = &[
     "AsyncBufRead",
 ];
 
+/// What the names of other traits end with whose values read or write: few of those have copies.
+const READING: &[&str] = &["File", "Reader", "Stream", "Writer"];
+
 /// Whether a generic parameter reads or writes, by its bounds.
 fn reads_in_place(signature: &Signature, ty: &Type) -> bool {
     let found = names_of_bounds(signature, ty).unwrap_or_default();
-    found.iter().any(|it| has_one(IN_PLACE, it))
+    found.iter().any(|it| {
+        let name = it.to_string();
+        has_one(IN_PLACE, it) || READING.iter().any(|end| name.ends_with(end))
+    })
 }
 
 /// Whether a name is one of these.

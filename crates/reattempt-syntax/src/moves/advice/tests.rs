@@ -16,6 +16,20 @@ fn said(signature: &str, set_by: SetBy) -> String {
     advice.to_owned()
 }
 
+/// Which of several types have copies is known of all of them together alone.
+#[test]
+fn what_has_no_copies_is_left_out_of_a_list() {
+    let signature = syn::parse_str("fn f(x: Url, y: Socket)").expect("a signature");
+    let owned = owned(&signature, None);
+    let found = find(&"x.open(); y.open()".parse().expect("tokens"), &owned);
+    let moved: Vec<_> = found.unlikely.iter().collect();
+    let said = message(&moved, &[], SetBy::Function, true);
+    assert_eq!(
+        said,
+        "the body moves some of `x` and `y`, and the next attempt needs them; write `clone(x, y)` in the attribute without those that are not `Clone`, or borrow them"
+    );
+}
+
 #[test]
 fn what_makes_a_future_is_called_again() {
     for (ty, advice) in [
@@ -45,6 +59,12 @@ fn what_only_a_caller_can_make_anew() {
         // No reference has this trait, or outlives the function.
         "fn f(x: impl Read + Source)",
         "fn f<R: Read + 'static>(x: R)",
+        // What reads or writes has no copies, whatever its trait is called, and the answer holds it.
+        "fn f<R: Read + Seek>(x: R) -> Result<Zip<R>, Error>",
+        "fn f(x: impl StorageFile)",
+        "async fn f(x: impl AsyncStreamReader)",
+        // A visitor is used once.
+        "fn f<'de, V: Visitor<'de>>(x: V) -> Result<V::Value, Error>",
     ] {
         assert_eq!(said(signature, SetBy::Function), caller, "{signature}");
     }
@@ -196,7 +216,7 @@ fn what_a_bound_or_an_answer_hides_is_no_reference() {
         ),
         (
             "fn f(x: impl Read) -> Result<Box<dyn Page + '_>, Error>",
-            format!("add `+ Clone` to the type of `x` and {copy}, {block}, or {caller}"),
+            format!("{block}, or {caller}"),
         ),
         (
             "fn f(x: impl FnMut() + 'static)",
@@ -231,11 +251,11 @@ fn the_signature_decides_the_fix() {
         ),
         (
             "fn f<T: Read>(x: T, run: &impl Fn(&mut Reader<T>))",
-            format!("add `T: Clone` and {copy}, {block}, or {caller}"),
+            format!("{block}, or {caller}"),
         ),
         (
             "fn f<R, T: Read>(x: T) where R: Reader<T>",
-            format!("add `T: Clone` and {copy}, {block}, or {caller}"),
+            format!("{block}, or {caller}"),
         ),
         (
             "fn f<T: Send>(x: T)",
