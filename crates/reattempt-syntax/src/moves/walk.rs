@@ -219,7 +219,8 @@ impl<'o> Walk<'o> {
         let mut earlier = self.moves.certain.iter().chain(&self.moves.possible);
         // What stands before this move moves no other one: a block of that would need copies.
         let is_before = |it: &Move| {
-            let is_taken = (it.is_unique || it.of_block.is_some()) && !matches!(it.by, By::Other);
+            let has_no_copies = it.of_block.is_some() || matches!(it.way, Way::BoundInside(_));
+            let is_taken = (it.is_unique || has_no_copies) && !matches!(it.by, By::Other);
             it.name == owned.name || is_taken && it.way != Way::Reborrowed
         };
         let is_first = earlier.all(|it| it.follows_failure || !is_before(it));

@@ -434,8 +434,10 @@ fn no_block_is_named_that_moves_another_parameter() {
         ("let page = wrap(id)?; send(x, page)", true),
         // By custom a type parameter of the block around it.
         ("let page = wrap(own)?; send(x, page)", false),
+        // What holds a type without copies has none.
+        ("let page = pages?; send(x, page)", false),
     ] {
-        let signature = "fn f<T, R>(x: T, mut reader: R, id: Id, own: S)";
+        let signature = "fn f<T, R>(x: T, mut reader: R, id: Id, own: S, pages: Pages<R>)";
         let signature: Signature = syn::parse_str(signature).expect("a signature");
         let owned = owned(&signature, None);
         let found = find(&body.parse().expect("tokens"), &owned);
