@@ -83,7 +83,12 @@ impl Asked<'_> {
     ) -> Option<Escape> {
         let is_hidden = self.bound.has(&source.name);
         let made = Made::of(&source.name, statements, successes, is_hidden)?;
-        let found = Found::in_answer(source, made.code.first()?.clone());
+        let is_unique = |it: &&TokenStream| {
+            let uses = Use::all(&source.name, it);
+            uses.iter().any(|it| it.is_unique)
+        };
+        let borrow = made.code.iter().find(is_unique).or(made.code.first())?;
+        let found = Found::in_answer(source, borrow.clone());
         // A `Cow` may own what it is made of.
         let may_be_owned = has_word(&self.answer.to_token_stream(), "Cow");
         if source.is_receiver_by_value

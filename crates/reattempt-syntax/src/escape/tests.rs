@@ -376,7 +376,7 @@ fn a_shared_borrow_is_asked_about_with_its_body() {
 #[test]
 fn a_block_ends_before_the_borrow() {
     let says_block = |body: &str| {
-        let method = format!("fn f(&mut self) -> Result<Page<'_>, E> {{ {body} }}");
+        let method = format!("fn f(&mut self) -> Result<Page<'_, R>, E> {{ {body} }}");
         let method: ImplItemFn = parse_str(&method).expect("a method");
         let ReturnType::Type(_, answer) = &method.sig.output else {
             return None;
@@ -390,6 +390,9 @@ fn a_block_ends_before_the_borrow() {
     assert_eq!(says_block(behind), Some(false));
     let before = "let name = names.get(1)?; let all = &mut self.all; Ok(name.find(all)?)";
     assert_eq!(says_block(before), Some(true));
+    // The answer names `self` as well, and the borrow stands before it.
+    let made = "let all = chain(&mut self.all)?; Page::new(all, self.size)";
+    assert_eq!(says_block(made), Some(false));
     // A block that ends the function with a success has no value for what follows it.
     let ends = "let name = names.get(1)?; if name.is_empty() { return Ok(NONE) } let all = &mut self.all; Ok(name.find(all)?)";
     assert_eq!(says_block(ends), Some(false));
