@@ -14,6 +14,7 @@ mod bombs;
 mod capture;
 
 mod ambient;
+mod budgets;
 mod cancellation;
 mod codes;
 mod cut_off;

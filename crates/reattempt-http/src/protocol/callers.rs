@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use reattempt_core::platform::process_id;
 use reattempt_core::random::seed;
-use retry_runtime::timer::{Clock as _, ProcessClock};
+use retry_runtime::timer::{Clock as _, ProcessClock, Timestamp};
 
 /// Drawn for each process: no peer can choose a bit, and no two processes have a name.
 static DRAWN: LazyLock<u64> = LazyLock::new(seed);
@@ -34,8 +34,7 @@ pub(super) fn own_name() -> Box<str> {
 /// minutes, in which some have not called yet.
 pub(super) fn count(name: &str) -> Option<u32> {
     static CALLERS: Callers = Callers::new();
-    let minute = ProcessClock.now().as_nanos() / MINUTE;
-    CALLERS.count(number(name), minute)
+    CALLERS.count(number(name), ProcessClock.now())
 }
 
 /// In nanoseconds.
@@ -68,7 +67,8 @@ impl Callers {
     }
 
     // Relaxed: a caller that comes while another one begins the minute may be forgotten until it calls again.
-    fn count(&self, hash: u64, minute: u64) -> Option<u32> {
+    fn count(&self, hash: u64, now: Timestamp) -> Option<u32> {
+        let minute = now.as_nanos() / MINUTE;
         let [even, odd] = &self.minutes;
         let (this, last) = if minute.is_multiple_of(2) {
             (even, odd)
@@ -143,13 +143,18 @@ mod tests {
 
     use super::*;
 
+    /// A time in a minute, another one for each name.
+    fn during(minute: u64, name: u32) -> Timestamp {
+        Timestamp::from_nanos(minute * MINUTE + u64::from(name) * 1_001_000_007 % MINUTE)
+    }
+
     /// Counts callers of these names, each of them in each of the minutes.
     fn counted(callers: &Callers, names: Range<u32>, minutes: Range<u64>) -> Option<u32> {
         let hashes = RandomState::new();
         let mut last = None;
         for minute in minutes {
             for name in names.clone() {
-                last = callers.count(hashes.hash_one(name), minute);
+                last = callers.count(hashes.hash_one(name), during(minute, name));
             }
         }
         last
@@ -179,7 +184,7 @@ mod tests {
         for first in 0..3 {
             let callers = Callers::new();
             assert_eq!(counted(&callers, 0..100, first..first + 2), None);
-            assert!(callers.count(1, first + 2) >= Some(80));
+            assert!(callers.count(1, during(first + 2, 0)) >= Some(80));
         }
     }
 
@@ -187,9 +192,9 @@ mod tests {
     fn a_caller_is_remembered_for_a_minute_or_two() {
         let callers = Callers::new();
         counted(&callers, 0..50, 5..8);
-        assert!((Some(35)..=Some(65)).contains(&callers.count(1, 8)));
-        assert_eq!(callers.count(1, 9), Some(1));
-        assert_eq!(callers.count(2, 12), Some(1));
+        assert!((Some(35)..=Some(65)).contains(&callers.count(1, during(8, 59))));
+        assert_eq!(callers.count(1, during(9, 1)), Some(1));
+        assert_eq!(callers.count(2, during(12, 0)), Some(1));
     }
 
     /// However many names a peer makes up.

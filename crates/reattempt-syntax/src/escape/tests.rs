@@ -101,6 +101,15 @@ fn what_the_compiler_is_asked_for() {
             "fn f(&mut self) -> Result<&str, E> { match &mut self.kind { A(it) | B(it) => it.next(), C => Err(E) } }",
             "match&mutsource.kind{A(it)|B(it)=>it.next(),C=>Err(E)}",
         ),
+        (
+            "fn f(&mut self) -> Result<&str, E> { match &mut self.kind { A { it, n } => it.next(n), C => Err(E) } }",
+            "match&mutsource.kind{A{it,n}=>it.next(n),C=>Err(E)}",
+        ),
+        // A name of two patterns may stand for either.
+        (
+            "fn f(&mut self) -> Result<&str, E> { if let Some(it) = &mut self.a { return it.next(); } if let Some(it) = &mut self.b { return it.next(); } Err(E) }",
+            "none",
+        ),
         // A lifetime of the function says what the answer is made of, whatever the body does with it.
         (
             "fn f<'a>(&'a mut self, n: u8) -> Result<Page<'a>, E> { let all = self.all(n)?; Ok(Page::from(all)) }",

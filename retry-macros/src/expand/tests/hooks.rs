@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::attribute;
+use super::{attribute, parse};
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "it is one expansion")]
@@ -279,4 +279,48 @@ fn a_strategy() {
             }
         "#]],
     );
+}
+
+/// Of an error whose type the compiler may not know yet nothing is asked; that of the body is what `map_err` takes.
+#[test]
+fn an_error_is_described_as_far_as_its_type_is_written() {
+    for (block, is_known) in [
+        ("on(_), || -> Result<u32, Fault> { get() }", true),
+        ("on(_), || -> Result<u32, _> { get() }", false),
+        ("on(_), || -> Result<Vec<_>, Fault> { get() }", false),
+        ("on(_), || -> Result<[(u32, _); 2], Fault> { get() }", false),
+        ("on(_), async { get().await }", false),
+        (
+            "on(_), async || -> Result<u32, Fault> { get().await }",
+            true,
+        ),
+        (
+            "on(_), async || -> Result<u32, Box<_>> { get().await }",
+            false,
+        ),
+        (
+            "on(_), map_err = |it: Io| Fault(it), || -> Result<u32, Fault> { get() }",
+            true,
+        ),
+        (
+            "on(_), map_err = |it: Io<_>| Fault(it), || -> Result<u32, Fault> { get() }",
+            false,
+        ),
+        (
+            "on(_), map_err = |it: Io| Fault(it), || -> Result<Vec<_>, Fault> { get() }",
+            true,
+        ),
+        (
+            "on(_), map_err = Fault::Io, || -> Result<Vec<_>, Fault> { get() }",
+            true,
+        ),
+    ] {
+        let expanded = crate::expand::block(parse(block)).to_string();
+        assert!(expanded.contains("describe !"), "{block}: {expanded}");
+        assert_eq!(
+            !expanded.contains("opaque"),
+            is_known,
+            "{block}: {expanded}"
+        );
+    }
 }
