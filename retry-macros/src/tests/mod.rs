@@ -4,6 +4,7 @@ mod editor;
 mod errors;
 mod index;
 mod messages;
+mod slips;
 mod verdicts;
 
 use reattempt_policy::rules::Key;

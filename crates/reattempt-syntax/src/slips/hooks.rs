@@ -217,27 +217,20 @@ fn question(key: &str, value: &Expr, said: &str) -> Option<String> {
                 "`{key}` takes a function; write `{key} = |{name}| {said}`"
             ))
         }
-        Expr::Unary(not) if matches!(not.op, UnOp::Not(_)) => {
-            let function = written(&not.expr.to_token_stream());
-            let is_path = matches!(&*not.expr, Expr::Path(_));
-            (is_path || matches!(&*not.expr, Expr::Macro(_))).then(|| {
-                negated(
-                    key,
-                    &format!(" = {function}"),
-                    &format!("{function}(value)"),
-                )
-            })
-        }
-        Expr::Macro(mac) if mac.mac.path.is_ident("matches") => {
-            let tokens = mac.mac.tokens.clone();
-            let is_comma =
-                |it: &TokenTree| matches!(it, TokenTree::Punct(sign) if sign.as_char() == ',');
-            let pattern: TokenStream = tokens
-                .into_iter()
-                .skip_while(|it| !is_comma(it))
-                .skip(1)
-                .collect();
-            let pattern = written(&pattern);
+        Expr::Unary(not) if matches!(not.op, UnOp::Not(_)) => match &*not.expr {
+            Expr::Path(function) => {
+                let function = written(&function.to_token_stream());
+                let answer = format!("{function}(value)");
+                Some(negated(key, &format!(" = {function}"), &answer))
+            }
+            value => {
+                let pattern = matched(value)?;
+                let answer = format!("matches!(value, {pattern})");
+                Some(negated(key, &format!("({pattern})"), &answer))
+            }
+        },
+        Expr::Macro(_) => {
+            let pattern = matched(value)?;
             Some(if key == "until" {
                 format!(
                     "`until` takes a function; write `until = |value| matches!(value, {pattern})`"
@@ -251,6 +244,15 @@ fn question(key: &str, value: &Expr, said: &str) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// The pattern of `matches!(error, Error::Busy)`.
+fn matched(value: &Expr) -> Option<String> {
+    let Expr::Macro(mac) = value else { return None };
+    let is_comma = |it: &TokenTree| matches!(it, TokenTree::Punct(sign) if sign.as_char() == ',');
+    let tokens = mac.mac.tokens.clone().into_iter();
+    let pattern: TokenStream = tokens.skip_while(|it| !is_comma(it)).skip(1).collect();
+    (mac.mac.path.is_ident("matches")).then(|| written(&pattern))
 }
 
 /// How the opposite of a pattern is written.

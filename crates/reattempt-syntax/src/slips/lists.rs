@@ -31,7 +31,10 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
             bare_value(key, &syn::parse2(list.tokens.clone()).ok()?)?,
         ),
         "on" | "except" => {
-            if let Ok(Expr::Macro(_)) = syn::parse2(list.tokens.clone()) {
+            if let Ok(code @ Expr::Macro(_)) = syn::parse2(list.tokens.clone()) {
+                if let Some(text) = hooks::hook(key, &code, &said) {
+                    return fault(RuleId::S9, text);
+                }
                 return fault(
                     RuleId::Syntax,
                     format!("a function stands after `=`; write `{key} = {said}`"),
@@ -42,25 +45,37 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
             }
             let pattern = Pat::parse_multi.parse2(list.tokens.clone()).ok()?;
             match &pattern {
-                Pat::Path(path) if is_error_type(&path.path) => fault(
-                    RuleId::S9,
-                    super::inside(key, &said),
-                ),
-                Pat::TupleStruct(result) if result.path.is_ident("Err") && names_errors(result.elems.first()?) => fault(
-                    RuleId::S9,
-                    format!("`{key}` looks at the error itself; write `{key}({})`", written(&result.elems.to_token_stream())),
-                ),
+                Pat::Path(path) if is_error_type(&path.path) => {
+                    fault(RuleId::S9, super::inside(key, &said))
+                }
+                Pat::TupleStruct(result)
+                    if result.path.is_ident("Err") && names_errors(result.elems.first()?) =>
+                {
+                    fault(
+                        RuleId::S9,
+                        format!(
+                            "`{key}` looks at the error itself; write `{key}({})`",
+                            written(&result.elems.to_token_stream())
+                        ),
+                    )
+                }
                 Pat::TupleStruct(result) if result.path.is_ident("Ok") => fault(
                     RuleId::S9,
-                    format!("`{key}` looks at the error, and `until` at the value; write `until = |value| ...`, which says when it is final"),
+                    format!(
+                        "`{key}` looks at the error, and `until` at the value; write `until = |value| ...`, which says when it is final"
+                    ),
                 ),
                 Pat::Lit(text) if matches!(text.lit, Lit::Str(_)) => fault(
                     RuleId::S9,
-                    format!("a pattern of a text fits no error; write `{key} = |error| *error == {said}`"),
+                    format!(
+                        "a pattern of a text fits no error; write `{key} = |error| *error == {said}`"
+                    ),
                 ),
                 Pat::Ident(name) if name.ident == "None" => fault(
                     RuleId::S9,
-                    "a `None` is what is retried, and holds nothing to choose by; drop `on(None)`, or write `on(_)`".to_owned(),
+                    format!(
+                        "a `None` is what is retried, and holds nothing to choose by; drop `{key}(None)`, or write `on(_)`"
+                    ),
                 ),
                 _ => None,
             }

@@ -8,10 +8,12 @@ const SAME: &str = "a name is the same for all calls; write a text, `name = \"or
 /// `name = format!("call-{x}")`, `name = service::charge`.
 pub(super) fn name(value: &Expr, said: &str) -> Option<String> {
     match value {
-        Expr::Path(path)
-            if path.path.get_ident().is_some() && !said.contains(char::is_uppercase) =>
-        {
-            Some(format!("a name is a text; write `name = \"{said}\"`"))
+        Expr::Path(path) => {
+            let words = path.path.segments.iter().map(|it| it.ident.to_string());
+            let words: Vec<_> = words.collect();
+            // What ends in upper case is a constant, or a type.
+            (!words.last()?.contains(char::is_uppercase))
+                .then(|| format!("a name is a text; write `name = \"{}\"`", words.join(".")))
         }
         Expr::Field(_)
             if !said.contains(|it: char| {
@@ -28,12 +30,6 @@ pub(super) fn name(value: &Expr, said: &str) -> Option<String> {
         }) => {
             let text = text.value().replace("/{", "/");
             formatted(&text).map(|_| SAME.to_owned())
-        }
-        Expr::Path(path) if path.path.segments.len() > 1 => {
-            let last = path.path.segments.last()?.ident.to_string();
-            let text = said.replace("::", ".");
-            (!last.contains(char::is_uppercase))
-                .then(|| format!("a name is a text; write `name = \"{text}\"`"))
         }
         _ => None,
     }

@@ -4,7 +4,7 @@ use quote::ToTokens as _;
 use syn::{BinOp, Expr, ExprBinary, ExprPath, ExprTry, Pat, RangeLimits};
 
 use super::is_word;
-use crate::tokens::{is_camel_case, written};
+use crate::tokens::written;
 
 /// What is wrong with `fallback = vec![]`, which is `said`.
 pub(super) fn fallback(value: &Expr, said: &str) -> Option<String> {
@@ -177,6 +177,6 @@ fn is_status(path: &syn::Path) -> bool {
     let mut segments = path.segments.iter().rev();
     let is_constant = segments
         .next()
-        .is_some_and(|last| !is_camel_case(&last.ident));
+        .is_some_and(|last| !last.ident.to_string().contains(char::is_lowercase));
     is_constant && segments.next().is_some_and(|of| of.ident == "StatusCode")
 }
