@@ -105,6 +105,48 @@ fn what_the_compiler_is_asked_for() {
             "fn f(&mut self) -> Result<&str, E> { match &mut self.kind { A { it, n } => it.next(n), C => Err(E) } }",
             "match&mutsource.kind{A{it,n}=>it.next(n),C=>Err(E)}",
         ),
+        // Behind `?`, in a tuple and in an unsafe block it is what it is elsewhere.
+        (
+            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(&self.last()?.page) }",
+            "source.fill()?;Ok(&source.last()?.page)",
+        ),
+        (
+            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(&(self.last()?.pages)[0]) }",
+            "source.fill()?;Ok(&(source.last()?.pages)[0])",
+        ),
+        (
+            "fn f(&mut self) -> Result<&str, E> { unsafe { self.inner.next(1) } }",
+            "unsafe{source.inner.next(1)}",
+        ),
+        (
+            "fn f(&mut self) -> Result<&mut Page, E> { self.fill()?; Ok(unsafe { &mut self.page }) }",
+            "Certain",
+        ),
+        (
+            "fn f(&mut self) -> Result<(&mut Page, u8), E> { Ok((&mut self.page, 1)) }",
+            "Certain",
+        ),
+        (
+            "fn f(&mut self) -> Result<(u8, &Page), E> { Ok((self.count()?, self.pages.next()?)) }",
+            "Ok((source.count()?,source.pages.next()?))",
+        ),
+        // What an error holds is no answer.
+        (
+            "fn f<'a>(all: &'a mut All, n: u8) -> Result<Page<'a>, E> { if n > 3 { return Err(E::new(all)); } let page = all.get(n)?; Ok(Page::from(page)) }",
+            "n as n, ifn>3{returnErr(E::new(source));}letpage=source.get(n)?;Ok(Page::from(page))",
+        ),
+        (
+            "fn f<'a>(all: &'a mut All, n: u8) -> Result<Page<'a>, E> { if n > 3 { Err(E::of(&mut all.name)) } else { let page = all.get(n)?; Ok(Page::from(page)) } }",
+            "n as n, ifn>3{Err(E::of(&mutsource.name))}else{letpage=source.get(n)?;Ok(Page::from(page))}",
+        ),
+        (
+            "fn f(&mut self) -> Result<&str, E> { match self.kind() { 0 => Err(E::of(&mut self.page)), _ => self.inner.next(1) } }",
+            "self as rest, matchrest.kind(){0=>Err(E::of(&mutrest.page)),_=>source.inner.next(1)}",
+        ),
+        (
+            "fn f(&mut self) -> Result<&str, E> { match self.kind() { 0 => Err(&mut self.page), _ => Ok() } }",
+            "none",
+        ),
         // A name of two patterns may stand for either.
         (
             "fn f(&mut self) -> Result<&str, E> { if let Some(it) = &mut self.a { return it.next(); } if let Some(it) = &mut self.b { return it.next(); } Err(E) }",
