@@ -138,3 +138,50 @@ impl fmt::Display for Percent {
         f.write_str(crate::text::Text::new().float(self.0 * 100.0).as_str())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_delays_are_named_as_there_are() {
+        const P: Values = Values::new().jitter(Jitter::None);
+        for (policy, expected) in [
+            (P.max(1), "1 attempt, no retry."),
+            (
+                P.max(2),
+                "Up to 2 attempts; a delay of 100 ms; at most 100 ms of waiting.",
+            ),
+            (
+                P.max(2).jitter(Jitter::Full),
+                "Up to 2 attempts; a delay of up to 100 ms, drawn from 0 to that; at most 100 ms of waiting.",
+            ),
+            (
+                P.max(3).jitter(Jitter::Equal),
+                "Up to 3 attempts; delays of up to 100 ms, 200 ms, each drawn from half of that to that; at most 300 ms of waiting.",
+            ),
+            (
+                P.max(3).jitter(Jitter::Ratio(0.25)),
+                "Up to 3 attempts; delays of about 100 ms, 200 ms, each +/-25 %; at most 375 ms of waiting.",
+            ),
+            (
+                P.max(7),
+                "Up to 7 attempts; delays of 100 ms, 200 ms, 400 ms, 800 ms, 1.6 s, 3.2 s; at most 6.3 s of waiting.",
+            ),
+            (
+                P.max(8),
+                "Up to 8 attempts; delays of 100 ms, 200 ms, 400 ms, 800 ms, 1.6 s, 3.2 s, ... 6.4 s; at most 12.7 s of waiting.",
+            ),
+            (
+                P.max(9).backoff(Backoff::Fixed),
+                "Up to 9 attempts; delays of 100 ms, 100 ms, 100 ms, 100 ms, 100 ms, 100 ms, ... 100 ms; at most 800 ms of waiting.",
+            ),
+            (
+                P.max(3).backoff(Backoff::None),
+                "Up to 3 attempts without a delay.",
+            ),
+        ] {
+            assert_eq!(policy.explain().to_string(), expected);
+        }
+    }
+}

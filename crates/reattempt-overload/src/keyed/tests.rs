@@ -160,21 +160,25 @@ mod with_time {
 
         let throttles: Keyed<u32, Throttle> = Keyed::new(|key| match key {
             0 => Throttle::adaptive().min_requests(1),
+            // Full for longer than the test, and for a moment.
+            2 => Throttle::rate(1, 3600 * SECOND),
+            3 => Throttle::rate(1, SECOND / 2),
             _ => Throttle::cubic(),
         });
         let throttles = throttles.capacity(8);
-        for key in [0, 1] {
+        for key in 0..4 {
             let throttle = throttles.get(&key);
             let permit = throttle
                 .permit()
                 .map(|permit| permit.failed(Verdict::Throttled(None)));
             assert!(permit.is_ok());
         }
-        for key in 2..100 {
+        for key in 4..100 {
             time.advance(SECOND / 10);
             throttles.get(&key);
         }
-        assert_eq!(keys(&throttles)[..2], [0, 1]);
+        let kept = keys(&throttles);
+        assert!(kept[..3] == [0, 1, 2] && kept[3] > 3, "{kept:?}");
     }
 
     /// So many are open that there is no other: the capacity holds all the same.

@@ -324,3 +324,27 @@ fn an_error_is_described_as_far_as_its_type_is_written() {
         );
     }
 }
+
+#[test]
+fn each_hook_is_called_by_itself() {
+    for key in [
+        "on_retry = |_| hooked()",
+        "before_retry = |_| hooked()",
+        "strategy = hooked()",
+        "until = |_| hooked()",
+        "fallback = |_| hooked()",
+        "retry_after = |_| hooked()",
+        "map_err = |error: Fault| hooked(error)",
+        "verify = |_| hooked(), idempotent = false",
+        "except = |_| hooked()",
+        "context = attempt, detail = hooked()",
+    ] {
+        for start in ["fn", "async fn"] {
+            let item = format!("{start} fetch() -> Result<u32, Fault> {{ get() }}");
+            let arguments = parse(&format!("on(_), {key}"));
+            let expanded = crate::expand::attribute(&arguments, parse(&item)).to_string();
+            assert!(!expanded.contains("compile_error"), "{key}: {expanded}");
+            assert!(expanded.contains("hooked"), "{start}, {key}: {expanded}");
+        }
+    }
+}

@@ -321,3 +321,37 @@ fn a_negative_number_at_the_end_is_reported_as_one() {
         );
     }
 }
+
+/// A constant in a method cannot name what belongs to the block or the method.
+#[test]
+fn an_answer_with_a_parameter_is_judged_in_the_method() {
+    for (head, method, is_item) in [
+        ("impl Client", "fn get(&self) -> Reply<u8>", true),
+        ("impl<T> Client<T>", "fn get(&self) -> Reply<T>", false),
+        (
+            "impl<T: Into<U>, U> Client<T>",
+            "fn get(&self) -> Reply<U>",
+            false,
+        ),
+        (
+            "impl<T> Client<Other>",
+            "fn get(&self) -> Reply<Other>",
+            true,
+        ),
+        ("impl Client", "fn get<T>(&self) -> Reply<T>", false),
+        ("impl Client", "fn get(&self) -> Reply<'_>", false),
+        ("impl Client", "fn get(&self) -> Reply<[Self; 2]>", false),
+    ] {
+        let item = parse(&format!(
+            "{head} {{ {method} {{ self.reply() }} fn put(&self) -> Result<(), Fault> {{ put() }} }}"
+        ));
+        let expanded = crate::expand::attribute(&parse("on(_)"), item).to_string();
+        // An item of its own, or an expression.
+        let said = if is_item {
+            "const _ : () = { use"
+        } else {
+            "const { { use"
+        };
+        assert!(expanded.contains(said), "{head} {method}: {expanded}");
+    }
+}

@@ -139,3 +139,19 @@ fn too_many_attempts_below_a_short_cap_need_a_longer_one() {
         assert!(said.iter().any(names_it), "{said:?}");
     }
 }
+
+/// The fix is the largest number that is accepted: of the attempts in a second, or in all.
+#[test]
+fn too_much_is_as_much_as_is_named() {
+    let day = Duration::from_secs(86_400);
+    for (policy, max) in [
+        (FIXED.base(ms(9)).max(20_000).deadline(day), 101),
+        (FIXED.base(ms(10)).max(20_000).deadline(day), 10_000),
+        (FIXED.base(ms(11)).max(20_000).deadline(day), 10_000),
+    ] {
+        let said = Rule::TooMuch.check(&policy).expect("a violation");
+        let said = said.to_string();
+        assert!(said.contains(&format!("lower `max` to {max} ")), "{said}");
+        assert!(Rule::TooMuch.check(&policy.max(max)).is_none(), "{max}");
+    }
+}
