@@ -5,8 +5,8 @@ use std::time::Duration;
 use reattempt::observe::{self, Event};
 use reattempt::overload::breaker::State;
 use reattempt::{
-    Breaker, GaveUp, GiveUpReason, Policy, RetryError, Throttle, Verdict, retry, retry_block,
-    testing,
+    Breaker, Budget, Bulkhead, GaveUp, GiveUpReason, Policy, RetryError, Throttle, Verdict, retry,
+    retry_block, testing,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -388,4 +388,54 @@ fn what_is_printed() {
     assert!(!shown().contains("Half"), "{}", shown());
     time.advance(Duration::from_secs(5));
     assert!(shown().contains("HalfOpen"), "{}", shown());
+}
+
+/// When the breaker lets a call through again is known of it, whatever else limits its calls.
+#[test]
+fn an_end_says_when_the_breaker_lets_a_call_through() {
+    const SEVEN_MINUTES: Duration = Duration::from_secs(420);
+    static BREAKER: Breaker = Breaker::count_window(1)
+        .cooldown(SEVEN_MINUTES)
+        .cooldown_cap(SEVEN_MINUTES);
+    static BULKHEAD: Bulkhead = Bulkhead::new(3);
+    static THROTTLE: Throttle = Throttle::adaptive();
+    static BUDGET: Budget = Budget::tokens(100);
+    type Answer = Result<(), RetryError<&'static str>>;
+    macro_rules! calls {
+        ($([$($key:ident = $value:expr),*])*) => {
+            [$({
+                #[retry(max = 3, breaker = &BREAKER, $($key = $value,)* on(_))]
+                fn call() -> Answer {
+                    Err("down")?
+                }
+                #[retry(max = 3, breaker = &BREAKER, $($key = $value,)* on(_))]
+                async fn later() -> Answer {
+                    Err("down")?
+                }
+                let calls: [fn() -> Answer; 2] = [call, || futures::executor::block_on(later())];
+                (stringify!($($key)*), calls)
+            }),*]
+        };
+    }
+    let _time = testing::virtual_time();
+    for (limits, calls) in calls! {
+        []
+        [bulkhead = &BULKHEAD]
+        [throttle = &THROTTLE]
+        [budget = &BUDGET]
+        [bulkhead = &BULKHEAD, throttle = &THROTTLE, budget = &BUDGET]
+    } {
+        for call in calls {
+            BREAKER.reset();
+            // Its own failure opens it, and then it is open from the start.
+            for attempts in [1, 0] {
+                let end = call().expect_err("down");
+                let wait = end.retry_after().expect("a time");
+                let is_its_own = wait > SEVEN_MINUTES / 2 && wait <= SEVEN_MINUTES * 2;
+                let known = (end.reason(), end.attempts(), is_its_own);
+                let expected = (GiveUpReason::BreakerOpen, attempts, true);
+                assert_eq!(known, expected, "{limits}: {end:?}");
+            }
+        }
+    }
 }
