@@ -180,3 +180,16 @@ async fn async_calls_ask_them_too() {
     assert_eq!(calls[0].delays(), [ms(300), ms(600)]);
     assert!(calls[1].delays().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_time_out_of_tokio_has_a_code() {
+    let late = tokio::time::timeout(ms(1), std::future::pending::<()>()).await;
+    let late = late.expect_err("a time-out");
+    let codes = ["timeout", "connection", ""].map(|code| late.has_code(code));
+    assert_eq!(codes, [true, false, false]);
+    assert_eq!(late.classify(), Verdict::Transient);
+    assert!(
+        late.message()
+            .is_some_and(|text| !text.to_string().is_empty())
+    );
+}

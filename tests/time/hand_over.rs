@@ -176,3 +176,20 @@ async fn nesting_to_a_task() {
     assert_eq!(seen, [[3, 3, 3], [1, 1, 3]]);
     assert_nothing_is_left();
 }
+
+/// A thread has the real clock, and that of tokio may stand still or be ahead: what is left of a deadline is the same.
+#[tokio::test(start_paused = true)]
+async fn a_deadline_of_a_thread_in_another_time() {
+    #[retry(deadline = "20m", on(_))]
+    fn left() -> Result<Option<Duration>, RetryError<u32>> {
+        Ok(deadline::remaining())
+    }
+    for _ in 0..3 {
+        let left = left().expect("it succeeds").expect("a deadline");
+        assert!(
+            left > Duration::ZERO && left <= Duration::from_secs(1200),
+            "{left:?}"
+        );
+        tokio::time::advance(Duration::from_secs(3600)).await;
+    }
+}
