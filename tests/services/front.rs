@@ -109,7 +109,7 @@ async fn further_limits() {
     assert!(settings("/nowhere/settings").is_err());
 }
 
-/// "retried as the `io::Error` inside; without one, never", "three attempts, with delays of up to 100 ms and 200 ms", and what
+/// "as the `io::Error` inside; never without one", "three attempts, with delays of up to 100 ms and 200 ms", and what
 /// the patterns beside them would do.
 #[test]
 fn the_sync_functions_do_what_their_comments_say() {
