@@ -270,14 +270,21 @@ fn overlaps(one: &[String], other: &[String]) -> bool {
 pub(super) struct Use {
     /// The fields of it; none where it is used as a whole.
     fields: Vec<String>,
-    /// Whether `&mut` stands in front of it.
-    pub(super) is_unique: bool,
-    /// Whether `&` does.
-    pub(super) is_shared: bool,
-    /// Whether the value, or its success, is used as it is: as an argument or as a part of another one.
-    pub(super) is_value: bool,
+    form: Form,
     /// Whether a method `take` is called on it, as on an `Option`.
     pub(super) is_taken: bool,
+}
+
+/// How a parameter is used.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    /// `&mut` stands in front of it.
+    Unique,
+    /// `&` does.
+    Shared,
+    /// The value, or its success, is used as it is: as an argument or as a part of another one.
+    Value,
+    Other,
 }
 
 impl Use {
@@ -296,14 +303,15 @@ impl Use {
                         [before @ .., star] if is_sign(Some(star), '*') => (before, true),
                         before => (before, false),
                     };
-                    let is_unique =
-                        matches!(before.last(), Some(TokenTree::Ident(word)) if word == "mut");
-                    let is_shared = is_sign(before.last(), '&');
+                    let form = match before.last() {
+                        Some(TokenTree::Ident(word)) if word == "mut" => Form::Unique,
+                        before if is_sign(before, '&') => Form::Shared,
+                        _ if !is_copied && is_handed_on(rest) => Form::Value,
+                        _ => Form::Other,
+                    };
                     uses.push(Self {
                         fields,
-                        is_unique,
-                        is_shared,
-                        is_value: !is_unique && !is_shared && !is_copied && is_handed_on(rest),
+                        form,
                         is_taken: matches!(rest.get(1), Some(TokenTree::Ident(it)) if it == "take"),
                     });
                 }
@@ -313,6 +321,28 @@ impl Use {
         uses
     }
 
+    /// Whether `&mut` stands in front of it.
+    pub(super) fn is_unique(&self) -> bool {
+        self.form == Form::Unique
+    }
+
+    /// Whether `&` does.
+    pub(super) fn is_shared(&self) -> bool {
+        self.form == Form::Shared
+    }
+
+    /// Whether the value, or its success, is used as it is.
+    pub(super) fn is_value(&self) -> bool {
+        self.form == Form::Value
+    }
+
+    /// Notes that a pattern takes the value apart.
+    pub(super) fn take_apart(&mut self) {
+        if self.is_value() {
+            self.form = Form::Other;
+        }
+    }
+
     /// Whether it is no use of a field.
     pub(super) const fn is_of_all(&self) -> bool {
         self.fields.is_empty()
@@ -320,12 +350,12 @@ impl Use {
 
     /// Whether the value of a field is used as it is.
     pub(super) fn is_field(&self) -> bool {
-        self.is_value && !self.is_of_all()
+        self.is_value() && !self.is_of_all()
     }
 
     /// Whether the parameter is passed on: what gets it may borrow it as long.
     pub(super) fn is_lent(&self) -> bool {
-        self.is_unique || self.is_value && self.is_of_all()
+        self.is_unique() || self.is_value() && self.is_of_all()
     }
 
     /// Returns the place.

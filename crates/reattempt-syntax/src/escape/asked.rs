@@ -85,7 +85,7 @@ impl Asked<'_> {
         let made = Made::of(&source.name, statements, successes, is_hidden)?;
         let is_unique = |it: &&TokenStream| {
             let uses = Use::all(&source.name, it);
-            uses.iter().any(|it| it.is_unique)
+            uses.iter().any(Use::is_unique)
         };
         let borrow = made.code.iter().find(is_unique).or(made.code.first())?;
         let found = Found::in_answer(source, borrow.clone());
@@ -98,8 +98,13 @@ impl Asked<'_> {
             return None;
         }
         // An argument behind a `&` is not what is borrowed by `&mut`.
-        let unique: Vec<_> = made.uses.iter().filter(|it| it.is_unique).take(1).collect();
-        let is_called = |it: &&Use| !it.is_shared && !it.is_field();
+        let unique: Vec<_> = made
+            .uses
+            .iter()
+            .filter(|it| it.is_unique())
+            .take(1)
+            .collect();
+        let is_called = |it: &&Use| !it.is_shared() && !it.is_field();
         let called: Vec<_> = made.uses.iter().filter(is_called).collect();
         let part = apart::only_part(&unique).or_else(|| apart::only_part(&called));
         if let Some(part) = part {

@@ -43,7 +43,7 @@ impl Made {
                     .into_iter()
                     .flat_map(|name| Use::all(&name, &taken));
                 let is_some = matches!(it.value, Expr::Call(call) if is_of(&call.func, &["Some"]));
-                uses.any(|found| found.is_value || is_some && found.is_taken)
+                uses.any(|found| found.is_value() || is_some && found.is_taken)
             };
             let (held, rest): (Vec<_>, Vec<_>) = bindings.into_iter().partition(is_held);
             bindings = rest;
@@ -56,7 +56,9 @@ impl Made {
                 if binding.index <= end && is_borrow && !found.is_empty() {
                     // What a pattern takes apart stays where it is.
                     for it in &mut found {
-                        it.is_value &= binding.variable().is_some();
+                        if binding.variable().is_none() {
+                            it.take_apart();
+                        }
                     }
                     uses.append(&mut found);
                     code.push(value.clone());

@@ -81,11 +81,10 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
     Sometimes::hide(&mut statements)?;
     let is_hidden = |it: &Borrowed| bound.has(&it.name);
     let (hidden, borrowed): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_hidden);
-    let mut walk = Walk::new(&borrowed, &bound, &statements, &held);
+    let mut walk = Walk::new(&borrowed, &bound, &statements, (answer, &held));
     walk.is_opaque = is_opaque(answer);
     walk.is_reference = is_reference(answer);
     walk.has_lifetime = has_lifetime_argument(answer, |_| true);
-    walk.may_be_owned = has_word(&answer.to_token_stream(), "Cow");
     walk.answer_of(&statements);
     for statement in &statements {
         walk.visit_stmt(statement);
@@ -120,7 +119,11 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         .or_else(|| asked.of_all(found, &held, &successes))
         .or_else(|| sources().find_map(|it| asked.of_made(it, &statements, &successes, false)))?;
     let start = escape.start.as_ref().unwrap_or(&escape.place);
-    let before = Ends::by(statements.iter().take_while(|it| is_before(it, start)));
+    let before: Vec<_> = statements
+        .iter()
+        .take_while(|it| is_before(it, start))
+        .collect();
+    let before = Ends::by(&before);
     Some(Escape {
         // A block that ends with a success of the function has no value for what follows it.
         follows_failure: before.in_failure && !before.in_success,
@@ -227,9 +230,11 @@ struct Ends {
 }
 
 impl Ends {
-    fn by<'s>(statements: impl Iterator<Item = &'s Stmt>) -> Self {
+    fn by(statements: &[&Stmt]) -> Self {
         let mut ends = Self::default();
-        statements.for_each(|it| ends.visit_stmt(it));
+        for it in statements {
+            ends.visit_stmt(it);
+        }
         ends
     }
 }

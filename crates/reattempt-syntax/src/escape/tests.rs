@@ -34,202 +34,205 @@ fn proof(method: &str) -> String {
     }
 }
 
+/// Methods, and what is asked.
+const ASKED: &[(&str, &str)] = &[
+    (
+        "fn f(&mut self) -> Result<&str, E> { self.inner.next(1) }",
+        "source.inner.next(1)",
+    ),
+    // Another part of `self` changes, which says nothing of this one.
+    (
+        "fn f(&mut self) -> Result<&str, E> { self.count += 1; let n = self.count; self.inner.next(n) }",
+        "self as rest, rest.count+=1;letn=rest.count;source.inner.next(n)",
+    ),
+    // What stands before it may be another borrow: `next` may answer with what outlives both.
+    (
+        "fn f(&mut self) -> Result<&str, E> { self.fill(self.size)?; self.inner.next(1) }",
+        "self as rest, rest.fill(rest.size)?;source.inner.next(1)",
+    ),
+    // Another parameter has another name, which the body does not see, and so has another `self`.
+    (
+        "fn f(&mut self, log: &mut Log, n: u8) -> Result<&str, E> { self.part(log) }",
+        "log as log, source.part(log)",
+    ),
+    (
+        "fn f<'a>(&mut self, page: &'a mut Page) -> Result<&'a str, E> { self.fill(page) }",
+        "self as this, this.fill(source)",
+    ),
+    // A reference that a method of it answers is one of it, unless it is likely a constant.
+    (
+        "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(self.page()) }",
+        "source.fill()?;Ok(source.page())",
+    ),
+    (
+        "fn f(&mut self) -> Result<&str, E> { self.fill()?; Ok(self.text()) }",
+        "self as rest, rest.fill()?;Ok(source.text())",
+    ),
+    // A field is what the answer borrows, beside what borrows nothing.
+    (
+        "fn f(&mut self) -> Result<Node<'_>, E> { self.n += 1; Node::new(self.tree, self.n + 1) }",
+        "self as rest, rest.n+=1;Node::new(source.tree,rest.n+1)",
+    ),
+    (
+        "fn f(&mut self) -> Result<Node<'_>, E> { self.n += 1; Node::new(self.tree, self.name) }",
+        "self.tree, self.name",
+    ),
+    // A part of what a chain of methods gives is borrowed as the chain borrows it.
+    (
+        "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(&self.last.as_ref().unwrap().page) }",
+        "source.fill()?;Ok(&source.last.as_ref().unwrap().page)",
+    ),
+    (
+        "fn f(&mut self) -> Result<&Page, E> { self.fill()?; let last = self.last.as_ref().unwrap(); Ok(&last.page) }",
+        "source.fill()?;letlast=source.last.as_ref().unwrap();Ok(&last.page)",
+    ),
+    // The only part of a value that may borrow is all that does; of two it may be either.
+    (
+        "fn f(&mut self) -> Result<Row<'_>, E> { Ok(Row { all: self.pages.next()?, n: 1 }) }",
+        "Ok(Row{all:source.pages.next()?,n:1})",
+    ),
+    (
+        "fn f(&mut self) -> Result<Row<'_>, E> { Ok(Row { name: &self.name, n: self.count.next() }) }",
+        "self as rest, Ok(Row{name:&source.name,n:rest.count.next()})",
+    ),
+    // What a pattern takes out of it is a part of it.
+    (
+        "fn f(&mut self) -> Result<&str, E> { match &mut self.kind { A(it) | B(it) => it.next(), C => Err(E) } }",
+        "match&mutsource.kind{A(it)|B(it)=>it.next(),C=>Err(E)}",
+    ),
+    (
+        "fn f(&mut self) -> Result<&str, E> { match &mut self.kind { A { it, n } => it.next(n), C => Err(E) } }",
+        "match&mutsource.kind{A{it,n}=>it.next(n),C=>Err(E)}",
+    ),
+    // Behind `?`, in a tuple and in an unsafe block it is what it is elsewhere.
+    (
+        "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(&self.last()?.page) }",
+        "source.fill()?;Ok(&source.last()?.page)",
+    ),
+    (
+        "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(&(self.last()?.pages)[0]) }",
+        "source.fill()?;Ok(&(source.last()?.pages)[0])",
+    ),
+    (
+        "fn f(&mut self) -> Result<&str, E> { unsafe { self.inner.next(1) } }",
+        "unsafe{source.inner.next(1)}",
+    ),
+    (
+        "fn f(&mut self) -> Result<&mut Page, E> { self.fill()?; Ok(unsafe { &mut self.page }) }",
+        "Certain",
+    ),
+    (
+        "fn f(&mut self) -> Result<(&mut Page, u8), E> { Ok((&mut self.page, 1)) }",
+        "Certain",
+    ),
+    (
+        "fn f(&mut self) -> Result<(u8, &Page), E> { Ok((self.count()?, self.pages.next()?)) }",
+        "Ok((source.count()?,source.pages.next()?))",
+    ),
+    // What an error holds is no answer.
+    (
+        "fn f<'a>(all: &'a mut All, n: u8) -> Result<Page<'a>, E> { if n > 3 { return Err(E::new(all)); } let page = all.get(n)?; Ok(Page::from(page)) }",
+        "n as n, ifn>3{returnErr(E::new(source));}letpage=source.get(n)?;Ok(Page::from(page))",
+    ),
+    (
+        "fn f<'a>(all: &'a mut All, n: u8) -> Result<Page<'a>, E> { if n > 3 { Err(E::of(&mut all.name)) } else { let page = all.get(n)?; Ok(Page::from(page)) } }",
+        "n as n, ifn>3{Err(E::of(&mutsource.name))}else{letpage=source.get(n)?;Ok(Page::from(page))}",
+    ),
+    (
+        "fn f(&mut self) -> Result<&str, E> { match self.kind() { 0 => Err(E::of(&mut self.page)), _ => self.inner.next(1) } }",
+        "self as rest, matchrest.kind(){0=>Err(E::of(&mutrest.page)),_=>source.inner.next(1)}",
+    ),
+    (
+        "fn f(&mut self) -> Result<&str, E> { match self.kind() { 0 => Err(&mut self.page), _ => Ok() } }",
+        "none",
+    ),
+    // A name of two patterns may stand for either.
+    (
+        "fn f(&mut self) -> Result<&str, E> { if let Some(it) = &mut self.a { return it.next(); } if let Some(it) = &mut self.b { return it.next(); } Err(E) }",
+        "none",
+    ),
+    // A lifetime of the function says what the answer is made of, whatever the body does with it.
+    (
+        "fn f<'a>(&'a mut self, n: u8) -> Result<Page<'a>, E> { let all = self.all(n)?; Ok(Page::from(all)) }",
+        "n as n, letall=source.all(n)?;Ok(Page::from(all))",
+    ),
+    // What has a type that one parameter alone brings is made of that.
+    (
+        "fn f<'a, RS>(xl: &'a mut Book<RS>, n: u8) -> Result<Iter<'a, RS>, E> { read(&mut xl.zip, n, &xl.all).map_or_else(none, some) }",
+        "xl as xl, n as n, read(&mutsource.zip,n,&xl.all).map_or_else(none,some)",
+    ),
+    (
+        "fn f<'a, RS>(xl: &'a mut Book<RS>, from: &RS) -> Result<Iter<'a, RS>, E> { read(&mut xl.zip, from, &xl.all).map_or_else(none, some) }",
+        "xl as xl, from as from, read(&mutsource.zip,from,&xl.all).map_or_else(none,some)",
+    ),
+    // A variable may have the name of the parameter.
+    (
+        "fn f<'a>(data: &'a mut [u8]) -> Result<&'a [u8], E> { let (data, tail) = data.split_at_mut(4); Ok(tail) }",
+        "data as data, let(data,tail)=source.split_at_mut(4);Ok(tail)",
+    ),
+    // A variable, or a call, that the answer takes has what it borrows; one of which a method is called may not.
+    (
+        "fn f(&mut self) -> Result<Page<'_>, E> { let all = read(&mut self.all)?; Ok(Page::new(all, 1)) }",
+        "letall=read(&mutsource.all)?;Ok(Page::new(all,1))",
+    ),
+    (
+        "fn f(&mut self) -> Result<Page<'_>, E> { let all = read(&mut self.all)?; all.page() }",
+        "none",
+    ),
+    // What a method of `self` gives has what a method makes of that, where the type has a lifetime.
+    (
+        "fn f(&mut self, n: u8) -> Result<Page<'_>, E> { let all = self.all.get(n)?; Ok(all.page(n)) }",
+        "n as n, letall=source.all.get(n)?;Ok(all.page(n))",
+    ),
+    (
+        "fn f(&mut self, n: u8) -> Result<&str, E> { let all = self.all.get(n)?; Ok(all.name()) }",
+        "none",
+    ),
+    // A part that a field gives is borrowed by `&` after the rest.
+    (
+        "fn f(&mut self) -> Result<&[u8], E> { self.fill()?; Ok(self.all.rest()) }",
+        "source.fill()?;Ok(source.all.rest())",
+    ),
+    // What is taken out of an `Option` is what was put into it.
+    (
+        "fn f<'d>(&mut self, data: &'d mut [u8]) -> Result<Page<'d>, E> { let mut data = Some(data); loop { let all = data.take().unwrap(); if let Some(page) = self.page(all)? { return Ok(page) } } }",
+        "data as data, self as this, letmutdata=Some(source);loop{letall=data.take().unwrap();ifletSome(page)=this.page(all)?{returnOk(page)}}",
+    ),
+    // A type that one parameter alone brings is made of that, whatever else has its lifetime.
+    (
+        "fn f<'a, R>(from: &'a mut R, all: All<'a>) -> Result<Page<'a, R>, E> { let from = from.take(1); let from = all.page(from)?; Ok(Page { n: 1, from }) }",
+        "from as from, all as all, letfrom=source.take(1);letfrom=all.page(from)?;Ok(Page{n:1,from:from})",
+    ),
+    // So is what has the type of a reader that `self` has, whatever stands beside it.
+    (
+        "fn f(&mut self, n: u8) -> Result<Page<'_, R>, E> { let (name, all) = self.files.get(n).ok_or(E)?; let from = all.find(&mut self.from)?; let from = all.page(from)?; Ok(Page { name: Cow::Borrowed(name), all: Cow::Borrowed(all), from }) }",
+        "self as rest, n as n, let(name,all)=rest.files.get(n).ok_or(E)?;letfrom=all.find(&mutsource.from)?;letfrom=all.page(from)?;Ok(Page{name:Cow::Borrowed(name),all:Cow::Borrowed(all),from})",
+    ),
+    // What is copied out of a borrow is a value.
+    (
+        "fn f(&mut self) -> Result<Page<'_>, E> { let guard = guarded(&mut self.bytes); let n = *guard.0; Ok(Page::new(n, 1)) }",
+        "none",
+    ),
+    // What a method that may fail makes is mostly a value.
+    (
+        "fn f(&mut self) -> Result<Page<'_>, E> { let n = self.count()?; Ok(Page::new(n, 1)) }",
+        "none",
+    ),
+    // An argument behind a `&` is not what is borrowed.
+    (
+        "fn f(&mut self) -> Result<Page<'_>, E> { self.all.page(&self.key) }",
+        "self as rest, source.all.page(&rest.key)",
+    ),
+    // Which of two parts that is no signature says.
+    (
+        "fn f<'a>(&'a mut self) -> Result<Page<'a>, E> { let all = self.all.get(self.n)?; Ok(Page::from(all)) }",
+        "none",
+    ),
+];
+
 #[test]
 fn what_the_compiler_is_asked_for() {
-    for (method, expected) in [
-        (
-            "fn f(&mut self) -> Result<&str, E> { self.inner.next(1) }",
-            "source.inner.next(1)",
-        ),
-        // Another part of `self` changes, which says nothing of this one.
-        (
-            "fn f(&mut self) -> Result<&str, E> { self.count += 1; let n = self.count; self.inner.next(n) }",
-            "self as rest, rest.count+=1;letn=rest.count;source.inner.next(n)",
-        ),
-        // What stands before it may be another borrow: `next` may answer with what outlives both.
-        (
-            "fn f(&mut self) -> Result<&str, E> { self.fill(self.size)?; self.inner.next(1) }",
-            "self as rest, rest.fill(rest.size)?;source.inner.next(1)",
-        ),
-        // Another parameter has another name, which the body does not see, and so has another `self`.
-        (
-            "fn f(&mut self, log: &mut Log, n: u8) -> Result<&str, E> { self.part(log) }",
-            "log as log, source.part(log)",
-        ),
-        (
-            "fn f<'a>(&mut self, page: &'a mut Page) -> Result<&'a str, E> { self.fill(page) }",
-            "self as this, this.fill(source)",
-        ),
-        // A reference that a method of it answers is one of it, unless it is likely a constant.
-        (
-            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(self.page()) }",
-            "source.fill()?;Ok(source.page())",
-        ),
-        (
-            "fn f(&mut self) -> Result<&str, E> { self.fill()?; Ok(self.text()) }",
-            "self as rest, rest.fill()?;Ok(source.text())",
-        ),
-        // A field is what the answer borrows, beside what borrows nothing.
-        (
-            "fn f(&mut self) -> Result<Node<'_>, E> { self.n += 1; Node::new(self.tree, self.n + 1) }",
-            "self as rest, rest.n+=1;Node::new(source.tree,rest.n+1)",
-        ),
-        (
-            "fn f(&mut self) -> Result<Node<'_>, E> { self.n += 1; Node::new(self.tree, self.name) }",
-            "self.tree, self.name",
-        ),
-        // A part of what a chain of methods gives is borrowed as the chain borrows it.
-        (
-            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(&self.last.as_ref().unwrap().page) }",
-            "source.fill()?;Ok(&source.last.as_ref().unwrap().page)",
-        ),
-        (
-            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; let last = self.last.as_ref().unwrap(); Ok(&last.page) }",
-            "source.fill()?;letlast=source.last.as_ref().unwrap();Ok(&last.page)",
-        ),
-        // The only part of a value that may borrow is all that does; of two it may be either.
-        (
-            "fn f(&mut self) -> Result<Row<'_>, E> { Ok(Row { all: self.pages.next()?, n: 1 }) }",
-            "Ok(Row{all:source.pages.next()?,n:1})",
-        ),
-        (
-            "fn f(&mut self) -> Result<Row<'_>, E> { Ok(Row { name: &self.name, n: self.count.next() }) }",
-            "self as rest, Ok(Row{name:&source.name,n:rest.count.next()})",
-        ),
-        // What a pattern takes out of it is a part of it.
-        (
-            "fn f(&mut self) -> Result<&str, E> { match &mut self.kind { A(it) | B(it) => it.next(), C => Err(E) } }",
-            "match&mutsource.kind{A(it)|B(it)=>it.next(),C=>Err(E)}",
-        ),
-        (
-            "fn f(&mut self) -> Result<&str, E> { match &mut self.kind { A { it, n } => it.next(n), C => Err(E) } }",
-            "match&mutsource.kind{A{it,n}=>it.next(n),C=>Err(E)}",
-        ),
-        // Behind `?`, in a tuple and in an unsafe block it is what it is elsewhere.
-        (
-            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(&self.last()?.page) }",
-            "source.fill()?;Ok(&source.last()?.page)",
-        ),
-        (
-            "fn f(&mut self) -> Result<&Page, E> { self.fill()?; Ok(&(self.last()?.pages)[0]) }",
-            "source.fill()?;Ok(&(source.last()?.pages)[0])",
-        ),
-        (
-            "fn f(&mut self) -> Result<&str, E> { unsafe { self.inner.next(1) } }",
-            "unsafe{source.inner.next(1)}",
-        ),
-        (
-            "fn f(&mut self) -> Result<&mut Page, E> { self.fill()?; Ok(unsafe { &mut self.page }) }",
-            "Certain",
-        ),
-        (
-            "fn f(&mut self) -> Result<(&mut Page, u8), E> { Ok((&mut self.page, 1)) }",
-            "Certain",
-        ),
-        (
-            "fn f(&mut self) -> Result<(u8, &Page), E> { Ok((self.count()?, self.pages.next()?)) }",
-            "Ok((source.count()?,source.pages.next()?))",
-        ),
-        // What an error holds is no answer.
-        (
-            "fn f<'a>(all: &'a mut All, n: u8) -> Result<Page<'a>, E> { if n > 3 { return Err(E::new(all)); } let page = all.get(n)?; Ok(Page::from(page)) }",
-            "n as n, ifn>3{returnErr(E::new(source));}letpage=source.get(n)?;Ok(Page::from(page))",
-        ),
-        (
-            "fn f<'a>(all: &'a mut All, n: u8) -> Result<Page<'a>, E> { if n > 3 { Err(E::of(&mut all.name)) } else { let page = all.get(n)?; Ok(Page::from(page)) } }",
-            "n as n, ifn>3{Err(E::of(&mutsource.name))}else{letpage=source.get(n)?;Ok(Page::from(page))}",
-        ),
-        (
-            "fn f(&mut self) -> Result<&str, E> { match self.kind() { 0 => Err(E::of(&mut self.page)), _ => self.inner.next(1) } }",
-            "self as rest, matchrest.kind(){0=>Err(E::of(&mutrest.page)),_=>source.inner.next(1)}",
-        ),
-        (
-            "fn f(&mut self) -> Result<&str, E> { match self.kind() { 0 => Err(&mut self.page), _ => Ok() } }",
-            "none",
-        ),
-        // A name of two patterns may stand for either.
-        (
-            "fn f(&mut self) -> Result<&str, E> { if let Some(it) = &mut self.a { return it.next(); } if let Some(it) = &mut self.b { return it.next(); } Err(E) }",
-            "none",
-        ),
-        // A lifetime of the function says what the answer is made of, whatever the body does with it.
-        (
-            "fn f<'a>(&'a mut self, n: u8) -> Result<Page<'a>, E> { let all = self.all(n)?; Ok(Page::from(all)) }",
-            "n as n, letall=source.all(n)?;Ok(Page::from(all))",
-        ),
-        // What has a type that one parameter alone brings is made of that.
-        (
-            "fn f<'a, RS>(xl: &'a mut Book<RS>, n: u8) -> Result<Iter<'a, RS>, E> { read(&mut xl.zip, n, &xl.all).map_or_else(none, some) }",
-            "xl as xl, n as n, read(&mutsource.zip,n,&xl.all).map_or_else(none,some)",
-        ),
-        (
-            "fn f<'a, RS>(xl: &'a mut Book<RS>, from: &RS) -> Result<Iter<'a, RS>, E> { read(&mut xl.zip, from, &xl.all).map_or_else(none, some) }",
-            "xl as xl, from as from, read(&mutsource.zip,from,&xl.all).map_or_else(none,some)",
-        ),
-        // A variable may have the name of the parameter.
-        (
-            "fn f<'a>(data: &'a mut [u8]) -> Result<&'a [u8], E> { let (data, tail) = data.split_at_mut(4); Ok(tail) }",
-            "data as data, let(data,tail)=source.split_at_mut(4);Ok(tail)",
-        ),
-        // A variable, or a call, that the answer takes has what it borrows; one of which a method is called may not.
-        (
-            "fn f(&mut self) -> Result<Page<'_>, E> { let all = read(&mut self.all)?; Ok(Page::new(all, 1)) }",
-            "letall=read(&mutsource.all)?;Ok(Page::new(all,1))",
-        ),
-        (
-            "fn f(&mut self) -> Result<Page<'_>, E> { let all = read(&mut self.all)?; all.page() }",
-            "none",
-        ),
-        // What a method of `self` gives has what a method makes of that, where the type has a lifetime.
-        (
-            "fn f(&mut self, n: u8) -> Result<Page<'_>, E> { let all = self.all.get(n)?; Ok(all.page(n)) }",
-            "n as n, letall=source.all.get(n)?;Ok(all.page(n))",
-        ),
-        (
-            "fn f(&mut self, n: u8) -> Result<&str, E> { let all = self.all.get(n)?; Ok(all.name()) }",
-            "none",
-        ),
-        // A part that a field gives is borrowed by `&` after the rest.
-        (
-            "fn f(&mut self) -> Result<&[u8], E> { self.fill()?; Ok(self.all.rest()) }",
-            "source.fill()?;Ok(source.all.rest())",
-        ),
-        // What is taken out of an `Option` is what was put into it.
-        (
-            "fn f<'d>(&mut self, data: &'d mut [u8]) -> Result<Page<'d>, E> { let mut data = Some(data); loop { let all = data.take().unwrap(); if let Some(page) = self.page(all)? { return Ok(page) } } }",
-            "data as data, self as this, letmutdata=Some(source);loop{letall=data.take().unwrap();ifletSome(page)=this.page(all)?{returnOk(page)}}",
-        ),
-        // A type that one parameter alone brings is made of that, whatever else has its lifetime.
-        (
-            "fn f<'a, R>(from: &'a mut R, all: All<'a>) -> Result<Page<'a, R>, E> { let from = from.take(1); let from = all.page(from)?; Ok(Page { n: 1, from }) }",
-            "from as from, all as all, letfrom=source.take(1);letfrom=all.page(from)?;Ok(Page{n:1,from:from})",
-        ),
-        // So is what has the type of a reader that `self` has, whatever stands beside it.
-        (
-            "fn f(&mut self, n: u8) -> Result<Page<'_, R>, E> { let (name, all) = self.files.get(n).ok_or(E)?; let from = all.find(&mut self.from)?; let from = all.page(from)?; Ok(Page { name: Cow::Borrowed(name), all: Cow::Borrowed(all), from }) }",
-            "self as rest, n as n, let(name,all)=rest.files.get(n).ok_or(E)?;letfrom=all.find(&mutsource.from)?;letfrom=all.page(from)?;Ok(Page{name:Cow::Borrowed(name),all:Cow::Borrowed(all),from})",
-        ),
-        // What is copied out of a borrow is a value.
-        (
-            "fn f(&mut self) -> Result<Page<'_>, E> { let guard = guarded(&mut self.bytes); let n = *guard.0; Ok(Page::new(n, 1)) }",
-            "none",
-        ),
-        // What a method that may fail makes is mostly a value.
-        (
-            "fn f(&mut self) -> Result<Page<'_>, E> { let n = self.count()?; Ok(Page::new(n, 1)) }",
-            "none",
-        ),
-        // An argument behind a `&` is not what is borrowed.
-        (
-            "fn f(&mut self) -> Result<Page<'_>, E> { self.all.page(&self.key) }",
-            "self as rest, source.all.page(&rest.key)",
-        ),
-        // Which of two parts that is no signature says.
-        (
-            "fn f<'a>(&'a mut self) -> Result<Page<'a>, E> { let all = self.all.get(self.n)?; Ok(Page::from(all)) }",
-            "none",
-        ),
-    ] {
+    for (method, expected) in ASKED.iter().copied() {
         assert_eq!(proof(method), expected, "{method}");
     }
 }

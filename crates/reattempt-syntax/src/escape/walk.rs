@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
-use syn::{Expr, ExprClosure, ExprMethodCall, ExprReturn, Item, Stmt, Token};
+use syn::{Expr, ExprClosure, ExprMethodCall, ExprReturn, Item, Stmt, Token, Type};
 
 use super::answer::{Borrowed, Held};
 use super::chains::{
@@ -13,6 +13,7 @@ use super::chains::{
 };
 use super::variables::{Binding, Bound, Matched, matched, names_in};
 use super::{Escape, Proof, apart};
+use crate::item::has_word;
 use crate::tokens::{is_error, is_of};
 
 /// A borrow in an answer.
@@ -87,6 +88,7 @@ pub(super) struct Walk<'a> {
     locals: Vec<(&'a Ident, &'a Expr)>,
     /// The variables of the patterns of a `match` or an `if let`.
     matched: Vec<Matched<'a>>,
+    answer: &'a Type,
     /// What the answer holds.
     held: &'a Held,
     /// Whether it is an `impl Trait` that names what it borrows.
@@ -97,8 +99,6 @@ pub(super) struct Walk<'a> {
     pub(super) has_lifetime: bool,
     /// Whose argument what is walked over is.
     argument: ArgumentOf,
-    /// Whether it is a `Cow`, which may own what it holds.
-    pub(super) may_be_owned: bool,
     pub(super) found: Vec<Found>,
     /// The answers that may be successes.
     pub(super) successes: Vec<TokenStream>,
@@ -122,7 +122,7 @@ impl<'a> Walk<'a> {
         borrowed: &'a [Borrowed],
         bound: &Bound,
         statements: &'a [Stmt],
-        held: &'a Held,
+        (answer, held): (&'a Type, &'a Held),
     ) -> Self {
         let is_bound_once = |name: &Ident| bound.0.iter().filter(|it| *it == name).count() == 1;
         let locals = Binding::in_all(statements).into_iter().filter_map(|it| {
@@ -133,12 +133,12 @@ impl<'a> Walk<'a> {
             borrowed,
             locals: locals.collect(),
             matched: matched(statements, bound),
+            answer,
             held,
             is_opaque: false,
             is_reference: false,
             has_lifetime: false,
             argument: ArgumentOf::Call,
-            may_be_owned: false,
             found: Vec::new(),
             successes: Vec::new(),
         }
@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
             Expr::Paren(paren) => self.value(&paren.expr),
             Expr::Try(tried) => self.value(&tried.expr),
             Expr::Await(awaited) => self.value(&awaited.base),
-            Expr::MethodCall(call) if passes_on(&call.method.to_string(), self.may_be_owned) => {
+            Expr::MethodCall(call) if passes_on(&call.method.to_string(), self.may_be_owned()) => {
                 let made = made_by(call);
                 // What a closure makes of nothing is no part of what the method is called on.
                 if made.is_none_or(|it| call.method == "or_else" || uses_input(it)) {
@@ -199,7 +199,7 @@ impl<'a> Walk<'a> {
                 self.found(&call.receiver, expr, How::Uniquely);
             }
             Expr::MethodCall(call) => {
-                let start = if self.may_be_owned {
+                let start = if self.may_be_owned() {
                     &call.receiver
                 } else {
                     start_of_chain(&call.receiver)
@@ -285,6 +285,11 @@ impl<'a> Walk<'a> {
             Expr::Await(awaited) => self.part(&awaited.base),
             _ => {}
         }
+    }
+
+    /// Whether it is a `Cow`, which may own what it holds.
+    fn may_be_owned(&self) -> bool {
+        has_word(&self.answer.to_token_stream(), "Cow")
     }
 
     fn is_receiver_by_value(&self, expr: &Expr) -> bool {

@@ -80,41 +80,7 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
                 _ => None,
             }
         }
-        "clone" => {
-            let plain: Vec<_> = said
-                .split(',')
-                .map(|name| {
-                    let name = name.trim().trim_start_matches('&');
-                    let name = name.trim_start_matches("mut ").trim_matches('"');
-                    name.trim_end_matches(".clone()").to_owned()
-                })
-                .collect();
-            let is_plain = plain
-                .iter()
-                .all(|name| syn::parse_str::<Ident>(name).is_ok());
-            let is_name = |name: &str| syn::parse_str::<Ident>(name.trim()).is_ok();
-            let names = (is_plain && !said.split(',').all(is_name)).then_some(plain);
-            match names {
-                Some(names) => fault(
-                    RuleId::S7,
-                    format!(
-                        "`clone` lists parameters by their names; write `clone({})`",
-                        names.join(", ")
-                    ),
-                ),
-                None if said.starts_with("..") => fault(
-                    RuleId::S7,
-                    "`clone` lists parameters by their names; write `clone(parameter)`, with those that the body moves".to_owned(),
-                ),
-                None if said.contains('.') => fault(
-                    RuleId::S7,
-                    format!(
-                        "`clone` lists parameters; clone a part of one in the body, `{said}.clone()`"
-                    ),
-                ),
-                None => None,
-            }
-        }
+        "clone" => fault(RuleId::S7, clones(&said)?),
         "breaker" | "bulkhead" | "throttle" if has_keys(&list.tokens) => {
             let (first, rest) = key.split_at_checked(1)?;
             let kind = format!("{}{rest}", first.to_uppercase());
@@ -127,6 +93,30 @@ pub(super) fn listed(key: &str, list: &MetaList) -> Option<Diagnostic> {
             fault(super::rule_of(key), text)
         }
     }
+}
+
+/// What is wrong with `clone(&request)` and the like.
+fn clones(said: &str) -> Option<String> {
+    let plain = said.split(',').map(|name| {
+        let name = name.trim().trim_start_matches('&');
+        let name = name.trim_start_matches("mut ").trim_matches('"');
+        name.trim_end_matches(".clone()")
+    });
+    let plain: Vec<_> = plain.collect();
+    let is_name = |name: &str| syn::parse_str::<Ident>(name).is_ok();
+    if plain.iter().all(|name| is_name(name)) && !said.split(',').all(|name| is_name(name.trim())) {
+        let names = plain.join(", ");
+        return Some(format!(
+            "`clone` lists parameters by their names; write `clone({names})`"
+        ));
+    }
+    if said.starts_with("..") {
+        let text = "`clone` lists parameters by their names; write `clone(parameter)`, with those that the body moves";
+        return Some(text.to_owned());
+    }
+    said.contains('.').then(|| {
+        format!("`clone` lists parameters; clone a part of one in the body, `{said}.clone()`")
+    })
 }
 
 /// What is wrong with `on(500, 502)`.
