@@ -401,16 +401,19 @@ fn an_end_says_when_the_breaker_lets_a_call_through() {
     static THROTTLE: Throttle = Throttle::adaptive();
     static BUDGET: Budget = Budget::tokens(100);
     type Answer = Result<(), RetryError<&'static str>>;
+    const fn down() -> Result<(), &'static str> {
+        Err("down")
+    }
     macro_rules! calls {
         ($([$($key:ident = $value:expr),*])*) => {
             [$({
                 #[retry(max = 3, breaker = &BREAKER, $($key = $value,)* on(_))]
                 fn call() -> Answer {
-                    Err("down")?
+                    down()
                 }
                 #[retry(max = 3, breaker = &BREAKER, $($key = $value,)* on(_))]
                 async fn later() -> Answer {
-                    Err("down")?
+                    down()
                 }
                 let calls: [fn() -> Answer; 2] = [call, || futures::executor::block_on(later())];
                 (stringify!($($key)*), calls)

@@ -29,9 +29,10 @@ fn said(arguments: &str) -> String {
 fn of_each_value_is_said_what_is_written_below_it() {
     let text = fs::read_to_string(FILE).expect("slips.txt");
     let lines = text.lines().filter(|line| !line.starts_with(' '));
-    let now: String = lines
-        .map(|line| format!("{line}\n{}", said(line)))
-        .collect();
+    let now = lines.fold(String::new(), |mut all, line| {
+        write!(all, "{line}\n{}", said(line)).expect("a string");
+        all
+    });
     if env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(FILE, &now).expect("slips.txt");
     } else if let Some((now, then)) = now.lines().zip(text.lines()).find(|(a, b)| a != b) {
