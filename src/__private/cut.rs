@@ -3,13 +3,10 @@
 
 use core::convert::Infallible;
 
-use reattempt_core::GiveUpReason;
-use reattempt_core::{GaveUp, RetryError};
-use reattempt_core::{Outcome, ReportLimit};
+use reattempt_core::{GaveUp, GiveUpReason, Outcome, ReportLimit, RetryError};
 use reattempt_policy::rules::RuleId;
-use retry_runtime::Cause;
-use retry_runtime::Policy;
 use retry_runtime::driver::{Lost, TimedOut};
+use retry_runtime::{Cause, Policy};
 
 /// Made once, at the user's type, where it says what is expected of it. A pointer,
 /// because any other function would say it again wherever it is called.

@@ -6,8 +6,7 @@ use core::marker::PhantomData;
 
 use super::{LostAnswer, Polled, fail_cut, fail_limited, fail_limited_retry_error};
 use reattempt_core::inherited;
-use reattempt_core::{GaveUp, RetryError};
-use reattempt_core::{Outcome, ReportLimit};
+use reattempt_core::{GaveUp, Outcome, ReportLimit, RetryError};
 use retry_runtime::driver::{IntoContext, LiveCall, TimedOut};
 use retry_runtime::timer::Clock;
 

@@ -2,8 +2,7 @@
 //! with what the mapper makes of that.
 
 use super::WithReason;
-use reattempt_core::Outcome;
-use reattempt_core::RetryError;
+use reattempt_core::{Outcome, RetryError};
 
 /// The parameter of a mapper.
 #[diagnostic::on_unimplemented(

@@ -4,13 +4,9 @@
 use core::marker::PhantomData;
 
 use super::Delay;
-use reattempt_core::Outcome;
-use reattempt_core::{Absent, Verdict};
-use reattempt_core::{GaveUp, RetryError};
-use reattempt_core::{IntoVerified, Verified};
+use reattempt_core::{Absent, GaveUp, IntoVerified, Outcome, RetryError, Verdict, Verified};
 use reattempt_policy::rules::RuleId;
-use retry_runtime::Cause;
-use retry_runtime::Policy;
+use retry_runtime::{Cause, Policy};
 
 /// Takes an outcome apart: a success as it is, or the error. By value, because an answer that is only passed on is not
 /// copied.

@@ -5,8 +5,7 @@
 
 use core::convert::Infallible;
 
-use reattempt_core::GiveUpReason;
-use reattempt_core::{GaveUp, RetryError};
+use reattempt_core::{GaveUp, GiveUpReason, RetryError};
 use retry_runtime::Cause;
 
 /// Says what the parameter of a closure is.

@@ -8,7 +8,7 @@ use syn::{
     TypeParamBound,
 };
 
-use crate::item::{generics, is_one_letter, names};
+use crate::item::{generics, has_word, is_one_letter, names};
 use crate::moves::{any_name, bounds_of};
 
 /// The lifetimes in an answer.
@@ -181,6 +181,11 @@ impl<'ast> Visit<'ast> for Held {
     ) {
     }
     fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
+}
+
+/// Whether an answer is a `Cow`, which may own what it holds.
+pub(super) fn may_be_owned(answer: &Type) -> bool {
+    has_word(&answer.to_token_stream(), "Cow")
 }
 
 /// Whether a type is an `impl Trait` that names what it borrows.

@@ -5,7 +5,7 @@ use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
 use syn::{FnArg, Signature, Stmt, Type};
 
-use super::answer::{Borrowed, Held, has_lifetime_argument};
+use super::answer::{Borrowed, Held, has_lifetime_argument, may_be_owned};
 use super::apart::{self, Apart, Subject, Use};
 use super::chains::How;
 use super::made::Made;
@@ -89,10 +89,8 @@ impl Asked<'_> {
         };
         let borrow = made.code.iter().find(is_unique).or(made.code.first())?;
         let found = Found::in_answer(source, borrow.clone());
-        // A `Cow` may own what it is made of.
-        let may_be_owned = has_word(&self.answer.to_token_stream(), "Cow");
         if source.is_receiver_by_value
-            || may_be_owned
+            || may_be_owned(self.answer)
             || !is_brought && self.may_borrow_another(&found)
         {
             return None;

@@ -6,14 +6,13 @@ use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::{Expr, ExprClosure, ExprMethodCall, ExprReturn, Item, Stmt, Token, Type};
 
-use super::answer::{Borrowed, Held};
+use super::answer::{Borrowed, Held, may_be_owned};
 use super::chains::{
     How, base, chain_in, ends, how_of, is_constructor, is_value, made_by, passed_on, passes_on,
     start_of_chain,
 };
 use super::variables::{Binding, Bound, Matched, matched, names_in};
 use super::{Escape, Proof, apart};
-use crate::item::has_word;
 use crate::tokens::{is_error, is_of};
 
 /// A borrow in an answer.
@@ -181,7 +180,9 @@ impl<'a> Walk<'a> {
             Expr::Paren(paren) => self.value(&paren.expr),
             Expr::Try(tried) => self.value(&tried.expr),
             Expr::Await(awaited) => self.value(&awaited.base),
-            Expr::MethodCall(call) if passes_on(&call.method.to_string(), self.may_be_owned()) => {
+            Expr::MethodCall(call)
+                if passes_on(&call.method.to_string(), may_be_owned(self.answer)) =>
+            {
                 let made = made_by(call);
                 // What a closure makes of nothing is no part of what the method is called on.
                 if made.is_none_or(|it| call.method == "or_else" || uses_input(it)) {
@@ -199,7 +200,7 @@ impl<'a> Walk<'a> {
                 self.found(&call.receiver, expr, How::Uniquely);
             }
             Expr::MethodCall(call) => {
-                let start = if self.may_be_owned() {
+                let start = if may_be_owned(self.answer) {
                     &call.receiver
                 } else {
                     start_of_chain(&call.receiver)
@@ -285,11 +286,6 @@ impl<'a> Walk<'a> {
             Expr::Await(awaited) => self.part(&awaited.base),
             _ => {}
         }
-    }
-
-    /// Whether it is a `Cow`, which may own what it holds.
-    fn may_be_owned(&self) -> bool {
-        has_word(&self.answer.to_token_stream(), "Cow")
     }
 
     fn is_receiver_by_value(&self, expr: &Expr) -> bool {
