@@ -180,9 +180,9 @@ fn it_finds_the_size_of_five_services() {
         for capacity in [4, 8, 20, 64, 200] {
             let calm = Service::of(capacity, work, 0.2).play(&Bulkhead::new(u32::MAX), seed);
             let busy = Service::of(capacity, work, 3.0);
-            let sizes = [1.0, 1.5, 2.0, 4.0].map(|share| (capacity as f64 * share) as u32);
-            let best = sizes.map(|size| busy.play(&Bulkhead::new(size), seed).goodput);
-            let best = best.into_iter().fold(0.0, f64::max);
+            // With so many that wait, no part of the service is ever idle: no size has a better goodput.
+            let full = Bulkhead::new(4 * capacity as u32);
+            let best = busy.play(&full, seed).goodput;
             let bulkhead = Bulkhead::adaptive();
             let found = busy.play(&bulkhead, seed);
             let (times, goodput) = (found.p99 / calm.p99, found.goodput / best);
@@ -288,7 +288,7 @@ fn overload_takes_slots_away_and_answers_give_them_back() {
         ] {
             end(&bulkhead, &clock, 1000, overload);
             assert_eq!(bulkhead.limit(), least);
-            end(&bulkhead, &clock, 20_000, succeed);
+            end(&bulkhead, &clock, 1000, succeed);
             assert!(bulkhead.limit() >= 50, "{} from {least}", bulkhead.limit());
         }
     }
