@@ -106,10 +106,10 @@ fn lasting(line: &str) -> Vec<String> {
     lasting.collect()
 }
 
-/// The first function of the README, and the line that it shows.
+/// `page` of the README, and the line that it shows.
 #[tokio::test(start_paused = true)]
 async fn line_of_the_readme() {
-    #[retry(max = 5)]
+    #[retry(max = 5, timeout = "2s", deadline = "8s")]
     async fn page(web: &Client, url: &str) -> Result<String, RequestError<Error, Response>> {
         Ok(web.get(url).send().await?.check_status()?.text().await?)
     }
