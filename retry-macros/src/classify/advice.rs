@@ -153,7 +153,8 @@ pub(super) fn unknown(meta: &Meta, fields: &Fields, alone: bool) -> String {
     if let Some(said) = foreign(&word, value.as_ref(), fields, alone) {
         return said;
     }
-    match keys::nearest(&word, ALL_WORDS) {
+    let named = [ALL_WORDS, &["default", "after"]].concat();
+    match keys::nearest(&word, &named) {
         Some(near) => format!("unknown verdict `{word}`; did you mean `{near}`?"),
         None if keys::KEYS.contains(&&*word) => format!(
             "`{word}` is a key of `#[retry]` above a function, and here stands a verdict; the verdicts are {}",

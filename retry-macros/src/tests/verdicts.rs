@@ -123,6 +123,10 @@ fn a_default_without_a_verdict_is_one_fault() {
         let item = format!("#[retry(default = {words})] enum Fault {{ A, B(u8) }}");
         assert_eq!(said(&item), [expected], "{words}");
     }
+    assert_eq!(
+        said("#[retry(defualt = permanent)] enum Fault { A }"),
+        ["unknown verdict `defualt`; did you mean `default`?"]
+    );
     let unknown = said("#[retry(default = with)] enum Fault { A, B }");
     assert_eq!(unknown.len(), 1, "{unknown:?}");
 }

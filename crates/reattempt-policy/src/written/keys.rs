@@ -424,6 +424,16 @@ fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
         let (meant, remark) = meant.filter(|(meant, _)| *meant == ours)?;
         return converted(meant, remark, inside);
     }
+    // A function or a `static` is named as it is there.
+    if CODE.contains(&ours) && remark.is_empty() && is_path(value) {
+        let value = value.replace(' ', "");
+        let name = value.rsplit("::").next().unwrap_or_default();
+        let is_pattern = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
+        return Some(match ours {
+            "on" | "except" if is_pattern => format!("{ours}({value})"),
+            _ => format!("{ours} = {value}"),
+        });
+    }
     let value = match Key::from_name(ours)?.kind() {
         Kind::Attempts => {
             let count: u32 = value.parse().ok()?;
@@ -435,6 +445,16 @@ fn converted(ours: &str, remark: &str, value: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!("{ours} = {value}"))
+}
+
+/// `is_busy`, `Fault::is_busy` and `&SHOP`.
+fn is_path(value: &str) -> bool {
+    let name = value.trim_start_matches(['&', ' ']);
+    name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && name
+            .chars()
+            .all(|it| it.is_alphanumeric() || "_: ".contains(it))
+        && !matches!(name, "true" | "false")
 }
 
 /// What to say of a number without its unit, which nobody knows.
@@ -525,7 +545,20 @@ mod tests {
             ("randomization_factor", "0.5", Some("write `jitter = 0.5`")),
             ("maxAttempts", "3", Some("write `max = 3`")),
             ("with_max_delay", "\"5s\"", Some("write `cap = \"5s\"`")),
-            ("retry_if", "is_transient", None),
+            (
+                "retry_if",
+                "is_transient",
+                Some("write `on = is_transient`"),
+            ),
+            ("circuit_breaker", "& SHOP", Some("write `breaker = &SHOP`")),
+            (
+                "exceptions",
+                "Fault :: Busy",
+                Some("write `on(Fault::Busy)`"),
+            ),
+            ("retry_if", "true", None),
+            ("failure_policy", "POLICY", None),
+            ("max_delay", "LIMIT", None),
             ("with_max_times", "(4)", Some("write `max = 5`")),
             ("stop", "stop_after_attempt(4)", Some("write `max = 4`")),
             ("stop", "stop_after_delay(4)", None),
