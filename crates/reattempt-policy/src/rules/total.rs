@@ -21,6 +21,9 @@ pub(super) const IN_ALL: u32 = 10_000;
 const OF_A_HUNDRED: f64 = 1.0 / 3.0;
 const OF_ALL: f64 = 0.48;
 
+/// One delay alone, however long it may be: the first, which may have a base of its own.
+const ALONE: f64 = 0.0;
+
 /// The same of decorrelated delays, of which each depends on the one before: a hundred may be short, and ten thousand were
 /// measured.
 const OF_ALL_DECORRELATED: f64 = 0.2;
@@ -47,7 +50,7 @@ pub(super) const fn in_a_second(policy: &Values) -> u32 {
     };
     let second = match policy.deadline {
         Some(deadline) => {
-            let rest = deadline.saturating_sub(policy.between(0, share));
+            let rest = deadline.saturating_sub(policy.between(0, ALONE));
             if rest.is_zero() {
                 return 0;
             }
@@ -92,6 +95,7 @@ const fn fitting(policy: &Values, first: u32, limit: Duration, share: f64) -> u3
             Some(step) if step < rest => step,
             Some(_) => rest,
         };
+        let share = if retry == 0 { ALONE } else { share };
         let delay = policy.between(retry, share);
         let after = waited.saturating_add(delay.saturating_mul(step));
         if !is_shorter(after, limit) {

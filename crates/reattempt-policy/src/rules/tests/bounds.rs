@@ -17,6 +17,11 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
+/// Delays from 0 to so many milliseconds.
+const fn spread(milliseconds: u64) -> Values {
+    P.backoff(Backoff::Fixed).base(ms(milliseconds))
+}
+
 #[test]
 fn each_bound_is_where_it_is_said_to_be() {
     let day = Duration::from_secs(86_400);
@@ -77,6 +82,23 @@ fn each_bound_is_where_it_is_said_to_be() {
             Rule::TooMuch,
             FIXED.base(ms(9)).max(200).deadline(day),
             FIXED.base(ms(9)).max(101).deadline(day),
+        ),
+        // One random delay may take no time, however long it may be.
+        (
+            Rule::TooMuch,
+            spread(9).first(ms(870)).max(108).deadline(ms(590)),
+            spread(9).first(ms(870)).max(108).deadline(ms(300)),
+        ),
+        (
+            Rule::TooMuch,
+            spread(30)
+                .first(ms(14_000))
+                .max(20_000)
+                .deadline(150 * SECOND),
+            spread(30)
+                .first(ms(14_000))
+                .max(20_000)
+                .deadline(143 * SECOND),
         ),
     ] {
         assert!(rule.check(&refused).is_some(), "{rule:?} {refused:?}");
