@@ -21,6 +21,7 @@ mod table;
 use std::error::Error;
 use std::process::ExitCode;
 
+use cases::Run;
 use peers::bounds::Asked;
 
 fn main() -> ExitCode {
@@ -52,12 +53,11 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
     match arguments.as_slice() {
         [] => rows::print(""),
         ["--case", case, failures, calls] => {
-            let run = cases::find(case).ok_or("no case of this name")?;
-            run(failures.parse()?, calls.parse()?);
+            find(case)?(failures.parse()?, calls.parse()?);
             Ok(())
         }
         #[cfg(unix)]
-        ["--cases", words @ ..] => forks::run_each(words),
+        ["--cases", words @ ..] => forks::run_each(words, find),
         ["--all"] => report::print(markdown),
         ["--peers"] => peers::print("", markdown),
         ["--peers", word] => peers::print(word, markdown),
@@ -78,4 +78,13 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         [word] if !word.starts_with('-') => rows::print(word),
         _ => Err("the arguments are in benches/README.md".into()),
     }
+}
+
+/// A case of ours, or `way/kind`: one of a way to retry.
+fn find(case: &str) -> Result<Run, Box<dyn Error>> {
+    let run = match case.split_once('/') {
+        Some((way, kind)) => peers::find(way, kind),
+        None => cases::find(case),
+    };
+    Ok(run.ok_or("no case of this name")?)
 }

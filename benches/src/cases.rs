@@ -27,16 +27,11 @@ use reattempt::overload::breaker::Open;
 use reattempt::{Classify, GaveUp, Verdict};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::peers;
-
 /// Runs a case: each of so many calls fails so often before it succeeds.
 pub(crate) type Run = fn(failures: u32, calls: u64);
 
 /// The case of this name.
 pub(crate) fn find(name: &str) -> Option<Run> {
-    if let Some((way, kind)) = name.split_once('/') {
-        return peers::find(way, kind);
-    }
     let cases = sync::CASES
         .iter()
         .chain(asynchronous::CASES)

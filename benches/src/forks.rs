@@ -5,10 +5,13 @@
 use std::error::Error;
 use std::{io, process};
 
-use crate::cases::{self, Run};
+use crate::cases::Run;
 
-/// Runs cases, three words each, and prints the number of the process of each.
-pub(crate) fn run_each(words: &[&str]) -> Result<(), Box<dyn Error>> {
+/// Runs cases that `find` knows, three words each, and prints the number of the process of each.
+pub(crate) fn run_each(
+    words: &[&str],
+    find: fn(&str) -> Result<Run, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     let known: Result<Vec<_>, Box<dyn Error>> = words
         .as_chunks()
         .0
@@ -16,7 +19,7 @@ pub(crate) fn run_each(words: &[&str]) -> Result<(), Box<dyn Error>> {
         .map(|[case, failures, calls]| {
             let run = match *case {
                 "nothing" => |_, _| {},
-                case => cases::find(case).ok_or("no case of this name")?,
+                case => find(case)?,
             };
             Ok((run, failures.parse()?, calls.parse()?))
         })

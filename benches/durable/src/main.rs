@@ -35,7 +35,7 @@ async fn main() {
     } else if options.feed {
         feed::run(&options).await;
     } else {
-        rounds::run(&options).await;
+        table::print(&rounds::run(&options).await);
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use crate::load::{Load, Work};
 use crate::options::Options;
 use crate::place::{Kind, Places};
-use crate::table;
 
 /// Who, on what, and what of its durability must be known to compare it.
 const SIDES: [(&str, Kind, &str); 8] = [
@@ -54,7 +53,7 @@ impl Row {
     }
 }
 
-pub async fn run(options: &Options) {
+pub async fn run(options: &Options) -> Vec<Row> {
     build_durare();
     let mut places = Places::new();
     let mut rows = Vec::new();
@@ -101,7 +100,7 @@ pub async fn run(options: &Options) {
             }
         }
     }
-    table::print(&rows);
+    rows
 }
 
 /// In a process of its own, which leaves nothing behind for the next one.
