@@ -10,6 +10,7 @@ use super::limits::gates;
 use crate::args::{Args, Filter, Given, Predicate, Value};
 use crate::diagnostics::{Diagnostics, Place};
 use crate::literal::Attempts;
+use crate::slips::quoted_function;
 use crate::tokens::written;
 
 /// Rules about keys that only an attribute can have.
@@ -128,8 +129,10 @@ fn literals(args: &Args, faults: &mut Diagnostics) {
         (&args.on_retry, RuleId::S9, runs("on_retry")),
         (&args.timer, RuleId::Type, timer.to_owned()),
     ] {
-        if let Some(Ok(Expr::Lit(literal))) = code.as_ref().map(|code| &code.given) {
-            faults.push(Place::of(literal), rule, message);
+        if let Some(Ok(value @ Expr::Lit(_))) = code.as_ref().map(|code| &code.given)
+            && quoted_function(value).is_none()
+        {
+            faults.push(Place::of(value), rule, message);
         }
     }
 }

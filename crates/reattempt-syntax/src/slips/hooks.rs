@@ -162,7 +162,7 @@ fn as_written(closure: &ExprClosure) -> String {
 }
 
 /// The function that a text names.
-pub(super) fn quoted(value: &Expr) -> Option<String> {
+pub(crate) fn quoted(value: &Expr) -> Option<String> {
     let Expr::Lit(ExprLit {
         lit: Lit::Str(text),
         ..

@@ -21,7 +21,7 @@ mod values;
 
 pub use hooks::awaits_in;
 use hooks::hook;
-pub(crate) use hooks::{fails, is_number_type};
+pub(crate) use hooks::{fails, is_number_type, quoted as quoted_function};
 pub use items::{brackets, unreadable};
 pub use lists::has_keys;
 use lists::listed;
