@@ -6,7 +6,7 @@ use std::io;
 
 use reattempt::retry;
 
-use super::ways::{Size, Way, async_runs, sizes, sync_runs};
+use super::ways::{PLAIN_NAME, Size, Way, async_runs, sizes, sync_runs};
 use super::{breakers, resilience, services};
 use crate::cases::{
     Fault, Huge, Run, Script, Still, Yield, is_busy, is_huge, is_transient, polled,
@@ -41,8 +41,6 @@ pub(super) const PLAIN: Way = Way {
     ]],
     sizes: &[],
 };
-
-pub(super) const PLAIN_NAME: &str = "ours, no jitter";
 
 /// All functions, with these names for the types of their answers.
 macro_rules! functions {

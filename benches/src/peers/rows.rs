@@ -1,7 +1,7 @@
 //! The rows of the table, and what is said of each.
 
-use super::ours::{ALIAS_NAME, PLAIN_NAME};
-use super::ways::Way;
+use super::ours::ALIAS_NAME;
+use super::ways::{PLAIN_NAME, Way};
 use crate::building::functions::Cost;
 
 /// What a row counts, of the case that has this name in each way.

@@ -2,6 +2,9 @@
 
 use crate::cases::Run;
 
+/// Ours without jitter, beside those that have none.
+pub(super) const PLAIN_NAME: &str = "ours, no jitter";
+
 /// A library, or none: its cases by their kind, and the bytes of its futures.
 pub(super) struct Way {
     pub(super) name: &'static str,
@@ -15,7 +18,7 @@ impl Way {
     /// Whether its delays are measured inside the loop, which is taken off again; those of the
     /// others are drawn by themselves.
     pub(super) fn is_loop(&self) -> bool {
-        ["hand", "ours", super::ours::PLAIN_NAME].contains(&self.name)
+        ["hand", "ours", PLAIN_NAME].contains(&self.name)
     }
 
     /// The name, and what it lacks.
