@@ -10,7 +10,7 @@ pub const BY_FILE: u32 = watch::OFF_BY_FILE;
 /// Returns whether anything is retried.
 #[inline(always)]
 pub fn are_retries_on() -> bool {
-    watch::bits() & watch::OFF == 0
+    !watch::has_any(watch::OFF)
 }
 
 /// Switches retries off or on by one of the constants. Returns whether they are on now, where that has changed.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::vec::Vec;
 
-use crate::around::{self, Bounds, BoundsScope, RetryScope};
+use crate::around::{Bounds, BoundsScope, RetryScope};
 use crate::marks::{self, InheritedMarks, ReceivedMarks};
 use crate::name::OperationId;
 use crate::process;
@@ -65,11 +65,6 @@ impl Inbound {
     pub fn used(&self) -> Vec<OperationId> {
         self.marks.since()
     }
-}
-
-/// Returns whether a request that is sent here has a low priority.
-pub fn is_low() -> bool {
-    around::is_low()
 }
 
 /// Returns the operations whose names a request can carry that is sent here, the newest first.

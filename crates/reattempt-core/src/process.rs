@@ -32,7 +32,7 @@ pub fn set_time_source(source: TimeSource) {
 /// Returns the source of virtual time. Every clock asks, and only tests have one.
 #[inline(always)]
 fn time_source() -> Option<&'static TimeSource> {
-    if watch::bits() & watch::VIRTUAL_TIME == 0 {
+    if !watch::has_any(watch::VIRTUAL_TIME) {
         return None;
     }
     VIRTUAL.get()
@@ -71,7 +71,7 @@ pub fn is_virtual() -> bool {
 /// Returns the time on the clock that calls share: virtual time in a test that asked for it, else tokio's, which a test may
 /// pause, where there is tokio, else the operating system's.
 pub fn now() -> Timestamp {
-    if watch::bits() & watch::VIRTUAL_TIME == 0 {
+    if !watch::has_any(watch::VIRTUAL_TIME) {
         return real_now();
     }
     virtual_or_paused_now()
@@ -136,7 +136,7 @@ pub fn is_thread_ending() -> bool {
 /// Returns whether a test runs on this thread: its time is virtual, tokio's clock is paused, or the process has planned
 /// faults.
 pub fn is_test() -> bool {
-    watch::bits() & watch::FAULTS != 0 || is_virtual() || is_paused()
+    watch::has_any(watch::FAULTS) || is_virtual() || is_paused()
 }
 
 /// Returns whether tokio's clock stands still here, or did. A clock that runs is read between two readings of the
@@ -198,7 +198,7 @@ pub(crate) mod tests {
     pub(crate) fn set_source() {
         static SET: Once = Once::new();
         SET.call_once(|| {
-            assert_eq!(watch::bits() & watch::VIRTUAL_TIME, 0);
+            assert!(!watch::has_any(watch::VIRTUAL_TIME));
             set_time_source(TimeSource {
                 now: || (IS_VIRTUAL.get()).then_some(Timestamp::from_origin(Duration::ZERO)),
                 sleep: |_| IS_VIRTUAL.get(),
@@ -209,6 +209,6 @@ pub(crate) mod tests {
     #[test]
     fn a_source_of_time_sets_its_bit() {
         set_source();
-        assert_ne!(watch::bits() & watch::VIRTUAL_TIME, 0);
+        assert!(watch::has_any(watch::VIRTUAL_TIME));
     }
 }

@@ -25,6 +25,8 @@ pub const NO_DEFAULT_BUDGET: u32 = 1 << 7;
 pub const FAULTS: u32 = 1 << 8;
 /// Retries are switched off.
 pub const OFF: u32 = OFF_BY_CALL | OFF_BY_FILE;
+/// Somebody may want a report of a failure.
+pub const SINKS: u32 = RECORDER | OBSERVER | SCOPE;
 
 shared!(WATCH: AtomicU32 = AtomicU32::new(0));
 
@@ -34,6 +36,12 @@ shared!(WATCH: AtomicU32 = AtomicU32::new(0));
 #[inline(always)]
 pub fn bits() -> u32 {
     WATCH.load(Ordering::Relaxed)
+}
+
+/// Returns whether one of these bits is set.
+#[inline(always)]
+pub fn has_any(of: u32) -> bool {
+    bits() & of != 0
 }
 
 /// Sets the bit of a slot that is being filled. Returns the bits before.
@@ -52,9 +60,28 @@ mod tests {
 
     #[test]
     fn a_bit_comes_and_goes_alone() {
-        set(RECORDER);
-        set(OBSERVER);
-        clear(RECORDER);
-        assert_eq!(bits() & (RECORDER | OBSERVER), OBSERVER);
+        // Slots that nobody else fills.
+        let slots = [1 << 29, 1 << 30, 1 << 31];
+        for filled in 0..8_u32 {
+            let of = |those: u32| {
+                (0..3)
+                    .filter(move |bit| those >> bit & 1 == 1)
+                    .map(|bit| slots[bit])
+            };
+            for slot in slots {
+                set(slot);
+            }
+            for slot in of(!filled) {
+                assert_ne!(clear(slot) & slot, 0);
+                assert_eq!(clear(slot) & slot, 0);
+            }
+            for asked in 0..8 {
+                assert_eq!(
+                    has_any(of(asked).sum()),
+                    filled & asked != 0,
+                    "{filled} {asked}"
+                );
+            }
+        }
     }
 }

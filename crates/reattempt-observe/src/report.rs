@@ -80,7 +80,7 @@ pub(crate) fn is_added() -> bool {
 
 /// Returns whether the process has an observer.
 fn has_observers() -> bool {
-    watch::bits() & watch::OBSERVER != 0
+    watch::has_any(watch::OBSERVER)
 }
 
 /// Delivers an event to every observer.

@@ -196,7 +196,7 @@ impl<F: Future> Future for Scoped<F> {
 
 /// Whether there are observers in the scope of this thread.
 pub(super) fn observes() -> bool {
-    watch::bits() & watch::SCOPE != 0 && look(|here| here.observers.is_some()).unwrap_or_default()
+    watch::has_any(watch::SCOPE) && look(|here| here.observers.is_some()).unwrap_or_default()
 }
 
 /// Tells the observers of the scope, the innermost first.

@@ -149,7 +149,7 @@ mod shared {
     #[cold]
     fn is_off(operation: Operation<'_>) -> bool {
         let is_test = operation.is_test() || reattempt_core::process::is_test();
-        watch::bits() & watch::NO_DEFAULT_BUDGET != 0
+        watch::has_any(watch::NO_DEFAULT_BUDGET)
             || is_test && !reattempt_core::process::limits_retries()
     }
 }

@@ -460,7 +460,7 @@ pub(super) fn is_watched() -> bool {
     if observe::has_sinks() {
         return true;
     }
-    watch::bits() & (watch::RECORDER | watch::OBSERVER | watch::SCOPE) != 0
+    watch::has_any(watch::SINKS)
 }
 
 /// Reports a success after a retry; one at once leaves no trace.

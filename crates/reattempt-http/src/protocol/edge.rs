@@ -1,7 +1,8 @@
 //! The side of the caller: what a request says, and what an answer teaches.
 
 use http::{HeaderMap, Uri};
-use reattempt_core::inbound::{is_low, learn, used_here};
+use reattempt_core::around::is_low;
+use reattempt_core::inbound::{learn, used_here};
 use reattempt_core::name;
 use retry_runtime::Budget;
 use retry_runtime::deadline::{attempt, remaining};

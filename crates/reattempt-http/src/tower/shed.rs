@@ -110,3 +110,59 @@ where
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use http::StatusCode;
+    use tower::{ServiceExt as _, service_fn};
+
+    use super::*;
+
+    const WORK: Duration = Duration::from_secs(3600);
+
+    #[tokio::test]
+    async fn what_has_less_time_left_than_the_work_needs_is_refused() {
+        let halves = |number| WORK / 2 * number;
+        let table = [
+            // of the request, of its surroundings, what is needed
+            (None, None, WORK, StatusCode::OK),
+            (Some(halves(3)), None, WORK, StatusCode::OK),
+            (Some(halves(1)), None, WORK, StatusCode::GATEWAY_TIMEOUT),
+            (None, Some(halves(1)), WORK, StatusCode::GATEWAY_TIMEOUT),
+            (
+                Some(halves(3)),
+                Some(halves(1)),
+                WORK,
+                StatusCode::GATEWAY_TIMEOUT,
+            ),
+            (
+                Some(halves(1)),
+                Some(halves(3)),
+                WORK,
+                StatusCode::GATEWAY_TIMEOUT,
+            ),
+            (Some(halves(3)), Some(halves(4)), WORK, StatusCode::OK),
+            (Some(halves(1)), None, Duration::ZERO, StatusCode::OK),
+            (
+                Some(Duration::ZERO),
+                None,
+                Duration::ZERO,
+                StatusCode::GATEWAY_TIMEOUT,
+            ),
+        ];
+        for (own, around, needs, status) in table {
+            let inner = service_fn(async |_: Request<()>| Ok::<_, Infallible>(Response::new(())));
+            let mut request = Request::new(());
+            if let Some(left) = own {
+                request.extensions_mut().insert(Deadline::after(left));
+            }
+            let answer = DeadlineShed::new(needs).layer(inner);
+            let around = around.map(Deadline::after);
+            let answer =
+                retry_runtime::deadline::scope(around, async { answer.oneshot(request).await });
+            assert_eq!(answer.await.map(|answer| answer.status()), Ok(status));
+        }
+    }
+}

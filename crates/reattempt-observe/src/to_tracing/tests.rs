@@ -134,6 +134,16 @@ fn what_is_not_known_is_left_out() {
 }
 
 #[test]
+fn an_empty_budget_of_an_operation_is_a_warning() {
+    let lines = Kept::read(|| default_budget_is_empty("tracing_empty"));
+    let [(level, fields)] = &*lines else {
+        panic!("{lines:?}");
+    };
+    assert_eq!((&**level, &*fields["operation"]), ("WARN", "tracing_empty"));
+    assert!(fields["message"].starts_with("retries end early: "));
+}
+
+#[test]
 fn levels_are_those_of_the_policy() {
     let levels = |telemetry: Telemetry, attempt| {
         let mut facts = facts("tracing_levels", None);
