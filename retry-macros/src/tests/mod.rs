@@ -2,6 +2,7 @@
 
 mod editor;
 mod errors;
+mod forms;
 mod index;
 mod messages;
 mod slips;

@@ -1,0 +1,162 @@
+//! What every form expands to, as a sum of four digits: `forms.txt` has what people write, `forms.sums.txt` the sums. So a
+//! change that is meant to change no expansion changes none. `UPDATE_EXPECT=1` writes the sums, `FORMS=FOLDER` the expansions
+//! themselves, to be compared with those of the state before.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use reattempt_syntax::keys::KEYS;
+
+const SUMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/forms.sums.txt");
+
+/// The lines of a section.
+fn forms(section: &str) -> Vec<&'static str> {
+    let rest = include_str!("forms.txt")
+        .split(&format!("[{section}]\n"))
+        .nth(1);
+    let rest = rest.unwrap_or_else(|| panic!("no section {section}"));
+    rest.split("\n\n[")
+        .next()
+        .unwrap_or_default()
+        .lines()
+        .collect()
+}
+
+fn tokens(text: &str) -> TokenStream {
+    text.parse()
+        .unwrap_or_else(|error| panic!("{error} in {text}"))
+}
+
+/// The first digits of the sum of Fowler, Noll and Vo.
+fn sum(text: &str) -> u64 {
+    let letters = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    letters.fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    }) >> 48
+}
+
+/// Compares the rows of a table, each of a name and expansions.
+fn compare(table: &str, rows: impl IntoIterator<Item = (String, Vec<TokenStream>)>) {
+    let rows: Vec<_> = rows
+        .into_iter()
+        .map(|(name, row)| {
+            (
+                name,
+                row.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            )
+        })
+        .collect();
+    if let Some(folder) = env::var_os("FORMS") {
+        let text = rows
+            .iter()
+            .flat_map(|(name, row)| row.iter().map(move |it| format!("{name}: {it}\n")));
+        fs::write(Path::new(&folder).join(table), text.collect::<String>()).expect("a folder");
+    }
+    let now = rows.iter().fold(String::new(), |mut all, (name, row)| {
+        let sums: String = row.iter().map(|it| format!(" {:04x}", sum(it))).collect();
+        writeln!(all, "{name}:{sums}").expect("a string");
+        all
+    });
+    let path = SUMS.replace("forms.sums", &format!("forms.{table}"));
+    let then = fs::read_to_string(&path).unwrap_or_default();
+    if env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(path, now).expect("the sums");
+    } else {
+        let others = now.lines().zip(then.lines()).filter(|(a, b)| a != b);
+        let others: Vec<_> = others
+            .filter_map(|(line, _)| line.split(':').next())
+            .collect();
+        assert!(now == then, "{table}: other expansions of {others:?}");
+    }
+}
+
+const ASYNC: &str =
+    "async fn fetch(&self, x: u32, name: String) -> Result<u32, Shop> { self.get(x).await }";
+const SYNC: &str = "fn fetch(&mut self, x: &u32, name: &str) -> Result<u32, Shop> { self.get(x) }";
+
+fn attribute(arguments: TokenStream, item: &str) -> TokenStream {
+    crate::expand::attribute(&arguments, tokens(item))
+}
+
+/// Keys that take code of many forms. Others meet some of the values.
+const OF_CODE: &[&str] = &["max", "budget", "on", "before_retry", "policy"];
+
+#[test]
+fn each_key_with_its_values() {
+    let row = |(place, key): (usize, &&str)| {
+        let values = forms("values").into_iter().enumerate();
+        let some = values.filter(|(other, _)| OF_CODE.contains(key) || (place + other) % 6 == 0);
+        let row = some.map(|(_, value)| attribute(tokens(&format!("{key} = {value}")), ASYNC));
+        ((*key).to_owned(), row.collect())
+    };
+    compare("values", KEYS.iter().enumerate().map(row));
+}
+
+#[test]
+fn a_value_that_a_macro_was_given() {
+    let row = |key: &str| {
+        let row = forms("values").into_iter().map(|value| {
+            let mut arguments = tokens(&format!("{key} = "));
+            let value = Group::new(Delimiter::None, tokens(value));
+            arguments.extend([TokenTree::from(value)]);
+            attribute(arguments, SYNC)
+        });
+        (key.to_owned(), row.collect())
+    };
+    compare("grouped", ["max", "on", "before_retry", "policy"].map(row));
+}
+
+#[test]
+fn each_attribute_on_each_function() {
+    let (attributes, functions) = (forms("attributes"), forms("functions"));
+    // Some functions with all, and all with some.
+    let row = |(place, function): (usize, &&str)| {
+        let kept = |other: &usize| place % 10 == 5 || other % 10 == 0;
+        let some = (0..attributes.len()).filter(kept);
+        let row = some.map(|other| attribute(tokens(attributes[other]), function));
+        ((*function).to_owned(), row.collect())
+    };
+    compare("functions", functions.iter().enumerate().map(row));
+}
+
+#[test]
+fn each_body_of_a_function() {
+    let of = |body: &'static str| {
+        let heads = [
+            (
+                "max = 3",
+                "fn fetch(self, x: u32, name: String, mut names: Vec<String>) -> Result<u32, Shop>",
+            ),
+            (
+                "max = 3",
+                "async fn fetch(self, x: u32, name: String, mut names: Vec<String>) -> Result<u32, Shop>",
+            ),
+            (
+                "timeout = \"1s\"",
+                "async fn fetch<'a>(&'a self, x: &'a mut u32, name: &'a str, names: Vec<&'a str>) -> Result<&'a str, Shop>",
+            ),
+            (
+                "hedge = \"1s\", idempotent",
+                "async fn fetch<N, M>(&mut self, mut x: u32, name: N, names: &[M]) -> impl Iterator<Item = N>",
+            ),
+        ];
+        let row = heads
+            .map(|(arguments, head)| attribute(tokens(arguments), &format!("{head} {{ {body} }}")));
+        (body.to_owned(), row.into())
+    };
+    compare("bodies", forms("bodies").into_iter().map(of));
+}
+
+#[test]
+fn each_block() {
+    let of = |block: &'static str| (block.to_owned(), vec![crate::expand::block(tokens(block))]);
+    compare("blocks", forms("blocks").into_iter().map(of));
+}
+
+#[test]
+fn each_derive() {
+    let of = |item: &'static str| (item.to_owned(), vec![crate::classify::derive(tokens(item))]);
+    compare("derives", forms("derives").into_iter().map(of));
+}
