@@ -494,6 +494,12 @@ mod tests {
                 let limit = (until < far).then_some(until);
                 assert_eq!((bounds.until(), bounds.is_low()), (limit, is_low));
                 assert_eq!(bounds.is_none(), limit.is_none() && !is_low);
+                let moved = |to: Timestamp| bounds.moved(|_| to);
+                assert_eq!(moved(far), Bounds::new(Timestamp::ENDLESS, is_low));
+                if limit.is_some() {
+                    assert_eq!(moved(second(7)), Bounds::new(second(7), is_low));
+                    assert_eq!(bounds.moved(|it| it), bounds);
+                }
                 let sooner = bounds.within(second(1));
                 assert_eq!(sooner, Bounds::new(until.min(second(1)), is_low));
             }

@@ -109,6 +109,44 @@ impl<T: ?Sized> NoCode for Field<'_, T> {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::{IntoVerdict as _, Verdict};
+
+    #[test]
+    fn a_status_is_its_number() {
+        for (code, is_it) in [
+            ("429", true),
+            ("0429", true),
+            ("430", false),
+            ("-429", false),
+            ("4 29", false),
+            ("", false),
+        ] {
+            assert_eq!(is_number(429, code), is_it, "{code}");
+        }
+    }
+
+    struct Judged(bool);
+
+    impl Classify for Judged {
+        fn classify(&self) -> Verdict {
+            self.0.into_verdict()
+        }
+    }
+
+    #[test]
+    fn without_an_answer_time_ran_out_or_the_connection_failed() {
+        for (is_late, retried, timeout, connection) in [
+            (false, false, false, false),
+            (false, true, false, true),
+            (true, false, true, false),
+            (true, true, true, false),
+        ] {
+            let error = Judged(retried);
+            assert_eq!(without_answer("timeout", is_late, &error), timeout);
+            assert_eq!(without_answer("connection", is_late, &error), connection);
+            assert!(!without_answer("429", is_late, &error));
+        }
+    }
 
     #[test]
     fn names_and_numbers_of_grpc() {

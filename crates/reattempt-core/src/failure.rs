@@ -278,6 +278,20 @@ mod tests {
     }
 
     #[test]
+    fn ends_are_the_same_whenever_one_may_come_again() {
+        let end = GaveUp::new(GiveUpReason::Attempts, 2);
+        assert_eq!(end, end.with_retry_after(Duration::from_secs(1)));
+        assert_ne!(end, GaveUp::new(GiveUpReason::Attempts, 3));
+        assert_ne!(end, GaveUp::new(GiveUpReason::Budget, 2));
+        assert_ne!(end, GaveUp::new(GiveUpReason::Budget, 3));
+        let late = GaveUp {
+            last_attempt: LastAttempt::TimedOut,
+            ..end
+        };
+        assert_ne!(end, late);
+    }
+
+    #[test]
     fn an_end_fits_a_register() {
         assert_eq!(size_of::<GaveUp>(), 8);
         assert_eq!(size_of::<Result<Duration, GaveUp>>(), 16);

@@ -331,6 +331,60 @@ mod tests {
         assert!(!Verdict::Throttled(Some(SECOND)).is_ambiguous());
     }
 
+    /// Code 7, and a message of its own.
+    struct Seven;
+
+    impl Classify for Seven {
+        fn classify(&self) -> Verdict {
+            Verdict::Transient
+        }
+
+        fn message(&self) -> Option<&dyn fmt::Display> {
+            Some(&"seven")
+        }
+
+        fn has_code(&self, code: &str) -> bool {
+            code == "7"
+        }
+    }
+
+    struct Silent;
+
+    impl Classify for Silent {
+        fn classify(&self) -> Verdict {
+            Verdict::Permanent
+        }
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn what_holds_an_error_says_what_the_error_says() {
+        use std::string::{String, ToString as _};
+
+        fn said<E: Classify + ?Sized>(error: &E) -> (Verdict, Option<String>, bool, bool) {
+            let message = error.message().map(ToString::to_string);
+            (
+                error.classify(),
+                message,
+                error.has_code("7"),
+                error.has_code("8"),
+            )
+        }
+        let silent = (Verdict::Permanent, None, false, false);
+        let seven = (Verdict::Transient, Some("seven".into()), true, false);
+        assert_eq!(said(&Silent), silent);
+        assert_eq!(said(&Seven), seven);
+        assert_eq!(said::<&Seven>(&&Seven), seven);
+        assert_eq!(said::<&mut Seven>(&&mut Seven), seven);
+        assert_eq!(said(&Box::new(Seven)), seven);
+        let held: Box<dyn Classify> = Box::new(Silent);
+        assert_eq!(said(&held), silent);
+        assert_eq!(said(&std::sync::Arc::new(Seven)), seven);
+        let end = crate::GaveUp::new(crate::GiveUpReason::Attempts, 2);
+        assert_eq!(said(&crate::RetryError::new(end, Some(Seven))), seven);
+        assert_eq!(Absent.to_string(), "no value");
+    }
+
     #[test]
     fn an_exception_excludes_what_is_final() {
         assert_eq!(Verdict::Transient.into_exclusion(), None);

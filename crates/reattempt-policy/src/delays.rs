@@ -268,6 +268,15 @@ mod tests {
     }
 
     #[test]
+    fn growth_above_first_has_a_jitter_of_its_own_unless_one_is_given() {
+        let shape = Values::new().backoff(Backoff::ExpAboveFirst);
+        assert_eq!(shape.spread(), Jitter::Ratio(0.2));
+        assert_eq!(shape.jitter(Jitter::Full).spread(), Jitter::Full);
+        assert_eq!(shape.jitter(Jitter::None).spread(), Jitter::None);
+        assert_eq!(Values::new().spread(), Values::new().jitter);
+    }
+
+    #[test]
     fn a_decorrelated_delay_after_a_fast_first_starts_from_base() {
         let base = Duration::from_millis(100);
         let policy = Values::new().backoff(Backoff::Decorrelated).base(base);

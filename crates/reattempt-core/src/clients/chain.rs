@@ -113,6 +113,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_error_is_late_by_any_of_its_causes() {
+        let late = io::Error::from(io::ErrorKind::TimedOut);
+        assert!(is_late(&late));
+        assert!(is_late(&io::Error::other(late)));
+        assert!(!is_late(&io::Error::other(io::Error::from(
+            io::ErrorKind::ConnectionReset
+        ))));
+        assert!(!is_late(&std::fmt::Error));
+    }
+
+    #[test]
     fn what_an_io_error_wraps_is_looked_at() {
         // As tokio-rustls and the connectors of hyper-util wrap a certificate that is not trusted.
         let distrust = io::Error::new(io::ErrorKind::InvalidData, "unknown issuer");

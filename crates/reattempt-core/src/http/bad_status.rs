@@ -172,3 +172,32 @@ impl<R> fmt::Display for BadStatus<R> {
 }
 
 impl<R> Error for BadStatus<R> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_status_is_an_error_that_has_it_as_its_code() {
+        for (number, is_bad) in [
+            (200, false),
+            (302, false),
+            (399, false),
+            (400, true),
+            (404, true),
+            (503, true),
+            (599, true),
+            (600, false),
+        ] {
+            let mut response = http::Response::new(());
+            *response.status_mut() = StatusCode::from_u16(number).unwrap_or_default();
+            let error = response.check_status().err();
+            assert_eq!(error.is_some(), is_bad, "{number}");
+            if let Some(error) = error {
+                assert!(error.has_code(&number.to_string()));
+                assert!(!error.has_code("418"));
+                assert_eq!(error.classify().is_retryable(), number == 503, "{number}");
+            }
+        }
+    }
+}

@@ -159,3 +159,20 @@ impl<E: Error + 'static, R> Error for RequestError<E, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reason::GiveUpReason;
+
+    #[test]
+    fn only_a_limit_ends_a_call_without_an_error() {
+        type Error = RequestError<std::io::Error, http::Response<()>>;
+        let of = |reason| Error::from(GaveUp::new(reason, 2));
+        let late = of(GiveUpReason::Deadline);
+        assert_eq!(late.end(), Some(GaveUp::new(GiveUpReason::Deadline, 2)));
+        assert!(late.is_timeout() && !of(GiveUpReason::Budget).is_timeout());
+        let transport = Error::Transport(std::io::ErrorKind::TimedOut.into());
+        assert_eq!((transport.end(), transport.is_timeout()), (None, false));
+    }
+}

@@ -256,3 +256,74 @@ pub(super) fn refusal(incoming: &protocol::Request, request: &HeaderMap) -> Resp
 }
 
 const DEADLINE_EXCEEDED: HeaderValue = HeaderValue::from_static("4");
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use retry_runtime::deadline;
+    use tower::{ServiceExt as _, service_fn};
+
+    use super::*;
+
+    /// The status, that of gRPC, what the handler saw: an attempt, and whether time was left around it and in the request.
+    type Seen = (u16, bool, Option<(u32, bool, bool)>);
+
+    async fn served(layer: &ServerProtocol, head: http::request::Builder) -> Seen {
+        let service = layer.layer(service_fn(async |request: Request<()>| {
+            let own = request.extensions().get::<Deadline>().is_some();
+            let seen = (deadline::attempt(), deadline::remaining().is_some(), own);
+            Ok::<_, Infallible>(Response::new(Some(seen)))
+        }));
+        let Ok(answer) = service.oneshot(head.body(()).unwrap_or_default()).await;
+        let has_status = answer.headers().contains_key("grpc-status");
+        (answer.status().as_u16(), has_status, *answer.body())
+    }
+
+    fn says(text: &str) -> http::request::Builder {
+        Request::builder().header("retry-context", text)
+    }
+
+    fn of_grpc(method: http::Method, version: http::Version) -> http::request::Builder {
+        let request = Request::builder().method(method).version(version);
+        request
+            .header(CONTENT_TYPE, "application/grpc")
+            .header("grpc-timeout", "1H")
+    }
+
+    #[tokio::test]
+    async fn what_a_request_says_holds_where_it_is_served() {
+        let layer = ServerProtocol::new();
+        let plain = (200, false, Some((1, false, false)));
+        let bounded = (200, false, Some((1, true, true)));
+        assert_eq!(served(&layer, Request::builder()).await, plain);
+        assert_eq!(served(&layer, says("left=3600000")).await, bounded);
+        assert_eq!(
+            served(&layer, says("attempt=3")).await,
+            (200, false, Some((3, false, false)))
+        );
+        assert_eq!(served(&layer, says("left=0")).await, (504, false, None));
+        let late = says("left=0").header(CONTENT_TYPE, "application/grpc");
+        assert_eq!(served(&layer, late).await, (200, true, None));
+        let (post, two) = (http::Method::POST, http::Version::HTTP_2);
+        assert_eq!(served(&layer, of_grpc(post.clone(), two)).await, bounded);
+        assert_eq!(
+            served(&layer, of_grpc(post, http::Version::HTTP_11)).await,
+            plain
+        );
+        assert_eq!(served(&layer, of_grpc(http::Method::GET, two)).await, plain);
+    }
+
+    #[tokio::test]
+    async fn no_more_than_a_share_of_the_requests_is_refused() {
+        let none = ServerProtocol::new().refuse_at_most(0.0);
+        // A deadline that is over does not hold.
+        assert_eq!(
+            served(&none, says("left=0")).await,
+            (200, false, Some((1, false, true)))
+        );
+        let all = ServerProtocol::new().refuse_at_most(1.0);
+        assert_eq!(served(&all, says("left=0")).await, (504, false, None));
+        assert_eq!(served(&all, Request::builder()).await.0, 200);
+    }
+}

@@ -118,3 +118,21 @@ fn counted(seen: u64, tag: u64, marked: bool) -> u64 {
     hits = hits.saturating_add(u64::from(marked));
     tag << TAG | calls << CALLS | hits
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_is_full_is_halved_with_what_it_has_marked() {
+        let word = |tag: u64, calls: u64, hits: u64| tag << TAG | calls << CALLS | hits;
+        assert_eq!(counted(word(7, MOST, 6), 7, true), word(7, MOST / 2 + 1, 4));
+        assert_eq!(
+            counted(word(7, MOST, MOST), 7, false),
+            word(7, MOST / 2 + 1, MOST / 2)
+        );
+        assert_eq!(counted(word(7, 3, 1), 7, true), word(7, 4, 2));
+        assert_eq!(counted(word(6, 3, 1), 7, true), word(7, 1, 1));
+        assert_eq!(counted(word(6, 3, 1), 7, false), word(7, 1, 0));
+    }
+}

@@ -14,7 +14,7 @@ use retry_runtime::observe::{self, Event};
 use tower::{Layer as _, Service, ServiceExt as _};
 
 use super::RetryLayer;
-use super::classifier::{FnClassifier, JudgeAnswer};
+use super::classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
 use super::idempotency::AlwaysIdempotent;
 
 const POLICY: Policy = Policy::new().base(Duration::from_millis(1));
@@ -214,4 +214,56 @@ fn the_text_of_an_answer_of_grpc() {
     assert_eq!(coded.as_deref(), Some("grpc-status 14"));
     let between = answer(http::Response::builder().status(503));
     assert_eq!(between.as_deref(), Some("503 Service Unavailable"));
+}
+
+/// What a judge says of an answer: its message, whether it has the code 503, and whether a POST may come again.
+fn said<J: JudgeAnswer<http::Request<()>, http::Response<()>, Error>>(
+    judge: &J,
+    status: Option<u16>,
+) -> (Option<String>, bool, bool) {
+    let answer = status.map_or_else(
+        || Err(Error::from(ErrorKind::TimedOut)),
+        |status| {
+            let mut answer = http::Response::new(());
+            *answer.status_mut() = http::StatusCode::from_u16(status).unwrap();
+            Ok(answer)
+        },
+    );
+    let mut post = http::Request::new(());
+    *post.method_mut() = http::Method::POST;
+    (
+        judge.message(&answer),
+        judge.has_code(&answer, "503"),
+        judge.is_idempotent(&post),
+    )
+}
+
+#[test]
+fn each_judge_says_of_an_answer_what_it_knows() {
+    let by_error = ErrorClassifier;
+    assert_eq!(said(&by_error, Some(503)), (None, false, true));
+    assert_eq!(
+        said(&by_error, None),
+        (Some("timed out".to_owned()), false, true)
+    );
+    let by_status = StatusClassifier::default();
+    assert_eq!(
+        said(&by_status, Some(503)),
+        (Some("503 Service Unavailable".to_owned()), true, false)
+    );
+    assert_eq!(
+        said(&by_status, Some(429)),
+        (Some("429 Too Many Requests".to_owned()), false, false)
+    );
+    assert_eq!(
+        said(&by_status, None),
+        (Some("timed out".to_owned()), false, false)
+    );
+    type Http = http::Response<()>;
+    assert!(JudgeAnswer::<http::Request<()>, Http, Error>::is_http(
+        &by_status
+    ));
+    assert!(!JudgeAnswer::<http::Request<()>, Http, Error>::is_http(
+        &by_error
+    ));
 }

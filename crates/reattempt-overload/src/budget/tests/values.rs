@@ -100,3 +100,18 @@ fn tokens_that_never_pay() {
     assert_eq!(Budget::tokens(1).cost(1).violation(), None);
     assert_eq!(Budget::per_success(0.1).violation(), None);
 }
+
+#[test]
+fn a_ratio_of_grpc_has_three_digits() {
+    for (ratio, thousandths) in [
+        (0.001, 1),
+        (0.0019, 1),
+        (0.1, 100),
+        (1.001, 1001),
+        (0.0579, 57),
+        (4.35, 4350),
+        (1e30, u32::MAX),
+    ] {
+        assert_eq!(crate::budget::thousandths(ratio), thousandths, "{ratio}");
+    }
+}

@@ -165,3 +165,11 @@ fn adaptive_has_no_wait() {
 fn no_window() {
     let _ = Throttle::adaptive().window(Duration::ZERO);
 }
+
+#[test]
+fn a_refusal_says_what_it_shows() {
+    let refused = Refused;
+    assert_eq!(refused.classify(), Verdict::Refused);
+    let message = refused.message().map(ToString::to_string);
+    assert_eq!(message, Some(refused.to_string()));
+}
