@@ -135,6 +135,7 @@ async fn a_timeout_that_is_ignored_is_reported() {
         for _ in 0..2 {
             assert_eq!(ignored(policy).await, Ok(7));
             assert_eq!(another(policy).await, Ok(7));
+            assert_eq!(reported.lock().unwrap().len(), 2);
         }
     })
     .await;

@@ -186,7 +186,7 @@ impl Parts<'_> {
 
     /// Whether `Self` is the type of a parameter, or what its box holds.
     fn is_self(moved: &Move) -> bool {
-        moved.name == "self" && moved.way == Way::Receiver && moved.declared_under.is_empty()
+        moved.way == Way::Receiver
     }
 
     /// Whether code that never runs may name all of the parameter: the block of the user's would capture it.

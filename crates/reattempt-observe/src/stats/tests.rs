@@ -35,6 +35,19 @@ fn two_calls(operations: &Operations) {
 }
 
 #[test]
+fn a_sum_is_that_of_all_operations() {
+    let operations = Operations::new();
+    assert_eq!(of(&operations).sum(OperationStats::retries), 0);
+    two_calls(&operations);
+    let other = facts("shop.ship", None);
+    operations.report(&Event::Retry(&other, Duration::ZERO));
+    let stats = of(&operations);
+    assert_eq!(stats.sum(OperationStats::retries), 3);
+    assert_eq!(stats.sum(OperationStats::gave_up), 1);
+    assert_eq!((other.max(), other.attempt()), (Some(4), 2));
+}
+
+#[test]
 fn calls_are_those_that_ended_after_a_failure() {
     let operations = Operations::new();
     assert!(of(&operations).is_empty());

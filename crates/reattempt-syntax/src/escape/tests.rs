@@ -37,6 +37,15 @@ fn proof(method: &str) -> String {
 /// Methods, and what is asked.
 const ASKED: &[(&str, &str)] = &[
     (
+        "fn f<'a>(self: &'a mut Self) -> Result<&'a str, E> { self.inner.next(1) }",
+        "source.inner.next(1)",
+    ),
+    // A path is no variable.
+    (
+        "fn f(&mut self) -> Result<&str, E> { self::turn(1)?; self.inner.next(1) }",
+        "self::turn(1)?;source.inner.next(1)",
+    ),
+    (
         "fn f(&mut self) -> Result<&str, E> { self.inner.next(1) }",
         "source.inner.next(1)",
     ),
