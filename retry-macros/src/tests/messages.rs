@@ -561,3 +561,17 @@ fn a_verdict_of_a_type_is_a_word() {
         assert!(said.contains(expected), "{arguments}: {said}");
     }
 }
+
+/// An async hook does not belong there at all: what it takes is not said as well.
+#[test]
+fn of_an_async_hook_in_a_sync_function_one_rule_speaks() {
+    let hook = "before_retry = |_| async move { login(name) }";
+    for (head, takes) in [("fn", false), ("async fn", true)] {
+        let item = format!("{head} fetch(name: String) -> Result<u32, Shop> {{ get(&name) }}");
+        let [hook, item] = [hook, &item].map(|it| it.parse().expect("tokens"));
+        let mut said = Vec::new();
+        collect(crate::expand::attribute(&hook, item), &mut said);
+        let is_said = said.iter().any(|it| it.contains("into its first run"));
+        assert_eq!(is_said, takes, "{head}: {said:#?}");
+    }
+}

@@ -230,9 +230,9 @@ mod tests {
 
     #[test]
     fn tokens_come_as_soon_as_they_may_and_never_sooner() {
-        for per_second in [0.001, 0.5, 1.0, 2.0, 3.0, 7.0, 1000.0] {
-            let exact = TOKEN as f64 / per_second;
-            assert_eq!(period(per_second) as f64, exact.ceil(), "{per_second}");
+        for per_second in [1_u32, 2, 3, 7, 1000] {
+            let exact = TOKEN.div_ceil(u64::from(per_second));
+            assert_eq!(period(f64::from(per_second)), exact, "{per_second}");
         }
         assert_eq!((period(0.0), period(-1.0)), (0, 0));
         assert_eq!(period(f64::MIN_POSITIVE), u64::MAX);
