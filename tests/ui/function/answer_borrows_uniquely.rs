@@ -63,6 +63,16 @@ impl Client {
     }
 
     #[retry(max = 3, on(_))]
+    fn by_a_part(&mut self) -> Result<Pair<'_>, String> {
+        let part = self.all()?;
+        Ok(Pair(pick(&part), pick(&part)))
+    }
+
+    fn all(&mut self) -> Result<&[u8], String> {
+        Ok(&mut self.0)
+    }
+
+    #[retry(max = 3, on(_))]
     async fn later(&mut self) -> Result<&mut [u8], String> {
         Ok(&mut self.0)
     }
@@ -74,6 +84,12 @@ fn scratch(scratch: &mut Vec<u8>) -> Result<&mut Vec<u8>, String> {
     Ok(scratch)
 }
 
+struct Pair<'a>(&'a [u8], &'a [u8]);
+
+fn pick<'a>(bytes: &&'a [u8]) -> &'a [u8] {
+    bytes
+}
+
 fn main() {
     let mut client = Client(Vec::new(), 0, HashMap::new());
     let _ = client.part();
@@ -83,6 +99,7 @@ fn main() {
     let _ = client.in_a_struct();
     let _ = client.by_a_variable();
     let _ = client.space(&mut Vec::new());
+    let _ = client.by_a_part();
     let _ = client.later();
     let _ = scratch(&mut Vec::new());
 }

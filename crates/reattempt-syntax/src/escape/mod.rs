@@ -23,7 +23,7 @@ use self::variables::Bound;
 pub(crate) use self::variables::{names_in, plain};
 use self::walk::Walk;
 use crate::item::{has_condition, has_word, is_there_sometimes, names};
-use crate::moves::{conditions, declared};
+use crate::moves::{self, conditions, declared};
 use crate::rename::self_to;
 use crate::tokens::is_error;
 
@@ -123,10 +123,18 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
         .iter()
         .take_while(|it| is_before(it, start))
         .collect();
+    let moves = before
+        .iter()
+        .map(quote::ToTokens::to_token_stream)
+        .collect();
+    let moves = moves::find(&moves, &moves::owned(signature, None)).with_unlikely();
+    let mut perhaps = moves.possible.iter();
+    // What has no copies is there once.
+    let is_moved = !moves.certain.is_empty() || perhaps.any(|it| it.needs_bound());
     let before = Ends::by(&before);
     Some(Escape {
         // A block that ends with a success of the function has no value for what follows it.
-        follows_failure: before.in_failure && !before.in_success,
+        follows_failure: before.in_failure && !before.in_success && !is_moved,
         unless: asked.unless(&escape, &held),
         ..escape
     })

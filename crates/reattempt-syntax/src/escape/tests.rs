@@ -59,6 +59,15 @@ const ASKED: &[(&str, &str)] = &[
         "fn f(&mut self) -> Result<&str, E> { self.fill(self.size)?; self.inner.next(1) }",
         "self as rest, rest.fill(rest.size)?;source.inner.next(1)",
     ),
+    // What is made of a `&` of a variable borrows what a method made the variable of.
+    (
+        "fn f(&mut self) -> Result<Line<'_>, E> { let line = self.read()?; Ok(Line { head: pick(&line, 1), tail: pick(&line, 2) }) }",
+        "letline=source.read()?;Ok(Line{head:pick(&line,1),tail:pick(&line,2)})",
+    ),
+    (
+        "async fn f(&mut self) -> Result<Line<'_>, E> { let line = self.read().await?; Ok(Line { head: pick(&line, 1), tail: pick(&line, 2) }) }",
+        "letline=source.read().await?;Ok(Line{head:pick(&line,1),tail:pick(&line,2)})",
+    ),
     // Another parameter has another name, which the body does not see, and so has another `self`.
     (
         "fn f(&mut self, log: &mut Log, n: u8) -> Result<&str, E> { self.part(log) }",
@@ -439,7 +448,8 @@ fn a_shared_borrow_is_asked_about_with_its_body() {
 #[test]
 fn a_block_ends_before_the_borrow() {
     let says_block = |body: &str| {
-        let method = format!("fn f(&mut self) -> Result<Page<'_, R>, E> {{ {body} }}");
+        let method =
+            format!("fn f<P: Bind>(&mut self, p: P) -> Result<Page<'_, R>, E> {{ {body} }}");
         let method: ImplItemFn = parse_str(&method).expect("a method");
         let ReturnType::Type(_, answer) = &method.sig.output else {
             return None;
@@ -453,6 +463,9 @@ fn a_block_ends_before_the_borrow() {
     assert_eq!(says_block(behind), Some(false));
     let before = "let name = names.get(1)?; let all = &mut self.all; Ok(name.find(all)?)";
     assert_eq!(says_block(before), Some(true));
+    // It would move what has no copies.
+    let moved = "p.bind(1)?; let all = &mut self.all; Ok(name.find(all)?)";
+    assert_eq!(says_block(moved), Some(false));
     // The answer names `self` as well, and the borrow stands before it.
     let made = "let all = chain(&mut self.all)?; Page::new(all, self.size)";
     assert_eq!(says_block(made), Some(false));

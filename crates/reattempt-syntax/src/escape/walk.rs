@@ -253,6 +253,13 @@ impl<'a> Walk<'a> {
                     self.found(start, expr, self.how(chain));
                 }
             }
+            Expr::Reference(borrow)
+                if self.has_lifetime && self.is_made_by_a_method(&borrow.expr) =>
+            {
+                if let Some(value) = self.local(&borrow.expr) {
+                    self.value(value);
+                }
+            }
             Expr::Reference(borrow) if borrow.mutability.is_some() => {
                 self.found(&borrow.expr, expr, How::Uniquely);
             }
@@ -448,9 +455,13 @@ impl<'a> Walk<'a> {
     fn is_made_by_a_method(&self, variable: &Expr) -> bool {
         let is_it = |(local, _): &&(&Ident, &Expr)| base(variable) == Some(local);
         let value = self.locals.iter().find(is_it);
-        value.is_some_and(|(_, value)| match passed_on(value) {
+        let is_call = |value: &Expr| match value {
             Expr::MethodCall(call) => self.root(start_of_chain(&call.receiver)).is_some(),
             _ => false,
+        };
+        value.is_some_and(|(_, value)| match passed_on(value) {
+            Expr::Await(awaited) => is_call(&awaited.base),
+            value => is_call(value),
         })
     }
 

@@ -72,6 +72,11 @@ impl Move {
         self.place.span()
     }
 
+    /// Whether the parameter has copies by another signature alone.
+    pub(crate) fn needs_bound(&self) -> bool {
+        self.way.changes_signature()
+    }
+
     /// Returns the move of a parameter that is a mutable reference, by its type.
     #[must_use]
     pub fn of_reference(&self) -> Self {

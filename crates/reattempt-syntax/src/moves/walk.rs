@@ -218,12 +218,20 @@ impl<'o> Walk<'o> {
     fn found_at(&self, owned: &Owned, place: TokenStream, by: By) -> Move {
         let mut earlier = self.moves.certain.iter().chain(&self.moves.possible);
         // What stands before this move moves no other one: a block of that would need copies.
-        let is_before = |it: &Move| {
-            let has_no_copies = it.of_block.is_some() || matches!(it.way, Way::BoundInside(_));
-            let is_taken = (it.is_unique || has_no_copies) && !matches!(it.by, By::Other);
-            it.name == owned.name || is_taken && it.way != Way::Reborrowed
+        let has_no_copies = |it: &Move| {
+            it.is_unique
+                || it.of_block.is_some()
+                || matches!(it.way, Way::BoundInside(_) | Way::Receiver)
         };
-        let is_first = earlier.all(|it| it.follows_failure || !is_before(it));
+        let stays = |it: &Move| {
+            let is_taken = !matches!(it.by, By::Other) && it.way != Way::Reborrowed;
+            if it.name == owned.name {
+                it.follows_failure && !is_taken
+            } else {
+                it.follows_failure || !is_taken || !has_no_copies(it)
+            }
+        };
+        let is_first = earlier.all(stays);
         // What another attribute makes of it, nobody knows.
         let conditions = owned.conditions.iter().chain(&self.conditions);
         let conditions: Vec<_> = conditions.cloned().collect();
@@ -489,6 +497,10 @@ impl<'o> Walk<'o> {
         match statement {
             Stmt::Local(local) => {
                 if let Some(init) = &local.init {
+                    // Such a value ends with the block that would make it.
+                    if is_borrow_of_new(&init.expr) {
+                        self.may_end(Ended::InSuccess);
+                    }
                     match bare(&local.pat) {
                         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {
                             self.value(&init.expr);
@@ -547,6 +559,11 @@ impl<'o> Walk<'o> {
         inside(self);
         self.owned = before;
     }
+}
+
+/// Whether an expression is a `&` of what it makes itself.
+fn is_borrow_of_new(expr: &Expr) -> bool {
+    matches!(expr, Expr::Reference(it) if matches!(*it.expr, Expr::Call(_) | Expr::Struct(_)))
 }
 
 /// What is moved is not used any more: of the uses of a parameter the last is the likeliest.

@@ -90,7 +90,8 @@ pub(super) fn takes(method: &str) -> bool {
         "upgrade",
         "zip",
     ];
-    method.starts_with("into_") || method.starts_with("visit_") || NAMES.contains(&method)
+    const STARTS: &[&str] = &["into_", "unwrap_or", "visit_"];
+    STARTS.iter().any(|start| method.starts_with(start)) || NAMES.contains(&method)
 }
 
 /// Whether a call only looks at a value, by the customs of names.

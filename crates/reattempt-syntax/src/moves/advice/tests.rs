@@ -333,6 +333,39 @@ fn the_signature_decides_the_fix() {
     }
 }
 
+/// A block runs again as well, and what is made there ends with it.
+#[test]
+fn what_has_no_block_in_front_of_it() {
+    for (signature, body, has_block) in [
+        (
+            "fn f(self, x: X)",
+            "let Page { head, .. } = self; head.check()?; send(x)",
+            false,
+        ),
+        (
+            "fn f(x: Config)",
+            "ready()?; let group = x.group.unwrap_or(1); send(x)",
+            false,
+        ),
+        (
+            "fn f(x: X)",
+            "ready()?; let state = &State::new(); send(x, state)",
+            false,
+        ),
+        (
+            "fn f(x: X, log: &Log)",
+            "ready()?; let state = &log.state; send(x, state)",
+            true,
+        ),
+    ] {
+        let signature = syn::parse_str(signature).expect("a signature");
+        let found = find(&body.parse().expect("tokens"), &owned(&signature, None));
+        let mut moved = found.certain.iter().filter(|it| it.name == "x");
+        let is_told = moved.next().map(|it| it.follows_failure);
+        assert_eq!(is_told, Some(has_block), "{body}");
+    }
+}
+
 #[test]
 fn a_trait_keeps_its_signature() {
     let block = "retry only what stands before the move with `retry_block!`";
