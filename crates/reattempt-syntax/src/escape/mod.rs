@@ -23,7 +23,7 @@ use self::variables::Bound;
 pub(crate) use self::variables::{names_in, plain};
 use self::walk::Walk;
 use crate::item::{has_condition, has_word, is_there_sometimes, names};
-use crate::moves::{self, conditions, declared};
+use crate::moves::{self, Move, conditions, declared};
 use crate::rename::self_to;
 use crate::tokens::is_error;
 
@@ -130,7 +130,7 @@ pub fn find(signature: &Signature, answer: &Type, body: &TokenStream) -> Option<
     let moves = moves::find(&moves, &moves::owned(signature, None)).with_unlikely();
     let mut perhaps = moves.possible.iter();
     // What has no copies is there once.
-    let is_moved = !moves.certain.is_empty() || perhaps.any(|it| it.needs_bound());
+    let is_moved = !moves.certain.is_empty() || perhaps.any(Move::needs_bound);
     let before = Ends::by(&before);
     Some(Escape {
         // A block that ends with a success of the function has no value for what follows it.
