@@ -55,8 +55,9 @@ fn compare(table: &str, rows: impl IntoIterator<Item = (String, Vec<TokenStream>
         fs::write(Path::new(&folder).join(table), text.collect::<String>()).expect("a folder");
     }
     let now = rows.iter().fold(String::new(), |mut all, (name, row)| {
-        let sums: String = row.iter().map(|it| format!(" {:04x}", sum(it))).collect();
-        writeln!(all, "{name}:{sums}").expect("a string");
+        let sums = row.iter().map(|it| format!("{:04x}", sum(it)));
+        let sums: Vec<_> = sums.collect();
+        writeln!(all, "{name}: {}", sums.join(" ")).expect("a string");
         all
     });
     let path = SUMS.replace("forms.sums", &format!("forms.{table}"));
@@ -76,8 +77,8 @@ const ASYNC: &str =
     "async fn fetch(&self, x: u32, name: String) -> Result<u32, Shop> { self.get(x).await }";
 const SYNC: &str = "fn fetch(&mut self, x: &u32, name: &str) -> Result<u32, Shop> { self.get(x) }";
 
-fn attribute(arguments: TokenStream, item: &str) -> TokenStream {
-    crate::expand::attribute(&arguments, tokens(item))
+fn attribute(arguments: &TokenStream, item: &str) -> TokenStream {
+    crate::expand::attribute(arguments, tokens(item))
 }
 
 /// Keys that take code of many forms. Others meet some of the values.
@@ -88,7 +89,7 @@ fn each_key_with_its_values() {
     let row = |(place, key): (usize, &&str)| {
         let values = forms("values").into_iter().enumerate();
         let some = values.filter(|(other, _)| OF_CODE.contains(key) || (place + other) % 6 == 0);
-        let row = some.map(|(_, value)| attribute(tokens(&format!("{key} = {value}")), ASYNC));
+        let row = some.map(|(_, value)| attribute(&tokens(&format!("{key} = {value}")), ASYNC));
         ((*key).to_owned(), row.collect())
     };
     compare("values", KEYS.iter().enumerate().map(row));
@@ -101,7 +102,7 @@ fn a_value_that_a_macro_was_given() {
             let mut arguments = tokens(&format!("{key} = "));
             let value = Group::new(Delimiter::None, tokens(value));
             arguments.extend([TokenTree::from(value)]);
-            attribute(arguments, SYNC)
+            attribute(&arguments, SYNC)
         });
         (key.to_owned(), row.collect())
     };
@@ -113,9 +114,9 @@ fn each_attribute_on_each_function() {
     let (attributes, functions) = (forms("attributes"), forms("functions"));
     // Some functions with all, and all with some.
     let row = |(place, function): (usize, &&str)| {
-        let kept = |other: &usize| place % 10 == 5 || other % 10 == 0;
+        let kept = |other: &usize| place % 10 == 5 || other.is_multiple_of(10);
         let some = (0..attributes.len()).filter(kept);
-        let row = some.map(|other| attribute(tokens(attributes[other]), function));
+        let row = some.map(|other| attribute(&tokens(attributes[other]), function));
         ((*function).to_owned(), row.collect())
     };
     compare("functions", functions.iter().enumerate().map(row));
@@ -142,8 +143,9 @@ fn each_body_of_a_function() {
                 "async fn fetch<N, M>(&mut self, mut x: u32, name: N, names: &[M]) -> impl Iterator<Item = N>",
             ),
         ];
-        let row = heads
-            .map(|(arguments, head)| attribute(tokens(arguments), &format!("{head} {{ {body} }}")));
+        let row = heads.map(|(arguments, head)| {
+            attribute(&tokens(arguments), &format!("{head} {{ {body} }}"))
+        });
         (body.to_owned(), row.into())
     };
     compare("bodies", forms("bodies").into_iter().map(of));

@@ -238,6 +238,10 @@ fn said<J: JudgeAnswer<http::Request<()>, http::Response<()>, Error>>(
     )
 }
 
+fn is_http(judge: &impl JudgeAnswer<http::Request<()>, http::Response<()>, Error>) -> bool {
+    judge.is_http()
+}
+
 #[test]
 fn each_judge_says_of_an_answer_what_it_knows() {
     let by_error = ErrorClassifier;
@@ -259,11 +263,5 @@ fn each_judge_says_of_an_answer_what_it_knows() {
         said(&by_status, None),
         (Some("timed out".to_owned()), false, false)
     );
-    type Http = http::Response<()>;
-    assert!(JudgeAnswer::<http::Request<()>, Http, Error>::is_http(
-        &by_status
-    ));
-    assert!(!JudgeAnswer::<http::Request<()>, Http, Error>::is_http(
-        &by_error
-    ));
+    assert!(is_http(&by_status) && !is_http(&by_error));
 }
