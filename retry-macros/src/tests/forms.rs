@@ -1,5 +1,5 @@
-//! What every form expands to, as a sum of four digits: `forms.txt` has what people write, `forms.sums.txt` the sums. So a
-//! change that is meant to change no expansion changes none. `UPDATE_EXPECT=1` writes the sums, `FORMS=FOLDER` the expansions
+//! What every form expands to, as a sum of four digits: `forms.txt` has what people write, and a file of each section the sums.
+//! So a change that is meant to change no expansion changes none. `UPDATE_EXPECT=1` writes the sums, `FORMS=FOLDER` the expansions
 //! themselves, to be compared with those of the state before.
 
 use std::fmt::Write as _;
@@ -8,8 +8,6 @@ use std::{env, fs};
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use reattempt_syntax::keys::KEYS;
-
-const SUMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/forms.sums.txt");
 
 /// The lines of a section.
 fn forms(section: &str) -> Vec<&'static str> {
@@ -60,7 +58,7 @@ fn compare(table: &str, rows: impl IntoIterator<Item = (String, Vec<TokenStream>
         writeln!(all, "{name}: {}", sums.join(" ")).expect("a string");
         all
     });
-    let path = SUMS.replace("forms.sums", &format!("forms.{table}"));
+    let path = format!("{}/src/tests/forms.{table}.txt", env!("CARGO_MANIFEST_DIR"));
     let then = fs::read_to_string(&path).unwrap_or_default();
     if env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(path, now).expect("the sums");

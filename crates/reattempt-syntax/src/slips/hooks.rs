@@ -58,7 +58,7 @@ const ASYNC: &[&str] = &["before_retry", "fallback", "verify"];
 
 /// `on_retry = println!("again")`, `until = async |it| ..`, `before_retry = |_| login().await`.
 pub(super) fn hook(key: &str, value: &Expr, said: &str) -> Option<String> {
-    if let Some(function) = quoted(value) {
+    if let Some(function) = quoted_function(value) {
         return Some(format!(
             "a function has no quotes; write `{key} = {function}`"
         ));
@@ -162,7 +162,7 @@ fn as_written(closure: &ExprClosure) -> String {
 }
 
 /// The function that a text names.
-pub(crate) fn quoted(value: &Expr) -> Option<String> {
+pub(crate) fn quoted_function(value: &Expr) -> Option<String> {
     let Expr::Lit(ExprLit {
         lit: Lit::Str(text),
         ..

@@ -21,7 +21,7 @@ mod values;
 
 pub use hooks::awaits_in;
 use hooks::hook;
-pub(crate) use hooks::{fails, is_number_type, quoted as quoted_function};
+pub(crate) use hooks::{fails, is_number_type, quoted_function};
 pub use items::{brackets, unreadable};
 pub use lists::has_keys;
 use lists::listed;
@@ -303,8 +303,8 @@ fn value_of(key: &str, value: &Expr) -> Option<String> {
         "budget" | "breaker" | "bulkhead" | "throttle" => {
             texts::of_a_static(key, value).or_else(|| table(value).filter(|_| key == "budget"))
         }
-        "fallback" if hooks::quoted(value).is_some() => {
-            let function = hooks::quoted(value)?;
+        "fallback" if quoted_function(value).is_some() => {
+            let function = quoted_function(value)?;
             Some(format!("`fallback` takes a function; write `fallback = {function}`, or `fallback = |_| {said}` where this text is the answer"))
         }
         "fallback" => values::fallback(value, &said),
