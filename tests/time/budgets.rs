@@ -64,3 +64,48 @@ fn a_success_gives_back_what_its_retries_took() {
         }
     }
 }
+
+/// A call brings a hundredth of a token when it fails first, and nothing when it fails again: of a thousand calls in vain, ten
+/// are tried once more.
+#[test]
+fn a_first_failure_brings_a_hundredth_of_a_token() {
+    let _time = testing::virtual_time();
+    let _limits = testing::default_budgets(true);
+    let forms = operations! { |policy|
+        written: max = 3, base = "2s";
+        constant: policy = POLICY;
+        named: policy = "budgets", max = 3, base = "2s";
+        of_the_program: policy = policy;
+    };
+    for (name, forms) in forms {
+        for (form, call) in forms.into_iter().enumerate() {
+            let retries = |calls: u32| -> u32 {
+                let failures = (0..calls).map(|_| {
+                    let left = Cell::new(9);
+                    call(&left).expect_err("down");
+                    8 - left.get()
+                });
+                failures.sum()
+            };
+            retries(20);
+            assert_eq!(retries(1000), 10, "{name}, {form}");
+        }
+    }
+}
+
+/// 99 tokens, of which each call takes one: its first failure brings a hundredth, and the two seconds of its delay bring two.
+#[test]
+fn what_a_failure_takes_of_the_tokens() {
+    #[retry(max = 100, base = "2s", backoff = "fixed", jitter = "none", on = |_| is_new.replace(false))]
+    fn once(is_new: &Cell<bool>) -> Answer {
+        answer(&Cell::new(1))
+    }
+    let _time = testing::virtual_time();
+    let _limits = testing::default_budgets(true);
+    let is_refused = |_: &u32| {
+        let end = once(&Cell::new(true)).expect_err("down");
+        end.reason() == GiveUpReason::Budget
+    };
+    // Nothing is missing before the first.
+    assert_eq!((0..).find(is_refused), Some(1 + (9900 - 100) / 97));
+}

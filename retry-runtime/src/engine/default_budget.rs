@@ -67,8 +67,7 @@ mod shared {
     fn take(budget: &RefundBudget, capacity: u32, is_first: bool, clock: &dyn Clock) -> bool {
         // First without the clock, which only the first retry of a call, and a budget that is full
         // or empty, needs.
-        !is_first && budget.pays_again(capacity)
-            || budget.pay(capacity, is_first, clock.shared()) == Payment::Paid
+        !is_first && budget.pays_again(capacity) || budget.pays(capacity, is_first, clock.shared())
     }
 
     /// Pays for a retry. Returns whether it was paid: one in the first second of a fault is free, and so are all in tests.

@@ -118,6 +118,16 @@ impl RefundBudget {
         }
     }
 
+    /// Asks as [`pay`](Self::pay) does, before that: a call that gets `false` asks it again, and it brings what a first
+    /// failure brings.
+    pub fn pays(&self, capacity: u32, is_first: bool, now: Timestamp) -> bool {
+        let is_paid = self.pay(capacity, is_first, now) == Payment::Paid;
+        if !is_paid && is_first {
+            self.missing.fetch_add(TRICKLE, Ordering::Release);
+        }
+        is_paid
+    }
+
     /// Asks for a retry in a share. Its first second is not free: no process knows how many retries the others make in
     /// theirs.
     #[cold]
