@@ -342,4 +342,114 @@ mod tests {
             assert!((learned - best).abs() < 1e-9, "{probe} {mean}: {learned}");
         }
     }
+
+    /// The size before a window of 100 answers that took so many milliseconds each, and what it is afterwards.
+    struct Step {
+        slots: f64,
+        best: Option<f64>,
+        age: u32,
+        measured_at: f64,
+        probe: Option<u32>,
+        millis: u64,
+        has_refused: bool,
+        after: (f64, f64, u32, Option<u32>, u32),
+    }
+
+    const CALM: Step = Step {
+        slots: 100.0,
+        best: Some(0.05),
+        age: 0,
+        measured_at: 100.0,
+        probe: None,
+        millis: 50,
+        has_refused: true,
+        after: (125.0, 0.05, 1, None, 0),
+    };
+
+    /// What is left is the number of slots, the best time, the windows since it was measured, the slots with which it is
+    /// measured, and how many answers are not counted.
+    #[test]
+    #[rustfmt::skip]
+    fn each_window_moves_it_by_a_step() {
+        let steps = [
+            CALM,
+            // What is not known yet is the time of this window.
+            Step { best: None, ..CALM },
+            // A better time counts for a tenth.
+            Step { best: Some(0.1), after: (125.0, 0.095, 1, None, 0), ..CALM },
+            Step { millis: 200, after: (80.0, 0.05, 1, None, 0), ..CALM },
+            // Within the bounds, which are 2 and 1000.
+            Step { slots: 900.0, measured_at: 900.0, after: (1000.0, 0.05, 1, None, 0), ..CALM },
+            Step { slots: 2.0, measured_at: 2.0, millis: 5000, after: (2.0, 0.05, 1, None, 0), ..CALM },
+            // It is measured anew after thirty windows, with half of the slots, or as soon as the size is another one.
+            Step { age: 28, after: (125.0, 0.05, 29, None, 0), ..CALM },
+            Step { age: 29, after: (125.0, 0.05, 30, Some(62), 125), ..CALM },
+            Step { measured_at: 62.5, after: (125.0, 0.05, 1, Some(62), 125), ..CALM },
+            Step { measured_at: 62.6, ..CALM },
+            Step { measured_at: 120.0, ..CALM },
+            Step { slots: 87.5, millis: 200, after: (70.0, 0.05, 1, Some(35), 70), ..CALM },
+            Step { slots: 87.5, measured_at: 99.9, millis: 200, after: (70.0, 0.05, 1, None, 0), ..CALM },
+            Step { slots: 2.0, measured_at: 200.0, after: (2.5, 0.05, 1, Some(2), 2), ..CALM },
+            // Where nobody was refused, by what is known.
+            Step { age: 29, has_refused: false, millis: 60, after: (105.0, 0.055, 0, None, 0), ..CALM },
+            // A probe that helps is halved, down to the fewest slots.
+            Step { probe: Some(50), millis: 39, after: (100.0, 0.039, 0, Some(25), 100), ..CALM },
+            Step { probe: Some(50), millis: 40, after: (100.0, 0.045, 0, None, 100), ..CALM },
+            Step { probe: Some(2), millis: 39, after: (100.0, 0.039, 0, None, 100), ..CALM },
+        ];
+        for (number, step) in steps.into_iter().enumerate() {
+            let mut size = Size {
+                slots: step.slots,
+                best: step.best,
+                window: window(&[step.millis; 100]),
+                skipped: 0,
+                age: step.age,
+                measured_at: step.measured_at,
+                probe: step.probe,
+            };
+            size.close_window(2.0, 1000.0, step.has_refused);
+            let (slots, best, age, probe, skipped) = step.after;
+            let is_close = |a: f64, b: f64| (a - b).abs() < 1e-6;
+            let is_learned = size.best.is_some_and(|it| is_close(it, best));
+            assert!(is_learned && is_close(size.slots, slots), "{number}: {size:?}");
+            assert_eq!((size.age, size.probe, size.skipped), (age, probe, skipped), "{number}: {size:?}");
+            let measured_at = if age == 0 { size.slots } else { step.measured_at };
+            assert!(is_close(size.measured_at, measured_at), "{number}: {size:?}");
+            assert_eq!(size.window.answers, 0, "{number}");
+        }
+    }
+
+    #[test]
+    fn an_overload_takes_three_tenths_of_the_slots() {
+        for (slots, after, skipped) in [(100.0, 70.0, 70), (2.5, 2.0, 2)] {
+            let mut size = size();
+            (size.slots, size.probe) = (slots, Some(1));
+            size.window.overloads = 50;
+            size.close_window(2.0, 1000.0, true);
+            assert!((size.slots - after).abs() < 1e-9, "{size:?}");
+            assert_eq!((size.probe, size.best, size.skipped), (None, None, skipped));
+        }
+    }
+
+    /// A window has fifty attempts, and as many as there are slots. An attempt that was cut off before twice the best time says
+    /// nothing, and neither do those that began under another size.
+    #[test]
+    fn a_window_is_full_with_as_many_as_there_are_slots() {
+        const TENTH: Duration = Duration::from_millis(100);
+        for (slots, full) in [(1.0, 50), (50.0, 50), (50.5, 51), (60.0, 60)] {
+            for ended in [
+                Ended::Answered(TENTH),
+                Ended::Throttled,
+                Ended::TimedOut(TENTH),
+            ] {
+                let mut size = size();
+                (size.slots, size.skipped, size.best) = (slots, 3, Some(0.05));
+                let short = Ended::TimedOut(Duration::from_nanos(99_999_999));
+                assert!((0..100).all(|_| !size.counts(short)), "{slots}");
+                let count = (1..).find(|_| size.counts(ended));
+                assert_eq!(count, Some(3 + full), "{slots} {ended:?}");
+                assert_eq!(size.window.answers + size.window.overloads, full, "{slots}");
+            }
+        }
+    }
 }

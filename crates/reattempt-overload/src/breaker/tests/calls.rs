@@ -150,3 +150,44 @@ fn what_it_is_good_for() {
         r#"Breaker { name: "unnamed", state: Closed, .. }"#
     );
 }
+
+/// What is written into a log of an error that a breaker may have made is that of the error itself.
+#[test]
+fn an_error_of_the_call_is_what_it_was() {
+    use reattempt_core::Classify as _;
+    use std::error::Error as _;
+
+    let error = Error::other(Error::from(ErrorKind::NotFound));
+    let (text, cause) = (error.to_string(), error.source().map(ToString::to_string));
+    let rejected = Rejected::Inner(error);
+    assert_eq!(rejected.to_string(), text);
+    assert_eq!(rejected.source().map(ToString::to_string), cause);
+    let breaker = Breaker::count_window(1);
+    breaker.force_open();
+    let open = breaker.call(|| Ok::<_, Error>(())).expect_err("it is open");
+    assert!(open.source().is_none() && open.is_open());
+    assert_eq!(open.classify(), Verdict::Throttled(None));
+}
+
+/// The permit of a second part of an attempt counts from when the attempt began.
+#[test]
+fn an_attempt_is_as_slow_as_from_its_beginning() {
+    for (is_second, expected) in [(true, State::Open), (false, State::Closed)] {
+        let (breaker, clock) = (
+            Breaker::count_window(1).slow_calls(ms(100), 1.0),
+            Hand::new(),
+        );
+        let first = breaker.admit(&clock).expect("it is closed");
+        clock.pass(ms(101));
+        let second = breaker.admit(&clock).expect("it is closed");
+        breaker.settle_success(
+            if is_second {
+                second.since(first)
+            } else {
+                second
+            },
+            &clock,
+        );
+        assert_eq!(breaker.state_with_clock(&clock), expected);
+    }
+}

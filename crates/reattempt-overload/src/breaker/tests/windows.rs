@@ -286,3 +286,22 @@ fn threads_leave_the_count_of_the_bits() {
     assert_eq!(failed.count(), failed.bits());
     assert_eq!(slow.count(), slow.bits());
 }
+
+/// A window that is empty again has no failure left: of the first two calls one may fail.
+#[test]
+fn what_failed_before_a_reset_is_forgotten() {
+    for breaker in [
+        Breaker::count_window(100).min_calls(2).failure_ratio(0.6),
+        Breaker::time_window(ms(16_000))
+            .min_calls(2)
+            .failure_ratio(0.6),
+    ] {
+        let clock = Hand::new();
+        play(&breaker, &clock, "SSSSSSFSSFSFSF");
+        breaker.reset();
+        play(&breaker, &clock, "SFSF");
+        assert_eq!(breaker.state_with_clock(&clock), State::Closed);
+        play(&breaker, &clock, "F");
+        assert_eq!(breaker.state_with_clock(&clock), State::Open);
+    }
+}

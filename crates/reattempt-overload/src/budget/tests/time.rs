@@ -130,6 +130,14 @@ fn words_that_wrap() {
         assert_eq!(credit.left(expired + 1), 0);
         credit.expire(expired + 1);
     }
+    // What was never withdrawn is taken out before it is half of all numbers behind.
+    let unit = 1 << 62;
+    let credit = Credit::new(unit);
+    for expired in 0..20 {
+        credit.deposit();
+        credit.expire(expired);
+        assert_eq!(credit.left(expired), unit, "{expired}");
+    }
     let credit = Credit::new(u64::MAX / 2 - 1);
     for expired in 0..10 {
         credit.deposit();

@@ -7,7 +7,7 @@ use crate::budget::Budget;
 fn refused() {
     type Make = fn() -> Budget;
     const SECOND: Duration = Duration::from_secs(1);
-    let cases: [(Make, &str); 19] = [
+    let cases: [(Make, &str); 22] = [
         (|| Budget::per_success(0.0), "but is 0;"),
         (
             || Budget::per_success(1.5),
@@ -50,6 +50,12 @@ fn refused() {
             || Budget::tokens(9).ttl(SECOND),
             "`ttl` is for budgets of deposits; drop it, or write `Budget::per_success(0.1)`",
         ),
+        (|| Budget::grpc(0, 0.1), "`max_tokens` is from 1 to 1000"),
+        (|| Budget::grpc(1001, 0.1), "`max_tokens` is from 1 to 1000"),
+        (
+            || Budget::grpc(9, 0.000_9),
+            "`token_ratio` is a finite number from 0.001",
+        ),
         (
             || Budget::grpc(9, 0.1).floor(1.0),
             "`floor` is for budgets of deposits",
@@ -84,6 +90,7 @@ const _: Budget = Budget::per_success(1.0)
 const _: Budget = Budget::per_request(1e-12)
     .ttl(Duration::from_secs(60))
     .floor(f64::MAX);
+const _: [Budget; 2] = [Budget::grpc(1, 0.001), Budget::grpc(1000, 1e9)];
 const _: Budget = Budget::tokens(1).cost(1).timeout_cost(1).throttled_cost(1);
 
 /// R11: fewer tokens than a retry costs; the nearest that pay for one are accepted.

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use super::{Bulkhead, Full};
+use super::{Bulkhead, Full, Permit};
 use reattempt_core::{Classify as _, Verdict};
 
 #[test]
@@ -92,4 +92,20 @@ fn no_more_threads_than_slots_are_never_refused() {
 #[should_panic(expected = "write `Bulkhead::new(16)`\nrule R10")]
 fn a_limit_of_zero() {
     let _ = Bulkhead::new(0);
+}
+
+/// What is reported without a clock is learned as well.
+#[test]
+fn the_clock_of_the_program() {
+    for end in [
+        |permit: Permit<'_>| permit.failed(Verdict::Throttled(None)),
+        |permit: Permit<'_>| permit.timed_out(),
+    ] {
+        let bulkhead = Bulkhead::adaptive();
+        let before = bulkhead.limit();
+        for _ in 0..200 {
+            end(bulkhead.permit().expect("nothing runs"));
+        }
+        assert!(bulkhead.limit() < before);
+    }
 }
