@@ -163,12 +163,6 @@ impl Keys {
         Self(self.0 & !(1 << key as u32))
     }
 
-    /// Returns the keys of both sets.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
     /// Whether `key` is in this set.
     pub const fn contains(self, key: Key) -> bool {
         self.0 & (1 << key as u32) != 0

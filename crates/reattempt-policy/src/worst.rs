@@ -153,8 +153,7 @@ impl Values {
     /// Whether no delay after the first two is shorter than the one before.
     const fn never_falls(&self) -> bool {
         match self.backoff {
-            // Nobody knows; a factor below 1 is refused, but not here.
-            Backoff::Custom(_) => false,
+            // A factor below 1 is refused, but not here.
             Backoff::Exp | Backoff::ExpAboveFirst => self.factor >= 1.0,
             _ => true,
         }

@@ -156,6 +156,10 @@ mod tests {
 
     #[test]
     fn the_last_hedge_starts_before_the_deadline() {
+        assert_eq!(beyond_timeout(3, 100 * MS, 301 * MS), None);
+        assert!(beyond_timeout(3, 100 * MS, 300 * MS).is_some());
+        assert_eq!(beyond_timeout(3, 100 * MS, Duration::ZERO), None);
+        assert_eq!(beyond_timeout(3, 100 * MS, LONGEST), None);
         assert_eq!(beyond_deadline(3, 100 * MS, 300 * MS), None);
         assert_eq!(beyond_deadline(3, 100 * MS, Duration::ZERO), None);
         assert_eq!(

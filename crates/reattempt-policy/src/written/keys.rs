@@ -557,6 +557,12 @@ mod tests {
                 Some("write `on(Fault::Busy)`"),
             ),
             ("retry_if", "true", None),
+            ("retry_if", "false", None),
+            ("retry_if", "_busy", Some("write `on = _busy`")),
+            ("retry_if", "|e| e.is_busy()", None),
+            ("retry_if", "5", None),
+            ("multiplier", "fast", None),
+            ("max_retries", "fast", None),
             ("failure_policy", "POLICY", None),
             ("max_delay", "LIMIT", None),
             ("with_max_times", "(4)", Some("write `max = 5`")),
@@ -575,6 +581,23 @@ mod tests {
                 .split_once("write ")
                 .map(|(_, code)| format!("write {code}"));
             assert_eq!(code.as_deref(), ours, "{word} = {value}");
+        }
+    }
+
+    #[test]
+    fn a_number_without_its_unit_may_be_either() {
+        for (word, value, has_unit) in [
+            ("max_delay", "5", true),
+            ("max_delay", "0.5", true),
+            ("max_delay", "0", false),
+            ("max_delay", "-1", false),
+            ("max_delay", "soon", false),
+            ("multiplier", "fast", false),
+            ("failure_policy", "5", false),
+        ] {
+            let said = unknown(word, Some(value), KEYS);
+            let unit = format!(" and has a unit, `\"{value}ms\"` or `\"{value}s\"`");
+            assert_eq!(said.ends_with(&unit), has_unit, "{said}");
         }
     }
 

@@ -611,6 +611,12 @@ mod tests {
             ("PT1M30S", Some("1m 30s")),
             ("00:00:05", Some("5s")),
             ("1:30:00", Some("1h 30m")),
+            ("1,5s", Some("1.5s")),
+            ("1,25 h", Some("1.25h")),
+            ("1,500 ms", None),
+            ("1 s, 5 ms", Some("1s 5ms")),
+            ("s,5", None),
+            ("2:05", Some("2h 5s")),
             ("00:00", None),
             ("1 fortnight", None),
             ("soon", None),
@@ -621,5 +627,80 @@ mod tests {
             assert_eq!(meant.as_deref(), fixed, "{text}");
         }
         assert!(meant("2d").is_some_and(|meant| meant.is_err()));
+    }
+    #[test]
+    fn each_word_for_a_unit() {
+        let words: [(&str, &[&str]); 6] = [
+            ("1ns", &["ns", "nano", "nanos", "nanosecond", "nanoseconds"]),
+            (
+                "1us",
+                &[
+                    "us",
+                    "µs",
+                    "μs",
+                    "micro",
+                    "micros",
+                    "microsecond",
+                    "microseconds",
+                ],
+            ),
+            (
+                "1ms",
+                &[
+                    "ms",
+                    "msec",
+                    "msecs",
+                    "milli",
+                    "millis",
+                    "millisecond",
+                    "milliseconds",
+                ],
+            ),
+            ("1s", &["s", "sec", "secs", "second", "seconds"]),
+            ("1m", &["m", "min", "mins", "minute", "minutes"]),
+            ("1h", &["h", "hr", "hrs", "hour", "hours"]),
+        ];
+        for (fixed, words) in words {
+            for word in words {
+                let meant = meant(&format!("1 {word}")).and_then(Result::ok);
+                assert_eq!(meant.as_deref(), Some(fixed), "{word}");
+            }
+        }
+    }
+
+    fn said<T: Word>(number: f64) -> Option<String> {
+        Some(T::from_number(number)?.err()?.to_string())
+    }
+
+    #[test]
+    fn what_to_write_for_a_number_with_a_fraction() {
+        for (number, fix) in [
+            (-1.0, "-1; write `max = 3`"),
+            (0.0, "0.0; write `max = 3`"),
+            (1.0, "1.0; write `max = 1`"),
+            (1.0 + f64::EPSILON, "1.0000000000000002; write `max = 3`"),
+            (2.5, "2.5; write `max = 3`"),
+            (7.0, "7.0; write `max = 7`"),
+            (999_999.0, "999999.0; write `max = 999999`"),
+            (1e6, "1000000.0; write `max = 3`"),
+        ] {
+            let said = said::<Attempts>(number).unwrap_or_default();
+            assert!(said.ends_with(&format!("but is {fix}")), "{number}: {said}");
+        }
+        for (number, fix) in [(-0.5, "`\"250ms\"`"), (0.0, "`\"0"), (1.5, "`\"1.5")] {
+            let said = said::<Duration>(number).unwrap_or_default();
+            assert!(said.contains(fix), "{number}: {said}");
+        }
+        assert_eq!(said::<Duration>(f64::INFINITY), None);
+    }
+
+    #[test]
+    fn shapes_of_others_are_no_shapes_here() {
+        for (theirs, ours) in FOREIGN_SHAPES {
+            assert!(
+                is_foreign_shape(theirs) && !is_foreign_shape(ours),
+                "{theirs}"
+            );
+        }
     }
 }

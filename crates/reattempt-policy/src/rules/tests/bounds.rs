@@ -83,6 +83,12 @@ fn each_bound_is_where_it_is_said_to_be() {
             FIXED.base(ms(9)).max(200).deadline(day),
             FIXED.base(ms(9)).max(101).deadline(day),
         ),
+        // However long the delays may become, each may be the shortest.
+        (
+            Rule::TooMuch,
+            P.backoff(Backoff::Decorrelated).base(ms(9)).max(200),
+            P.backoff(Backoff::Decorrelated).base(ms(10)).max(200),
+        ),
         // One random delay may take no time, however long it may be.
         (
             Rule::TooMuch,
