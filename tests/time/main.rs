@@ -19,6 +19,7 @@ mod cancellation;
 mod codes;
 mod cut_off;
 mod deadlines;
+mod drawn;
 mod hand_over;
 mod history;
 mod interrupted;

@@ -380,3 +380,192 @@ impl BudgetByPolicy for IsBudgeted<true> {
         let _ = (policy, clock);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::cell::RefCell;
+
+    use super::*;
+    use crate::operation::Site;
+    use crate::timer::ProcessClock;
+
+    /// Writes down by its name what it is asked, and answers so.
+    #[derive(Clone, Copy)]
+    struct Told<'t>(&'t str, bool, &'t RefCell<Vec<String>>);
+
+    impl Told<'_> {
+        fn told(&self, what: &str) -> bool {
+            self.2.borrow_mut().push(format!("{}.{what}", self.0));
+            self.1
+        }
+
+        fn answer<T>(&self, what: &str, yes: T) -> Result<T, GiveUpReason> {
+            let is_yes = self.told(what);
+            is_yes.then_some(yes).ok_or(GiveUpReason::BreakerOpen)
+        }
+    }
+
+    const TURN: Duration = Duration::from_secs(7);
+
+    impl Gate for Told<'_> {
+        fn enter(&mut self, _: &dyn Clock) -> Result<Duration, GiveUpReason> {
+            self.answer("enter", TURN)
+        }
+
+        fn wait_left(&mut self, _: &dyn Clock) -> Result<Duration, GiveUpReason> {
+            self.answer("wait_left", TURN)
+        }
+
+        fn forecast(&self) -> Duration {
+            self.told("forecast");
+            TURN
+        }
+
+        fn begin(&mut self, _: &dyn Clock) {
+            self.told("begin");
+        }
+
+        fn record(&mut self, _: AttemptResult, _: &Operation<'_>, _: &dyn Clock) {
+            self.told("record");
+        }
+
+        fn abandon(&mut self, _: &dyn Clock) {
+            self.told("abandon");
+        }
+
+        fn step_aside(&mut self) -> bool {
+            self.told("step_aside")
+        }
+
+        fn step_back(&mut self, was_probe: bool, _: &dyn Clock) {
+            self.told(if was_probe { "step_back" } else { "step_on" });
+        }
+
+        fn permit_retry(&mut self, _: AttemptResult, _: &dyn Clock) -> Result<(), GiveUpReason> {
+            self.answer("permit_retry", ())
+        }
+
+        fn retry_after(&mut self, _: &dyn Clock) -> Option<Duration> {
+            self.told("retry_after").then_some(TURN)
+        }
+
+        fn permit_copy(&mut self, _: &dyn Clock) -> bool {
+            self.told("permit_copy")
+        }
+
+        fn return_copy(&mut self) {
+            self.told("return_copy");
+        }
+
+        fn is_none(&self) -> bool {
+            !self.told("is_none") && self.0 != "gate"
+        }
+
+        fn is_budgeted(&self) -> bool {
+            self.told("is_budgeted")
+        }
+
+        fn is_held(&self) -> bool {
+            self.told("is_held")
+        }
+
+        fn settle(&mut self, _: &dyn Clock) {
+            self.told("settle");
+        }
+    }
+
+    /// What it answers to all questions, in their order.
+    fn answers(gate: &mut impl Gate) -> Vec<String> {
+        let (site, policy, clock) = (Site::of_name("gates"), Policy::new(), &ProcessClock);
+        let operation = Operation::new(&site, &policy);
+        let all = vec![
+            format!("{:?}", gate.enter(clock)),
+            format!("{:?}", gate.wait_left(clock)),
+            format!("{:?}", gate.forecast()),
+            format!("{:?}", gate.begin(clock)),
+            format!(
+                "{:?}",
+                gate.record(AttemptResult::NotFinal, &operation, clock)
+            ),
+            format!("{:?}", gate.abandon(clock)),
+            format!("{:?}", gate.step_aside()),
+            format!("{:?}", gate.step_back(true, clock)),
+            format!("{:?}", gate.permit_retry(AttemptResult::NotFinal, clock)),
+            format!("{:?}", gate.retry_after(clock)),
+            format!("{:?}", gate.permit_copy(clock)),
+            format!("{:?}", gate.return_copy()),
+            format!("{:?}", gate.is_none()),
+            format!("{:?}", gate.is_budgeted()),
+            format!("{:?}", gate.is_held()),
+            format!("{:?}", gate.settle(clock)),
+        ];
+        all
+    }
+
+    /// A gate that may be there is the gate, or none at all.
+    #[test]
+    fn a_gate_that_is_there_answers_for_itself() {
+        let (own, handed) = (RefCell::default(), RefCell::default());
+        for yes in [true, false] {
+            let expected = answers(&mut Told("gate", yes, &own));
+            assert_eq!(answers(&mut Some(Told("gate", yes, &handed))), expected);
+            // Whether there is one it knows itself.
+            let told = own.take().into_iter().filter(|it| it != "gate.is_none");
+            assert_eq!(handed.take(), told.collect::<Vec<_>>());
+        }
+        assert_eq!(answers(&mut None::<Told<'_>>), answers(&mut ()));
+    }
+
+    /// What four gates answer together: where each says yes, where each says no, and where one alone says no, or yes. The first
+    /// two rows tell who was asked, too.
+    #[test]
+    fn four_gates_are_asked_in_order() {
+        let told = RefCell::default();
+        let names = ["breaker", "bulkhead", "throttle", "budget"];
+        let mut all = Vec::new();
+        for (odd, usual) in [("", true), ("", false)]
+            .into_iter()
+            .chain(names.map(|name| (name, true)))
+            .chain(names.map(|name| (name, false)))
+        {
+            let [breaker, bulkhead, throttle, budget] =
+                names.map(|name| Told(name, (name == odd) != usual, &told));
+            let mut gates = Gates::new(breaker, bulkhead, throttle, budget);
+            all.push(answers(&mut gates).join(" "));
+            let told = told.take().join(" ");
+            if odd.is_empty() {
+                all.push(told);
+            }
+        }
+        assert_eq!(all, ASKED);
+    }
+
+    const ASKED: [&str; 12] = [
+        "Ok(7s) Ok(7s) 7s () () () true () Ok(()) Some(7s) true () false true true ()",
+        "breaker.enter bulkhead.enter throttle.enter throttle.wait_left throttle.forecast \
+        breaker.begin bulkhead.begin throttle.begin budget.begin \
+        breaker.record bulkhead.record throttle.record budget.record breaker.abandon \
+        bulkhead.step_aside breaker.step_aside breaker.step_back \
+        breaker.permit_retry bulkhead.permit_retry throttle.permit_retry budget.permit_retry \
+        breaker.retry_after breaker.permit_copy bulkhead.permit_copy budget.permit_copy bulkhead.return_copy \
+        breaker.is_none budget.is_budgeted breaker.is_held \
+        breaker.settle bulkhead.settle throttle.settle budget.settle",
+        "Err(BreakerOpen) Err(BreakerOpen) 7s () () () false () Err(BreakerOpen) None false () true false false ()",
+        "breaker.enter throttle.wait_left throttle.forecast \
+        breaker.begin bulkhead.begin throttle.begin budget.begin \
+        breaker.record bulkhead.record throttle.record budget.record breaker.abandon \
+        bulkhead.step_aside breaker.step_aside breaker.step_back \
+        breaker.permit_retry breaker.retry_after breaker.permit_copy bulkhead.return_copy \
+        breaker.is_none bulkhead.is_none throttle.is_none budget.is_none budget.is_budgeted \
+        breaker.is_held bulkhead.is_held throttle.is_held budget.is_held \
+        breaker.settle bulkhead.settle throttle.settle budget.settle",
+        "Err(BreakerOpen) Ok(7s) 7s () () () false () Err(BreakerOpen) None false () false true true ()",
+        "Err(BreakerOpen) Ok(7s) 7s () () () true () Err(BreakerOpen) Some(7s) false () false true true ()",
+        "Err(BreakerOpen) Err(BreakerOpen) 7s () () () true () Err(BreakerOpen) Some(7s) true () false true true ()",
+        "Ok(7s) Ok(7s) 7s () () () true () Err(BreakerOpen) Some(7s) false () false false true ()",
+        "Err(BreakerOpen) Err(BreakerOpen) 7s () () () true () Err(BreakerOpen) Some(7s) false () false false true ()",
+        "Err(BreakerOpen) Err(BreakerOpen) 7s () () () false () Err(BreakerOpen) None false () false false true ()",
+        "Err(BreakerOpen) Ok(7s) 7s () () () false () Err(BreakerOpen) None false () false false true ()",
+        "Err(BreakerOpen) Err(BreakerOpen) 7s () () () false () Err(BreakerOpen) None false () false true true ()",
+    ];
+}
