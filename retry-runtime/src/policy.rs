@@ -948,6 +948,39 @@ fn known(values: &Values) -> Option<Broken> {
 mod tests {
     use super::*;
 
+    /// The presets in figures, and what a policy asks its values.
+    #[test]
+    fn what_a_policy_says_of_itself() {
+        let (millis, seconds) = (Duration::from_millis, Duration::from_secs);
+        let background = Policy::background();
+        let delays = [0, 1, 8, 9, 20].map(|retry| background.delay(retry));
+        assert_eq!(delays, [1, 2, 256, 300, 300].map(seconds));
+        let interactive = Policy::interactive();
+        let delays = [0, 1, 3, 4].map(|retry| interactive.delay(retry));
+        assert_eq!(delays, [50, 100, 400, 500].map(millis));
+        let worst = interactive.worst_case();
+        assert_eq!(
+            (worst.attempts(), worst.total_time()),
+            (Some(3), Some(seconds(2)))
+        );
+        assert_eq!(background.worst_case().attempts(), Some(10));
+        for (random, delay) in [(0, 500), (u64::MAX / 2 + 1, 750)] {
+            assert_eq!(background.sample_delay(0, None, || random), millis(delay));
+        }
+        assert_eq!(
+            (
+                background.kept_starts(),
+                background.reset_after(seconds(60)).kept_starts()
+            ),
+            (0, 1)
+        );
+        assert_eq!(
+            (background.has_limit(), interactive.has_limit()),
+            (false, true)
+        );
+        assert!(background.timeout(seconds(1)).has_limit());
+    }
+
     /// What has been checked is not checked again, and what is like it but for one value is.
     #[test]
     fn a_value_that_changes_is_checked() {

@@ -324,6 +324,8 @@ mod tests {
             ("-1s", ParseDurationError::Negative),
             ("1 fortnight", ParseDurationError::UnknownUnit),
             ("soon", ParseDurationError::NotANumber),
+            ("5, 3s", ParseDurationError::NotANumber),
+            ("5 ", ParseDurationError::NoUnit),
             ("1.s", ParseDurationError::NotANumber),
             (".5s", ParseDurationError::NotANumber),
             ("1.2.3s", ParseDurationError::NotANumber),
@@ -378,6 +380,25 @@ mod tests {
             assert_eq!(Nanos(nanos).duration(), duration, "{nanos}");
         }
         assert_eq!(Nanos::new(Duration::MAX).duration(), Duration::MAX);
+    }
+
+    #[test]
+    fn the_larger_and_the_shorter() {
+        for (a, b) in [(1.0, 2.0), (2.0, 1.0), (2.0, 2.0)] {
+            let (one, other) = (Nanos(a), Nanos(b));
+            let expected = (a.max(b).to_bits(), a.min(b).to_bits());
+            assert_eq!(
+                (one.max(other).0.to_bits(), one.min(other).0.to_bits()),
+                expected
+            );
+        }
+        let table =
+            [(0, 5), (5, 0), (5, 5), (5, 6)].map(|(secs, nanos)| Duration::new(secs, nanos));
+        for a in table {
+            for b in table {
+                assert_eq!((shorter(a, b), is_shorter(a, b)), (a.min(b), a < b));
+            }
+        }
     }
 
     #[test]

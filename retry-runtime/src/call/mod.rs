@@ -473,6 +473,34 @@ fn spread(asked: Duration, left: Option<(Duration, Duration)>, random: u64) -> D
 mod tests {
     use super::*;
 
+    /// Of what it counts: whether anything, what was retried after an error, and what of that was paid for.
+    #[test]
+    fn what_a_call_counts() {
+        let says = |call: &Call| {
+            (
+                call.failures(),
+                call.retries(),
+                call.paid(),
+                call.has_paid_for_all(),
+            )
+        };
+        let mut call = Call::new();
+        assert!(call.is_new() && call.is_plain());
+        assert_eq!(says(&call), (0, 0, 0, false));
+        call.count_failure();
+        assert!(!call.is_new() && call.is_plain());
+        assert_eq!(says(&call), (1, 1, 1, true));
+        call.count_failure();
+        call.asks_again();
+        assert!(!call.is_new() && !call.is_plain());
+        assert_eq!(says(&call), (2, 1, 1, false));
+        call.count_failure();
+        call.pays_nothing();
+        assert_eq!(says(&call), (3, 2, 1, false));
+        call.count_failure();
+        assert_eq!(says(&call), (4, 3, 2, false));
+    }
+
     /// A timer that is as late as it may be still ends before the deadline.
     #[test]
     fn the_spread_ends_in_time() {

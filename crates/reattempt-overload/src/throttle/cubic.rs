@@ -98,7 +98,7 @@ impl Cubic {
             .get_or_insert_with(|| Limit::starting(measured, now, first_place));
         self.on.store(1, Ordering::Relaxed);
         let rate = limit.curve.throttled(measured.min(limit.fill()), now);
-        limit.set_rate(rate.min(2.0 * measured), now);
+        limit.set_rate(rate, now);
     }
 
     /// A failure that says nothing about the rate.

@@ -695,6 +695,21 @@ mod tests {
     }
 
     #[test]
+    fn a_share_in_percent() {
+        for (text, share) in [
+            ("20%", Some(0.2)),
+            (" 100 % ", Some(1.0)),
+            ("0%", Some(0.0)),
+            ("101%", None),
+            ("-1%", None),
+            ("20", None),
+            ("much%", None),
+        ] {
+            assert_eq!(of_percent(text), share, "{text}");
+        }
+    }
+
+    #[test]
     fn shapes_of_others_are_no_shapes_here() {
         for (theirs, ours) in FOREIGN_SHAPES {
             assert!(

@@ -166,6 +166,12 @@ fn an_error_of_the_call_is_what_it_was() {
     breaker.force_open();
     let open = breaker.call(|| Ok::<_, Error>(())).expect_err("it is open");
     assert!(open.source().is_none() && open.is_open());
+    for (said, shown) in [
+        (rejected.message(), rejected.to_string()),
+        (open.message(), open.to_string()),
+    ] {
+        assert_eq!(said.map(ToString::to_string), Some(shown));
+    }
     assert_eq!(open.classify(), Verdict::Throttled(None));
 }
 

@@ -164,3 +164,18 @@ fn a_permit_is_small() {
     assert!(size_of::<Permit<'_>>() <= 24);
     assert!(size_of::<Pass>() <= 16);
 }
+
+/// Two have to succeed, of which one that began before it opened anew is none.
+#[test]
+fn a_probe_of_an_earlier_time_helps_no_later_one() {
+    let (breaker, clock) = half_open(2);
+    let [failed, late] = [(); 2].map(|()| permit(&breaker, &clock));
+    failed.failed_with_clock(Verdict::Transient, &clock);
+    clock.pass(ms(200));
+    let first = permit(&breaker, &clock);
+    late.succeeded_with_clock(&clock);
+    first.succeeded_with_clock(&clock);
+    assert_eq!(breaker.state_with_clock(&clock), State::HalfOpen);
+    permit(&breaker, &clock).succeeded_with_clock(&clock);
+    assert_eq!(breaker.state_with_clock(&clock), State::Closed);
+}

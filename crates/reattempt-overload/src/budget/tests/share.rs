@@ -220,3 +220,21 @@ fn half_of_a_share_is_closed_to_low_calls() {
         }
     }
 }
+
+/// Where less is left than the price of all, the number that is drawn decides: below what is left it pays.
+#[test]
+fn what_is_left_pays_by_chance() {
+    for (random, left, paid) in [
+        (4, 5, Some(true)),
+        (5, 5, Some(false)),
+        (19, 5, Some(false)),
+        (20 + 4, 5, Some(true)),
+        (19, 20, Some(true)),
+        (0, 0, None),
+        (0, 1, Some(true)),
+        (1, 1, Some(false)),
+    ] {
+        let share = super::super::share::Share::of(2, random);
+        assert_eq!(share.pay(left, 10), paid, "{random} of {left}");
+    }
+}

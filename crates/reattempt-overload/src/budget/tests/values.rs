@@ -7,7 +7,7 @@ use crate::budget::Budget;
 fn refused() {
     type Make = fn() -> Budget;
     const SECOND: Duration = Duration::from_secs(1);
-    let cases: [(Make, &str); 22] = [
+    let cases: [(Make, &str); 24] = [
         (|| Budget::per_success(0.0), "but is 0;"),
         (
             || Budget::per_success(1.5),
@@ -51,6 +51,14 @@ fn refused() {
             "`ttl` is for budgets of deposits; drop it, or write `Budget::per_success(0.1)`",
         ),
         (|| Budget::grpc(0, 0.1), "`max_tokens` is from 1 to 1000"),
+        (
+            || Budget::grpc(9, f64::INFINITY),
+            "`token_ratio` is a finite number",
+        ),
+        (
+            || Budget::grpc(9, f64::NAN),
+            "`token_ratio` is a finite number",
+        ),
         (|| Budget::grpc(1001, 0.1), "`max_tokens` is from 1 to 1000"),
         (
             || Budget::grpc(9, 0.000_9),

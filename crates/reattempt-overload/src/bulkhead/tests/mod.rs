@@ -44,6 +44,10 @@ fn the_slots_of_copies_go_with_the_permit() {
 fn a_refusal_says_that_nothing_was_executed() {
     assert_eq!(Full.classify(), Verdict::Refused);
     assert_eq!(Full.to_string(), "the bulkhead is full");
+    assert_eq!(
+        Full.message().map(ToString::to_string),
+        Some(Full.to_string())
+    );
 }
 
 /// Lets each thread through 10,000 times. Returns how often a thread was refused.

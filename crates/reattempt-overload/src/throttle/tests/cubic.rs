@@ -304,3 +304,20 @@ fn who_has_waited_for_too_long_is_refused() {
     clock.pass(SECOND);
     assert_eq!(waiting[39].wait_with_clock(&clock), Err(Refused));
 }
+
+/// All that was sent is measured, whatever became of it.
+#[test]
+fn a_failure_is_measured_as_a_success_is() {
+    let rates = [None, Some(Verdict::Transient), Some(Verdict::Permanent)].map(|verdict| {
+        let (throttle, clock) = (Throttle::cubic(), Hand::new());
+        for _ in 0..20 {
+            clock.pass(SECOND / 5);
+            assert!(call(&throttle, &clock, verdict));
+        }
+        throttle.measured_rate()
+    });
+    assert!(
+        rates.iter().flatten().all(|rate| (rate - 5.0).abs() < 1.0),
+        "{rates:?}"
+    );
+}

@@ -123,6 +123,21 @@ fn settings_that_make_no_sense() {
         "`min_requests` must be at least 1, but is 0 (below that many requests the throttle refuses none); write `min_requests(10)`"
     );
     assert_eq!(message(rules::min_requests(1).as_ref()), "");
+    for (calls, per, said) in [
+        (0, SECOND, "its number is 0;"),
+        (100_001, SECOND, "its number is 100001;"),
+        (50, Duration::from_micros(999), "but is 999us;"),
+        (50, SECOND * 86_401, "but is 24h 1s;"),
+    ] {
+        let text = message(rules::rate(calls, per).as_ref());
+        assert!(
+            text.contains(said) && text.ends_with("; write `rate(50, Duration::from_secs(1))`"),
+            "{text}"
+        );
+    }
+    for (calls, per) in [(1, Duration::from_millis(1)), (100_000, SECOND * 86_400)] {
+        assert_eq!(message(rules::rate(calls, per).as_ref()), "");
+    }
     for fine in [1.0, 2.0, 1e300] {
         assert_eq!(message(rules::factor(fine).as_ref()), "");
     }

@@ -36,6 +36,7 @@ fn as_many_as_the_rate_begin_in_each_period() {
         .collect();
     assert_eq!(began, [0, 0, 0, 1, 1, 1, 2, 2]);
     assert_eq!(throttle.fill_rate(), Some(3.0));
+    assert_eq!(Throttle::rate(3, SECOND / 2).fill_rate(), Some(6.0));
     assert_eq!(
         (throttle.measured_rate(), throttle.rejection_probability()),
         (None, 0.0)

@@ -71,6 +71,16 @@ fn each_bound_is_where_it_is_said_to_be() {
             FIXED.timeout(ms(100)).deadline(ms(200)),
         ),
         (
+            Rule::HardlyAnyTime,
+            FIXED.timeout(ms(100)).deadline(ms(199)),
+            FIXED.timeout(ms(100)).deadline(ms(199)).max(1),
+        ),
+        (
+            Rule::HardlyAnyTime,
+            P.timeout(ms(9)).max(4),
+            P.timeout(ms(9)).max(4).decided(),
+        ),
+        (
             Rule::ResetTooSoon,
             P.reset_after(Duration::from_secs(10)),
             P.backoff(Backoff::None)
