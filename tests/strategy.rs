@@ -110,3 +110,32 @@ impl<E: ?Sized> Strategy<E> for Longer {
 }
 
 static FOUR: Longer = Longer { stop: 4 };
+
+/// What a strategy is told of each failure.
+#[test]
+fn what_is_told_of_a_failure() {
+    type Told = (&'static str, u32, u32, Option<u32>, Option<u32>);
+    #[retry(name = "told", max = 3, on(_), strategy = |failure: &FailedAttempt<'_, Fault>| {
+        let error = failure.error().map(|fault| fault.0);
+        assert!(failure.retry_after().is_none());
+        told.borrow_mut()
+            .push((failure.operation(), failure.attempt(), failure.retry(), failure.max(), error));
+        Decision::Retry(SECOND)
+    }, timer = timer)]
+    fn bounded(
+        service: &Service,
+        told: &RefCell<Vec<Told>>,
+        timer: &Recorder,
+    ) -> Result<u32, RetryError<Fault>> {
+        service.call()
+    }
+    let told = RefCell::default();
+    assert!(bounded(&Service::failing(9), &told, &Recorder::default()).is_err());
+    assert_eq!(
+        told.into_inner(),
+        [
+            ("told", 1, 0, Some(3), Some(1)),
+            ("told", 2, 1, Some(3), Some(2))
+        ]
+    );
+}

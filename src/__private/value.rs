@@ -364,3 +364,25 @@ pub const fn attempts(number: i128) -> u32 {
         number as u32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_any_type_is_a_number_of_attempts() {
+        let most = u32::MAX;
+        for (number, count) in [
+            (i128::MIN, 0),
+            (-1, 0),
+            (0, 0),
+            (1, 1),
+            (i128::from(most) - 1, most - 1),
+            (i128::from(most), most),
+            (i128::from(most) + 1, most),
+            (i128::MAX, most),
+        ] {
+            assert_eq!(attempts(number), count, "{number}");
+        }
+    }
+}

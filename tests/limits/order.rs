@@ -3,9 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
+use reattempt::overload::breaker::State;
 use reattempt::timer::{BlockingTimer, Clock, Timestamp};
 use reattempt::{
-    Breaker, GiveUpReason, Policy, RetryError, Throttle, Verdict, deadline, retry, testing,
+    Breaker, Bulkhead, GiveUpReason, Policy, RetryError, Throttle, Verdict, deadline, retry,
+    testing,
 };
 
 use crate::points::poll;
@@ -335,4 +337,35 @@ fn a_breaker_that_others_open_during_the_wait() {
     assert_eq!(record.calls()[0].attempts().len(), 1);
     assert!(record.to_string().ends_with("  gave up (breaker_open)\n"));
     world.assert_paid();
+}
+
+/// An attempt takes as long as it runs: neither a breaker nor a bulkhead counts the wait for a throttle before it.
+#[test]
+fn the_wait_for_a_throttle_is_no_part_of_the_attempt() {
+    static BREAKER: Breaker = Breaker::count_window(2).slow_calls(Duration::from_millis(500), 1.0);
+    static BULKHEAD: Bulkhead = Bulkhead::adaptive();
+    static THROTTLE: Throttle = Throttle::rate(1, SECOND);
+    type Answer = Result<(), RetryError<&'static str>>;
+    #[retry(max = 3, breaker = &BREAKER, bulkhead = &BULKHEAD, on(_))]
+    fn at_once(work: impl Fn()) -> Answer {
+        work();
+        Ok(())
+    }
+    #[retry(max = 3, breaker = &BREAKER, bulkhead = &BULKHEAD, throttle = &THROTTLE, on(_))]
+    fn waiting(work: impl Fn()) -> Answer {
+        work();
+        Ok(())
+    }
+    let time = testing::virtual_time();
+    let work = || time.advance(Duration::from_millis(50));
+    for _ in 0..200 {
+        assert!(at_once(work).is_ok());
+    }
+    let began = time.elapsed();
+    for _ in 0..100 {
+        assert!(waiting(work).is_ok());
+    }
+    assert!(time.elapsed() - began > SECOND * 98);
+    assert_eq!(BREAKER.state(), State::Closed);
+    assert_eq!(BULKHEAD.limit(), Bulkhead::adaptive().limit());
 }
