@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use reattempt::timer::{BlockingTimer, Clock, Timer, Timestamp};
-use reattempt::{Classify, RetryError, Verdict, retry, retry_block};
+use reattempt::{Classify, GiveUpReason, RetryError, Verdict, retry, retry_block};
 
 use crate::support::{drive, ms};
 
@@ -13,9 +13,14 @@ use crate::support::{drive, ms};
 struct Largest {
     now: Cell<Duration>,
     slept: RefCell<Vec<u128>>,
+    slack: Duration,
 }
 
 impl Clock for Largest {
+    fn slack(&self) -> Duration {
+        self.slack
+    }
+
     fn now(&self) -> Timestamp {
         Timestamp::from_origin(self.now.get())
     }
@@ -131,5 +136,35 @@ fn a_delay_after_a_value_that_is_not_final_grows_alike() {
     );
     for answers in [[DOWN; 4], [Ok(1); 4], [Ok(1), DOWN, Ok(1), DOWN]] {
         assert_eq!(slept(forms, &answers), [100, 200, 400, 800], "{answers:?}");
+    }
+}
+
+/// A delay that may end late, by the word of its timer, has to end in time all the same.
+#[test]
+fn a_delay_ends_before_the_deadline_however_late_its_timer_is() {
+    #[retry(max = 2, base = "100ms", jitter = "none", deadline = "105ms", timer = timer)]
+    fn blocking(script: Script<'_>, timer: &Largest) -> Answer {
+        next(script)
+    }
+    #[retry(max = 2, base = "100ms", jitter = "none", deadline = "105ms", timer = timer)]
+    async fn asynchronous(script: Script<'_>, timer: &Largest) -> Answer {
+        next(script)
+    }
+    let forms: [fn(Script<'_>, &Largest) -> Answer; 2] =
+        [blocking, |script, timer| drive(asynchronous(script, timer))];
+    for form in forms {
+        for (slack, end) in [
+            (0, (GiveUpReason::Attempts, 2)),
+            (4, (GiveUpReason::Attempts, 2)),
+            (6, (GiveUpReason::Deadline, 1)),
+        ] {
+            let timer = Largest {
+                slack: ms(slack),
+                ..Largest::default()
+            };
+            let script = RefCell::new(vec![DOWN; 9].into_iter());
+            let error = form(&script, &timer).expect_err("it is down");
+            assert_eq!((error.reason(), error.attempts()), end, "{slack} ms");
+        }
     }
 }
