@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use reattempt::testing::{VirtualTime, virtual_time};
-use reattempt::{Breaker, Jitter, Policy, RetryError, Telemetry, observe, observe::Level, retry};
+use reattempt::{
+    Breaker, Jitter, Policy, RetryError, Telemetry, deadline, observe, observe::Level, retry,
+};
 use serde_json::{Value, json};
 use tracing::Level as At;
 
@@ -303,4 +305,32 @@ fn repeated_give_ups_of_an_operation_are_left_out_and_counted() {
     // Only lines are limited.
     let stats = observe::stats();
     assert_eq!(stats.operation("lines.limited").unwrap().gave_up(), 7);
+}
+
+/// A call that its caller's deadline has cut off says so in place of an error. One that has made no attempt has none.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_a_deadline_has_cut_off_says_so() {
+    static OPEN: Breaker = Breaker::count_window(1);
+    #[retry(name = "lines.cut", max = 3, on(_))]
+    async fn cut() -> Result<(), RetryError<Declined>> {
+        std::future::pending().await
+    }
+    #[retry(name = "lines.refused", max = 3, breaker = &OPEN, on(_))]
+    async fn refused() -> Result<(), RetryError<Declined>> {
+        Ok(())
+    }
+    OPEN.force_open();
+    let lines = Lines::keep(At::DEBUG);
+    drop(deadline::within(Duration::from_secs(1), cut()).await);
+    drop(refused().await);
+    let said = lines.take().into_iter().map(|line| {
+        let fields = &line["fields"];
+        (fields["operation"].clone(), fields["error"].clone())
+    });
+    let cut_off = json!("the deadline cut the attempt off");
+    let expected = [
+        (json!("lines.cut"), cut_off),
+        (json!("lines.refused"), Value::Null),
+    ];
+    assert_eq!(said.collect::<Vec<_>>(), expected);
 }

@@ -109,3 +109,33 @@ fn what_a_failure_takes_of_the_tokens() {
     // Nothing is missing before the first.
     assert_eq!((0..).find(is_refused), Some(1 + (9900 - 100) / 97));
 }
+
+/// What asks again for a value that is not final pays nothing, and a retry of an error beside it does.
+#[tokio::test(start_paused = true)]
+async fn polls_are_free_and_retries_are_not() {
+    #[retry(max = 20, backoff = "fixed", base = "2s", jitter = "none", until = |left: &u32| *left == 0, on(_))]
+    async fn poll(left: &Cell<u32>, fails: bool) -> Result<u32, RetryError<&'static str>> {
+        left.set(left.get() - 1);
+        if fails { Err("down") } else { Ok(left.get()) }
+    }
+    #[retry(max = 20, backoff = "fixed", base = "2s", jitter = "none", until = |left: &u32| *left == 0, on(_))]
+    fn sync_poll(left: &Cell<u32>, fails: bool) -> Result<u32, RetryError<&'static str>> {
+        left.set(left.get() - 1);
+        if fails { Err("down") } else { Ok(left.get()) }
+    }
+    let _limits = testing::default_budgets(true);
+    for _ in 0..5 {
+        assert_eq!(poll(&Cell::new(15), false).await.ok(), Some(0));
+    }
+    let mut ends = Vec::new();
+    for _ in 0..2 {
+        ends.push(poll(&Cell::new(30), true).await.expect_err("down").reason());
+    }
+    assert_eq!(ends, [GiveUpReason::Attempts, GiveUpReason::Budget]);
+    let _time = testing::virtual_time();
+    for _ in 0..5 {
+        assert_eq!(sync_poll(&Cell::new(15), false).ok(), Some(0));
+    }
+    let ends = [(); 2].map(|()| sync_poll(&Cell::new(30), true).expect_err("down").reason());
+    assert_eq!(ends, [GiveUpReason::Attempts, GiveUpReason::Budget]);
+}
