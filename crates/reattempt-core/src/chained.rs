@@ -143,6 +143,15 @@ pub(crate) fn below<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Err
     if let Some(wrapped) = error.downcast_ref().and_then(std::io::Error::get_ref) {
         return Some(wrapped);
     }
+    // A shared error is one itself, whose source is that of what it shares.
+    #[cfg(feature = "std")]
+    if let Some(shared) = error.downcast_ref::<std::sync::Arc<dyn Error + Send + Sync>>() {
+        return Some(&**shared);
+    }
+    #[cfg(feature = "std")]
+    if let Some(shared) = error.downcast_ref::<std::sync::Arc<dyn Error + Send>>() {
+        return Some(&**shared);
+    }
     error.source()
 }
 
@@ -213,6 +222,89 @@ macro_rules! sends {
 sends! {
     Box<dyn Error + Send>
     Box<dyn Error + Send + Sync>
-    std::sync::Arc<dyn Error + Send>
-    std::sync::Arc<dyn Error + Send + Sync>
+}
+
+#[cfg(all(test, feature = "std"))]
+pub(crate) mod tests {
+    use std::error::Error;
+    use std::fmt;
+    use std::io::{self, ErrorKind};
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::reason::GiveUpReason;
+
+    /// An error around another one, so many levels deep.
+    #[derive(Debug)]
+    pub(crate) struct Deep(Option<Box<dyn Error + Send + Sync>>);
+
+    impl Deep {
+        pub(crate) fn around(error: impl Error + Send + Sync + 'static, levels: usize) -> Self {
+            let innermost: Box<dyn Error + Send + Sync> = Box::new(error);
+            let around = |inner, _| -> Box<dyn Error + Send + Sync> { Box::new(Self(Some(inner))) };
+            Self(Some((1..levels).fold(innermost, around)))
+        }
+    }
+
+    impl fmt::Display for Deep {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("deep")
+        }
+    }
+
+    impl Error for Deep {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            Some(&**self.0.as_ref()?)
+        }
+    }
+
+    fn reset() -> io::Error {
+        ErrorKind::ConnectionReset.into()
+    }
+
+    fn said<E: AsError<M>, M>(error: &E) -> Verdict {
+        verdict::<(io::Error, ()), E, M>(error)
+    }
+
+    #[test]
+    fn the_first_that_is_named_decides() {
+        assert_eq!(said(&reset()), Verdict::Transient);
+        assert_eq!(said(&Deep(None)), Verdict::Permanent);
+        // In a pointer, in the error of a call, in an error of the standard library.
+        for error in [
+            Deep::around(Arc::new(reset()), 1),
+            Deep::around(Box::new(reset()), 1),
+            Deep::around(
+                RetryError::new(GaveUp::new(GiveUpReason::Attempts, 1), Some(reset())),
+                1,
+            ),
+            Deep::around(io::Error::other(reset()), 1),
+            Deep::around(reset(), LINKS - 1),
+        ] {
+            assert_eq!(said(&error), Verdict::Transient, "{error:?}");
+        }
+        assert_eq!(said(&Deep::around(reset(), LINKS)), Verdict::Permanent);
+        // One that has a kind of its own, or only a text.
+        let refused = io::Error::new(ErrorKind::ConnectionRefused, reset());
+        assert_eq!(said(&refused), Verdict::Refused);
+        assert_eq!(said(&io::Error::other("text")), Verdict::Permanent);
+        let end = GaveUp::new(GiveUpReason::BreakerOpen, 0);
+        assert_eq!(verdict::<(), _, _>(&Deep::around(end, 3)), Verdict::Refused);
+        assert_eq!(verdict::<(), _, _>(&reset()), Verdict::Permanent);
+    }
+
+    #[test]
+    fn what_holds_an_error_is_asked_for_it() {
+        let held: Box<dyn Error> = Box::new(reset());
+        assert_eq!(said(&held), Verdict::Transient);
+        let sent: Box<dyn Error + Send> = Box::new(reset());
+        assert_eq!(said(&sent), Verdict::Transient);
+        let shared: Box<dyn Error + Send + Sync> = Box::new(reset());
+        assert_eq!(said(&shared), Verdict::Transient);
+        let counted: Arc<dyn Error + Send + Sync> = Arc::new(reset());
+        assert_eq!(said(&counted), Verdict::Transient);
+        assert_eq!(said(&Deep::around(counted, 2)), Verdict::Transient);
+        let counted: Arc<dyn Error + Send> = Arc::new(reset());
+        assert_eq!(said(&counted), Verdict::Transient);
+    }
 }
