@@ -249,6 +249,7 @@ mod thread {
         marks: Cell<u32>,
         /// How many they were when the outermost retry that runs here began, or went on.
         begun_at: Cell<u32>,
+        /// Endless where there is no deadline.
         until: Cell<Timestamp>,
     }
 
@@ -325,17 +326,13 @@ mod thread {
         write(|around| around.word.set(before));
     }
 
-    /// Says whether marks are visible. Returns whether they were before.
-    pub fn show_marks(are_visible: bool) -> bool {
-        let change = |around: &Around| {
-            let word = around.word.get();
-            let others = word & !MARKS;
-            around
-                .word
-                .set(if are_visible { others | MARKS } else { others });
-            word & MARKS != 0
-        };
-        read(change, false)
+    /// Says whether marks are visible.
+    pub fn show_marks(are_visible: bool) {
+        write(|around| {
+            let others = around.word.get() & !MARKS;
+            let marks = if are_visible { MARKS } else { 0 };
+            around.word.set(others | marks);
+        });
     }
 
     /// Returns how many attempts of the nearest call that is retrying have failed; 0 without one.
@@ -367,11 +364,7 @@ mod thread {
     pub fn inherited() -> Inherited {
         let inherited = |around: &Around| {
             let flags = around.word.get() & HANDED;
-            let until = if flags & DEADLINE == 0 {
-                Timestamp::ENDLESS
-            } else {
-                around.until.get()
-            };
+            let until = around.until.get();
             Inherited { until, flags }
         };
         read(inherited, Inherited::NOTHING)
@@ -404,9 +397,7 @@ mod thread {
         write(|around| {
             let others = around.word.get() & !HANDED;
             around.word.set(others | inherited.flags);
-            if inherited.flags & DEADLINE != 0 {
-                around.until.set(inherited.until);
-            }
+            around.until.set(inherited.until);
         });
     }
 
@@ -433,9 +424,12 @@ mod thread {
     }
 }
 
+#[cfg(not(feature = "std"))]
+use none as thread;
+
 /// Nowhere to keep it: every call stands alone.
 #[cfg(not(feature = "std"))]
-mod thread {
+mod none {
     use super::Inherited;
 
     pub const fn is_quiet() -> bool {
@@ -505,6 +499,14 @@ mod tests {
             }
         }
         assert_eq!(Bounds::new(Timestamp::ENDLESS, true), Bounds::LOW);
+        let last = Bounds::new(Timestamp::from_nanos((1 << 63) - 1), false);
+        assert!(last.has_deadline() && !last.is_low());
+        for is_low in [false, true] {
+            let bounds = Bounds::new(second(7), is_low);
+            assert_eq!(bounds.at_normal_priority(), Bounds::new(second(7), false));
+        }
+        assert_eq!(Bounds::LOW.at_normal_priority(), Bounds::NONE);
+        assert!(!Bounds::LOW.has_deadline() && !Bounds::NONE.has_deadline());
     }
 
     #[test]
@@ -520,6 +522,7 @@ mod tests {
             {
                 let _low = BoundsScope::new(Bounds::LOW, false);
                 assert_eq!(seen(), (second(5), true, true, false));
+                let _same = BoundsScope::new(Bounds::new(second(5), false), false);
                 let _later = BoundsScope::new(Bounds::new(second(9), false), false);
                 assert_eq!(seen(), (second(5), true, true, false));
                 let _sooner = BoundsScope::new(Bounds::new(second(3), false), false);
@@ -536,5 +539,33 @@ mod tests {
             assert_eq!((retries(), is_low()), (2, true));
         }
         assert_eq!(seen(), none);
+    }
+
+    /// One that is plain has no retry around it in which anything is marked.
+    #[test]
+    fn a_retry_is_plain_until_something_is_marked() {
+        assert!(is_plain());
+        let before = marks();
+        {
+            let outer = RetryScope::new(1);
+            assert_eq!((outer.marks, retries(), is_plain()), (before, 1, true));
+            assert_eq!(begun_at(), before);
+            add_mark();
+            assert_eq!((marks(), is_plain()), (before + 1, false));
+            let inner = RetryScope::new(2);
+            assert_eq!(
+                (inner.marks, retries(), begun_at()),
+                (before + 1, 2, before)
+            );
+            assert_eq!(replace_begun(before + 1), before);
+            assert!(is_plain());
+            show_marks(true);
+            assert!(!is_plain());
+            show_marks(false);
+            assert!(is_plain());
+            let _low = BoundsScope::new(Bounds::LOW, false);
+            assert!(!is_plain() && retries() == 2);
+        }
+        assert_eq!((retries(), is_plain(), is_quiet()), (0, true, true));
     }
 }

@@ -61,3 +61,45 @@ impl fmt::Display for RetryCause {
         f.write_str(self.as_str())
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use std::string::ToString as _;
+
+    use super::*;
+
+    #[test]
+    fn every_cause_has_a_name() {
+        for (cause, name) in [
+            (RetryCause::Connection, "connection"),
+            (RetryCause::NotFinal, "not_final"),
+            (RetryCause::Refused, "refused"),
+            (RetryCause::Throttled, "throttled"),
+            (RetryCause::Timeout, "timeout"),
+            (RetryCause::Transient, "transient"),
+        ] {
+            assert_eq!((cause.as_str(), &*cause.to_string()), (name, name));
+            let by_code = RetryCause::by_code(|code| code == name);
+            let is_code = matches!(cause, RetryCause::Connection | RetryCause::Timeout);
+            assert_eq!(by_code, is_code.then_some(cause));
+        }
+        assert_eq!(RetryCause::by_code(|_| true), Some(RetryCause::Timeout));
+    }
+
+    #[test]
+    fn the_verdict_has_a_cause_where_it_is_retried() {
+        for (verdict, cause) in [
+            (Verdict::Transient, Some(RetryCause::Transient)),
+            (
+                Verdict::TransientAfter(core::time::Duration::ZERO),
+                Some(RetryCause::Throttled),
+            ),
+            (Verdict::Throttled(None), Some(RetryCause::Throttled)),
+            (Verdict::Refused, Some(RetryCause::Refused)),
+            (Verdict::Permanent, None),
+            (Verdict::RetryForbidden, None),
+        ] {
+            assert_eq!(RetryCause::of(verdict), cause, "{verdict:?}");
+        }
+    }
+}

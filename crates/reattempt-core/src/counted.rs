@@ -29,3 +29,19 @@ impl Drop for Counted {
         }
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bit_goes_with_the_last_one() {
+        let is_set = || watch::has_any(watch::SCOPE);
+        assert!(!is_set());
+        let (one, other) = (Counted::one(), Counted::one());
+        drop(one);
+        assert!(is_set());
+        drop(other);
+        assert!(!is_set());
+    }
+}

@@ -292,6 +292,50 @@ mod tests {
     }
 
     #[test]
+    fn an_end_says_what_it_was_made_of() {
+        let end = GaveUp::new(GiveUpReason::Budget, 2);
+        let late = end.timed_out();
+        let earlier = end.with_earlier_error();
+        for (end, is_timeout, is_earlier, said) in [
+            (end, false, false, ""),
+            (late, true, true, " and the last attempt timed out"),
+            (earlier, false, true, ""),
+            (
+                late.with_earlier_error(),
+                true,
+                true,
+                " and the last attempt timed out",
+            ),
+        ] {
+            assert_eq!((end.reason(), end.attempts()), (GiveUpReason::Budget, 2));
+            assert_eq!(
+                (end.is_timeout(), end.is_error_earlier()),
+                (is_timeout, is_earlier)
+            );
+            assert_eq!(end.has_code("timeout"), is_timeout);
+            assert!(!end.has_code("connection"));
+            let after = end.after(3);
+            assert_eq!((after.attempts(), after.is_timeout()), (3, is_timeout));
+            #[cfg(feature = "std")]
+            {
+                use std::string::ToString as _;
+                let because = std::format!("the retry budget is empty{said}");
+                assert_eq!(std::format!("{end:#}"), because);
+                let sentence = std::format!("gave up after 2 attempts because {because}");
+                assert_eq!(end.to_string(), sentence);
+                assert_eq!(end.message().map(ToString::to_string), Some(sentence));
+                let one = std::format!("gave up after 1 attempt because {because}");
+                assert_eq!(end.after(1).to_string(), one);
+            }
+            #[cfg(not(feature = "std"))]
+            let _ = said;
+        }
+        let deadline = GaveUp::new(GiveUpReason::Deadline, 1);
+        assert!(deadline.is_timeout() && !deadline.has_code("timeout"));
+        assert_eq!(late.retry_after(), Some(Duration::from_secs(10)));
+    }
+
+    #[test]
     fn an_end_fits_a_register() {
         assert_eq!(size_of::<GaveUp>(), 8);
         assert_eq!(size_of::<Result<Duration, GaveUp>>(), 16);

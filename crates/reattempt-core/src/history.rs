@@ -88,3 +88,54 @@ pub fn with_history<E, A: HoldsHistory<E>>(
 ) -> A {
     answer.with_history(history, clock)
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use std::vec;
+
+    use super::*;
+    use crate::failure::GaveUp;
+    use crate::reason::GiveUpReason;
+
+    struct At(u64);
+
+    impl Clock for At {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_nanos(self.0)
+        }
+    }
+
+    /// The error of an attempt before stands for one that time has ended.
+    #[test]
+    fn a_call_keeps_the_errors_before_the_last() {
+        let end = GaveUp::new(GiveUpReason::Attempts, 3);
+        for (error, last, all) in [
+            (RetryError::new(end, Some(7)), Some(7), vec![1, 2, 7]),
+            (
+                RetryError::new(end.timed_out(), Some(7)),
+                Some(7),
+                vec![1, 2, 7],
+            ),
+            (RetryError::from(end.timed_out()), Some(2), vec![1, 2]),
+            (RetryError::from(end), None, vec![1, 2]),
+        ] {
+            let is_late = error.is_timeout();
+            let mut history = History::start(&At(3));
+            for before in [Some(1), None, Some(2)] {
+                history.push(before);
+            }
+            let answer: Result<(), _> = with_history(Err(error), history, &At(10));
+            let Err(error) = answer else {
+                panic!("it failed")
+            };
+            assert_eq!(
+                error.total_time(),
+                Some(core::time::Duration::from_nanos(7))
+            );
+            assert_eq!((error.last().copied(), error.is_timeout()), (last, is_late));
+            assert!(error.errors().eq(&all), "{error:?}");
+        }
+        let fine: Result<u8, RetryError<u8>> = Ok(1);
+        assert_eq!(with_history(fine, History::start(&At(0)), &At(0)), Ok(1));
+    }
+}

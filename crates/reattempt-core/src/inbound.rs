@@ -76,3 +76,40 @@ pub fn used_here() -> Vec<OperationId> {
 pub fn learn(operation: OperationId) {
     marks::mark(operation);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::around::{inherited, is_low, retries};
+    use crate::process::tests::{at, in_virtual_time};
+
+    #[test]
+    fn what_a_request_says_holds_where_it_is_served() {
+        let [known, other] = [1, 2].map(OperationId::shared);
+        in_virtual_time(7, || {
+            let left = Some(Duration::from_secs(3));
+            let mut inbound = Inbound::new(3, left, true, [known]);
+            assert!(has_served());
+            inbound.run(|| {
+                let inherited = inherited();
+                assert_eq!(
+                    (inherited.until(), inherited.is_enforced()),
+                    (at(10), false)
+                );
+                assert_eq!((retries(), is_low(), used_here()), (2, true, vec![known]));
+                learn(other);
+                assert_eq!(used_here(), [other, known]);
+            });
+            assert_eq!(inbound.used(), [other]);
+            assert_eq!((retries(), is_low(), used_here()), (0, false, Vec::new()));
+            let mut first = Inbound::new(1, None, false, []);
+            first.run(|| {
+                assert_eq!((inherited().until(), retries()), (Timestamp::ENDLESS, 0));
+                assert!(!is_low() && used_here().is_empty());
+            });
+            assert!(first.used().is_empty());
+        });
+        assert_eq!(own_name(1), own_name(1));
+        assert_ne!(own_name(1), own_name(2));
+    }
+}

@@ -55,3 +55,53 @@ pub fn on_shared_clock(clock: &impl Clock, bounds: Bounds) -> Bounds {
     }
     bounds.moved(|at| now().after(at.since(clock.now())))
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use crate::around::BoundsScope;
+    use crate::process::tests::{at, in_virtual_time};
+
+    struct At(u64, bool);
+
+    impl Clock for At {
+        fn now(&self) -> Timestamp {
+            at(self.0)
+        }
+
+        fn carries_deadlines(&self) -> bool {
+            self.1
+        }
+    }
+
+    #[test]
+    fn time_is_left_until_the_deadline_around() {
+        let seen = || (until(), remaining(), unenforced(), remaining_unenforced());
+        let none = (Timestamp::ENDLESS, None, Timestamp::ENDLESS, None);
+        in_virtual_time(7, || {
+            assert_eq!(seen(), none);
+            let left = Some(Duration::from_secs(3));
+            {
+                let _around = BoundsScope::new(Bounds::new(at(10), false), false);
+                assert_eq!(seen(), (at(10), left, at(10), left));
+                let _low = BoundsScope::new(Bounds::LOW, true);
+                assert_eq!(seen(), (at(10), left, at(10), left));
+            }
+            let _enforced = BoundsScope::new(Bounds::new(at(10), true), true);
+            assert_eq!(seen(), (at(10), left, Timestamp::ENDLESS, None));
+        });
+    }
+
+    /// The time that is left is the same on both.
+    #[test]
+    fn a_deadline_moves_to_the_clock_that_all_share() {
+        in_virtual_time(7, || {
+            for is_low in [false, true] {
+                let bounds = Bounds::new(at(103), is_low);
+                assert_eq!(on_shared_clock(&At(100, true), bounds), bounds);
+                let moved = on_shared_clock(&At(100, false), bounds);
+                assert_eq!(moved, Bounds::new(at(10), is_low));
+            }
+        });
+    }
+}

@@ -18,3 +18,16 @@ impl fmt::Display for IdempotencyKey {
         write!(f, "{:032x}", self.0)
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use std::string::ToString as _;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_shown_as_its_digits() {
+        let shown = IdempotencyKey::from_bits(0xA << 120 | 7).to_string();
+        assert_eq!(shown, "0a000000000000000000000000000007");
+    }
+}

@@ -386,6 +386,33 @@ mod tests {
         assert!(!is_marked(OURS));
     }
 
+    /// To the nanosecond, in time that stands still.
+    #[test]
+    fn a_mark_is_over_after_its_life() {
+        crate::process::tests::in_virtual_time(60, || {
+            for (nanos, is_over) in [(0, true), (1, false), (60_000_000_000, false)] {
+                let at = Timestamp::from_nanos(nanos);
+                let operation = OperationId::shared(1);
+                let mark = Mark { operation, at };
+                assert_eq!(mark.is_over(), is_over, "{nanos}");
+                assert_eq!(newest_first([mark].into_iter()).is_empty(), is_over);
+                see(mark);
+                assert_eq!(
+                    (is_marked(operation), is_received(operation)),
+                    (!is_over, !is_over)
+                );
+                assert!(!is_received(OURS));
+            }
+            let marks = [(1, 3), (2, 5), (3, 5), (4, 4)].map(|(name, seconds)| Mark {
+                operation: OperationId::shared(name),
+                at: Timestamp::from_origin(Duration::from_secs(seconds)),
+            });
+            let names = newest_first(marks.into_iter());
+            assert_eq!(names, [3, 2, 4, 1].map(OperationId::shared));
+        });
+        with(|thread| thread.visible.clear());
+    }
+
     /// What is handed over is all that a scope shows; after it everything is as it was.
     #[test]
     fn a_scope_shows_what_it_was_given() {

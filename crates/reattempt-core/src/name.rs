@@ -242,6 +242,16 @@ fn outside(text: &str, word: &str) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
 
+    /// The numbers of the draft.
+    #[test]
+    fn a_hash_is_that_of_the_draft() {
+        assert_eq!(hash(b"", 0), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(hash(b"a", 0), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(hash(b"foobar", 0), 0x8594_4171_f739_67e8);
+        assert_eq!(hash(b"", 5), 0xcbf2_9ce4_8422_2320);
+        assert_eq!(short(0xFFFF_0000_F0F0_0FF0), 0x0F0F_0FF0);
+    }
+
     #[test]
     fn an_operation_says_who_has_named_it() {
         for (operation, edge, name) in [
@@ -252,7 +262,12 @@ mod tests {
             (OperationId::remote(0, 0), Some(0), None),
         ] {
             assert_eq!((operation.edge(), operation.shared_name()), (edge, name));
+            assert_eq!(
+                operation.is_known_elsewhere(),
+                edge.is_some() || name.is_some()
+            );
         }
+        assert_eq!(OperationId::new(u64::MAX).number(), u64::MAX >> 8);
         let paths = [1 << 16, u64::MAX].map(|path| OperationId::remote(7, path).number() << 16);
         assert_eq!(paths, [1 << 16, u64::MAX << 16]);
     }
@@ -323,5 +338,8 @@ mod tests {
         let name = Name::Code(&NAME).as_str();
         assert_eq!(name, "n::C::get");
         assert!(core::ptr::eq(name, Name::Code(&NAME).as_str()));
+        let of = |function| CodeName::new(function, || "something else").as_str();
+        assert_eq!((of("r#mod::a"), of("get")), ("mod::a", "get"));
+        assert_eq!(Name::Given("pay").as_str(), "pay");
     }
 }

@@ -102,3 +102,27 @@ impl<T> Outcome for Option<T> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reason::GiveUpReason;
+
+    #[test]
+    fn an_answer_is_a_success_or_a_failure() {
+        type Answer = Result<u8, i8>;
+        assert_eq!(
+            (Answer::Ok(1).split(), Answer::Err(2).split()),
+            (Ok(1), Err(2))
+        );
+        assert_eq!((Answer::success(1), Answer::failure(2)), (Ok(1), Err(2)));
+        assert_eq!((Some(1).split(), None::<u8>.split()), (Ok(1), Err(Absent)));
+        assert_eq!(
+            (Option::success(1), Option::<u8>::failure(Absent)),
+            (Some(1), None)
+        );
+        let end = GaveUp::new(GiveUpReason::Budget, 2);
+        assert_eq!(Result::<u8, GaveUp>::cut(end), Err(end));
+        assert_eq!(Option::<u8>::cut(end), None);
+    }
+}

@@ -34,3 +34,15 @@ pub fn process_id() -> u32 {
         std::process::id()
     }
 }
+
+#[cfg(all(test, not(target_os = "unknown")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_platform_is_asked() {
+        assert_eq!(process_id(), std::process::id());
+        let before = SystemTime::now();
+        assert!(system_time() >= Some(before));
+    }
+}

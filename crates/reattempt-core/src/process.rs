@@ -190,25 +190,63 @@ pub(crate) mod tests {
     use super::*;
 
     thread_local! {
-        /// Whether the time of this thread is virtual.
-        pub(crate) static IS_VIRTUAL: Cell<bool> = const { Cell::new(false) };
+        /// The time of this thread, where it is virtual.
+        static VIRTUAL_NOW: Cell<Option<Timestamp>> = const { Cell::new(None) };
     }
 
-    /// Sets a source of time for the tests of this crate.
-    pub(crate) fn set_source() {
+    /// So many seconds after the origin.
+    pub(crate) fn at(second: u64) -> Timestamp {
+        Timestamp::from_origin(Duration::from_secs(second))
+    }
+
+    /// Runs `f` in virtual time, which begins at this second.
+    pub(crate) fn in_virtual_time(second: u64, f: impl FnOnce()) {
         static SET: Once = Once::new();
         SET.call_once(|| {
             assert!(!watch::has_any(watch::VIRTUAL_TIME));
             set_time_source(TimeSource {
-                now: || (IS_VIRTUAL.get()).then_some(Timestamp::from_origin(Duration::ZERO)),
-                sleep: |_| IS_VIRTUAL.get(),
+                now: || VIRTUAL_NOW.get(),
+                sleep: |duration| {
+                    let now = VIRTUAL_NOW.get();
+                    VIRTUAL_NOW.set(now.map(|now| now.after(duration)));
+                    now.is_some()
+                },
             });
         });
+        assert!(watch::has_any(watch::VIRTUAL_TIME));
+        VIRTUAL_NOW.set(Some(at(second)));
+        f();
+        // Another test may run on this thread.
+        VIRTUAL_NOW.set(None);
     }
 
     #[test]
-    fn a_source_of_time_sets_its_bit() {
-        set_source();
-        assert!(watch::has_any(watch::VIRTUAL_TIME));
+    fn time_is_virtual_where_a_test_has_asked_for_it() {
+        in_virtual_time(7, || {
+            assert_eq!((now(), virtual_now()), (at(7), Some(at(7))));
+            assert!(is_virtual() && is_test());
+            assert!(virtual_sleep(Duration::from_secs(2)));
+            assert_eq!((now(), ProcessClock.now()), (at(9), at(9)));
+        });
+        assert!(now() > at(9) && virtual_now().is_none());
+        assert!(!is_virtual() && !is_test() && !virtual_sleep(Duration::ZERO));
+    }
+
+    #[cfg(all(feature = "tokio", not(target_os = "unknown")))]
+    #[tokio::test(start_paused = true)]
+    async fn a_paused_clock_is_that_of_a_test() {
+        assert!(is_test());
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert!(is_test());
+        tokio::time::resume();
+        let before = tokio_now();
+        assert!(before <= now());
+    }
+
+    #[test]
+    fn the_default_budgets_limit_a_thread_that_asks_for_it() {
+        assert!(!limits_retries() && !limit_retries(true));
+        assert!(limits_retries() && limit_retries(false));
+        assert!(!limits_retries());
     }
 }

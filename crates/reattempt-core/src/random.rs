@@ -70,7 +70,6 @@ fn moment() -> u32 {
 
 /// Draws by wyrand, which is a sum and a product. The moment stays in the sum, so a fork that once
 /// draws another number than its parent does not come back to the parent's numbers.
-#[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
 fn next(generator: &Cell<u64>) -> u64 {
     if generator.get() == 0 {
         generator.set(seed());
@@ -80,6 +79,11 @@ fn next(generator: &Cell<u64>) -> u64 {
         .wrapping_add(0x2d35_8dcc_aa6c_78a5)
         .wrapping_add(moment);
     generator.set(state);
+    mixed(state)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "both halves are taken")]
+fn mixed(state: u64) -> u64 {
     let product = u128::from(state).wrapping_mul(u128::from(state ^ 0x8bb8_4b93_962e_acc9));
     (product >> 64) as u64 ^ product as u64
 }
@@ -122,11 +126,28 @@ pub fn unique() -> u128 {
 mod tests {
     use super::*;
 
+    thread_local! {
+        /// How many numbers of this thread are planned: they count down.
+        static PLANNED: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// The source comes first, and where it has nothing all numbers are random.
     #[test]
     fn a_source_of_numbers_sets_its_bit() {
         assert!(!watch::has_any(watch::SEED));
-        set_source(|| None);
+        set_source(|| {
+            let number = PLANNED.get();
+            PLANNED.set(number.checked_sub(1)?);
+            Some(number)
+        });
         assert!(watch::has_any(watch::SEED));
+        PLANNED.set(7);
+        assert_eq!([random(), random()], [7, 6]);
+        assert_eq!([unique(), unique()], [5 << 64 | 4, 3 << 64 | 2]);
+        PLANNED.set(0);
+        assert_ne!(random(), random());
+        assert_ne!(unique(), unique());
+        assert!(seed() != seed() && seed() > 0);
     }
 
     /// A fork begins with a copy of what its parent has in memory.
@@ -142,6 +163,32 @@ mod tests {
         for (place, number) in numbers.iter().enumerate() {
             assert!(!numbers[..place].contains(number), "{numbers:?}");
         }
+    }
+
+    /// The numbers of wyrand for these states.
+    #[test]
+    fn a_number_is_that_of_wyrand() {
+        let numbers = [1, u64::MAX, 0x2d35_8dcc_aa6c_78a5].map(mixed);
+        assert_eq!(
+            numbers,
+            [
+                0x8bb8_4b93_962e_acc8,
+                0xffff_ffff_ffff_ffff,
+                0x9a45_cd88_8d59_f0d6
+            ]
+        );
+    }
+
+    #[test]
+    fn a_generator_is_seeded_once() {
+        const STEP: u64 = 0x2d35_8dcc_aa6c_78a5;
+        let moved = |from: u64| {
+            let generator = Cell::new(from);
+            next(&generator);
+            generator.get().wrapping_sub(STEP).wrapping_sub(from)
+        };
+        // But for the moment, which is less than a second.
+        assert!(moved(0) > 1_000_000_000 && moved(7) < 1_000_000_000);
     }
 
     /// Each bit is set in half of the numbers, and tells nothing of the other bits or of those of

@@ -123,3 +123,46 @@ impl fmt::Display for GiveUpReason {
         })
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use std::string::ToString as _;
+
+    use super::*;
+
+    #[test]
+    fn every_reason_has_a_name_a_text_and_a_wait() {
+        use GiveUpReason as Reason;
+        for (reason, name, wait, text) in [
+            (Reason::Permanent, "permanent", 0, "not to be retried"),
+            (
+                Reason::NotIdempotent,
+                "not_idempotent",
+                0,
+                "is not idempotent",
+            ),
+            (Reason::RetryForbidden, "retry_forbidden", 0, "forbade"),
+            (Reason::Attempts, "attempts", 10, "used up"),
+            (Reason::Deadline, "deadline", 10, "the deadline"),
+            (
+                Reason::RetryAfterTooLong,
+                "retry_after_too_long",
+                60,
+                "`max_retry_after`",
+            ),
+            (Reason::Nested, "nested", 1, "the call above"),
+            (Reason::Strategy, "strategy", 10, "the strategy"),
+            (Reason::BreakerOpen, "breaker_open", 10, "breaker is open"),
+            (Reason::BulkheadFull, "bulkhead_full", 1, "bulkhead is full"),
+            (Reason::Throttle, "throttle", 10, "the throttle"),
+            (Reason::Budget, "budget", 10, "budget is empty"),
+            (Reason::Disabled, "disabled", 60, "switched off"),
+            (Reason::InvalidPolicy, "invalid_policy", 0, "means nothing"),
+        ] {
+            assert_eq!(reason.as_str(), name);
+            let seconds = reason.retry_after().map_or(0, |wait| wait.as_secs());
+            assert_eq!(seconds, wait, "{name}");
+            assert!(reason.to_string().contains(text), "{reason}");
+        }
+    }
+}

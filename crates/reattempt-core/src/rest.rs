@@ -56,7 +56,7 @@ mod table {
     static NEXT: AtomicU32 = AtomicU32::new(0);
 
     /// The process that filled the table first, from which a fork has a copy; 0 before.
-    static PROCESS: AtomicU32 = AtomicU32::new(0);
+    pub(super) static PROCESS: AtomicU32 = AtomicU32::new(0);
 
     /// The places of calls. Nothing but copies of plain data happens under its lock.
     pub(super) struct Shard {
@@ -247,12 +247,47 @@ mod inline {
 
 #[cfg(all(test, feature = "std"))]
 mod tests {
+    use core::sync::atomic::Ordering;
     use std::sync::Mutex;
 
     use crate::platform::process_id;
 
     use super::Rest;
-    use super::table::{KEPT, Shard, locked};
+    use super::table::{KEPT, PROCESS, Place, Shard, locked, taken_places};
+
+    #[test]
+    fn a_call_finds_what_it_has_put_there() {
+        let mut place = Place::NONE;
+        let polls = |place: &Place| place.get().polls;
+        assert_eq!(
+            (place.is_none(), place.number(), polls(&place)),
+            (true, 0, 0)
+        );
+        // In each of the shards, and in both places of one.
+        let mut others: Vec<_> = (0..40).map(|_| Place::NONE).collect();
+        for (place, polls) in others.iter_mut().zip(1..) {
+            let rest = Rest {
+                polls,
+                ..Rest::NOTHING
+            };
+            place.set(rest);
+            assert_eq!((place.is_none(), place.number() > 0), (false, true));
+        }
+        assert!(taken_places() >= 40);
+        assert_eq!(PROCESS.load(Ordering::Relaxed), process_id());
+        assert!(others.iter().map(polls).eq(1..=40));
+        place.set(Rest::NOTHING);
+        let number = place.number();
+        place.set(Rest {
+            polls: 99,
+            ..Rest::NOTHING
+        });
+        assert_eq!((place.number(), polls(&place)), (number, 99));
+        for place in others.iter_mut().chain([&mut place]) {
+            place.clear();
+            assert!(place.is_none());
+        }
+    }
 
     /// A fork has a copy of the locks that other threads of its parent held.
     #[test]

@@ -292,3 +292,137 @@ impl<E: Classify> Classify for RetryError<E> {
         }
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use std::error::Error as _;
+    use std::io;
+    use std::string::ToString as _;
+
+    use super::*;
+
+    const INNER: GaveUp = GaveUp::new(GiveUpReason::Budget, 2);
+    const OUTER: GaveUp = GaveUp::new(GiveUpReason::Attempts, 3);
+    const LATE: GaveUp = OUTER.timed_out();
+
+    type Error = RetryError<io::Error>;
+
+    fn reset() -> io::Error {
+        io::ErrorKind::ConnectionReset.into()
+    }
+
+    /// Of the last attempt, of one before it, or none: what the error says where the last attempt is all that counts.
+    #[test]
+    fn an_error_says_how_the_call_ended() {
+        for (error, has_last, is_its_own, text) in [
+            (
+                Error::new(OUTER, Some(reset())),
+                true,
+                true,
+                "gave up after 3 attempts because all attempts are used up: connection reset",
+            ),
+            (
+                Error::with_earlier(LATE, reset()),
+                true,
+                false,
+                "gave up after 3 attempts because all attempts are used up and the last attempt timed out; before that: connection reset",
+            ),
+            (
+                Error::with_earlier(OUTER, reset()),
+                true,
+                false,
+                "gave up after 3 attempts because all attempts are used up; before that: connection reset",
+            ),
+            (
+                Error::from(OUTER),
+                false,
+                false,
+                "gave up after 3 attempts because all attempts are used up",
+            ),
+        ] {
+            let end = error.end();
+            assert_eq!(
+                (error.reason(), error.attempts()),
+                (GiveUpReason::Attempts, 3)
+            );
+            assert_eq!(
+                (error.retry_after(), error.is_timeout()),
+                (end.retry_after(), end == LATE)
+            );
+            assert_eq!(error.to_string(), text);
+            assert_eq!(error.last().is_some(), has_last);
+            let alternate = if has_last {
+                "connection reset"
+            } else {
+                "all attempts are used up"
+            };
+            assert_eq!(std::format!("{error:#}"), alternate);
+            let message = if has_last { "connection reset" } else { text };
+            assert_eq!(
+                error.message().map(ToString::to_string).as_deref(),
+                Some(message)
+            );
+            assert_eq!(error.classify(), Verdict::Transient);
+            assert_eq!(error.has_code("connection"), is_its_own);
+            assert_eq!(error.has_code("timeout"), end == LATE);
+            assert!(error.source().is_none());
+            let kind = error.into_error().kind();
+            assert_eq!(kind == io::ErrorKind::ConnectionReset, is_its_own);
+        }
+        let refused = Error::with_earlier(LATE, io::ErrorKind::ConnectionRefused.into());
+        assert_eq!(refused.classify(), Verdict::Transient);
+        assert_eq!(
+            refused.into_last().map(|it| it.kind()),
+            Some(io::ErrorKind::ConnectionRefused)
+        );
+        let deep = crate::chained::tests::Deep::around(reset(), 1);
+        let wraps = RetryError::new(OUTER, Some(deep));
+        assert!(wraps.source().is_some());
+    }
+
+    #[test]
+    fn the_end_and_the_last_error_make_two_equal() {
+        let error = RetryError::new(OUTER, Some(7));
+        let kept = error
+            .clone()
+            .with_history(Duration::from_secs(1), std::vec![1, 2]);
+        assert_eq!(error, kept);
+        assert_eq!((error.total_time(), error.errors().count()), (None, 1));
+        assert_eq!(kept.total_time(), Some(Duration::from_secs(1)));
+        assert!(kept.errors().eq(&[1, 2, 7]));
+        assert_ne!(error, RetryError::new(OUTER, Some(8)));
+        assert_ne!(error, RetryError::new(INNER, Some(7)));
+    }
+
+    #[test]
+    fn of_two_layers_the_end_of_the_outer_one_stays() {
+        let with = |last: Option<RetryError<u8>>| RetryError::new(OUTER, last).flatten();
+        for (flat, end, last, is_earlier) in [
+            (
+                with(Some(RetryError::new(INNER, Some(7)))),
+                OUTER,
+                Some(7),
+                false,
+            ),
+            (
+                with(Some(RetryError::with_earlier(INNER, 7))),
+                OUTER,
+                Some(7),
+                true,
+            ),
+            (with(Some(INNER.into())), INNER.after(3), None, false),
+            (with(None), OUTER, None, false),
+        ] {
+            assert_eq!((flat.end(), flat.last().copied()), (end, last));
+            assert_eq!(flat.end().is_error_earlier(), is_earlier);
+            assert_eq!(flat.total_time(), None);
+        }
+        let earlier = std::vec![RetryError::new(INNER, Some(1)), INNER.into()];
+        let nested = RetryError::new(OUTER, Some(RetryError::new(INNER, Some(7))));
+        let flat = nested
+            .with_history(Duration::from_secs(2), earlier)
+            .flatten();
+        assert_eq!(flat.total_time(), Some(Duration::from_secs(2)));
+        assert!(flat.errors().eq(&[1, 7]));
+    }
+}

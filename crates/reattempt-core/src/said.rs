@@ -8,3 +8,22 @@ pub(crate) fn said(what: &(impl fmt::Display + ?Sized)) -> String {
     let _as_far = write!(text, "{what}");
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_be_written_is_there() {
+        struct Fails;
+
+        impl fmt::Display for Fails {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("so far")?;
+                Err(fmt::Error)
+            }
+        }
+
+        assert_eq!((&*said(&7), &*said(&Fails)), ("7", "so far"));
+    }
+}

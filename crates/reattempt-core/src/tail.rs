@@ -85,3 +85,19 @@ impl<T> End<T> for EndOf<T> {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_code_stays_what_it_is() {
+        let failed: Result<u8, u8> = Err(7);
+        assert_eq!(EndOf(failed).reattempt_attempt(), failed);
+        assert_eq!(EndOf(failed).reattempt_fallback(), failed);
+        assert_eq!(EndOf(Some(7)).reattempt_attempt(), Some(7));
+        assert_eq!(EndOf(Poll::Ready(7)).reattempt_fallback(), Poll::Ready(7));
+        let left = ControlFlow::<u8, u8>::Break(7);
+        assert_eq!(EndOf(left).reattempt_attempt(), left);
+    }
+}

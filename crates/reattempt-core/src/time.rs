@@ -85,3 +85,56 @@ const fn mixed(seed: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    struct Plain;
+
+    impl Clock for Plain {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_nanos(7)
+        }
+    }
+
+    /// Everything is its own.
+    struct Own;
+
+    impl Clock for Own {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_nanos(1)
+        }
+
+        fn random(&self) -> u64 {
+            2
+        }
+
+        fn slack(&self) -> Duration {
+            SECOND
+        }
+
+        fn shared(&self) -> Timestamp {
+            Timestamp::from_nanos(4)
+        }
+
+        fn carries_deadlines(&self) -> bool {
+            true
+        }
+    }
+
+    fn said(clock: impl Clock) -> (u64, Duration, u64, bool) {
+        let (now, shared) = (clock.now().as_nanos(), clock.shared().as_nanos());
+        (now, clock.slack(), shared, clock.carries_deadlines())
+    }
+
+    #[test]
+    fn a_reference_says_what_the_clock_says() {
+        assert_eq!(said(&Own), (1, SECOND, 4, true));
+        assert_eq!(Clock::random(&&Own), 2);
+        assert_eq!(said(Plain), (7, Duration::ZERO, 7, false));
+        assert_ne!(Plain.random(), Plain.random());
+    }
+}

@@ -70,3 +70,22 @@ impl fmt::Debug for Timestamp {
         write!(f, "Timestamp({:?})", Duration::from_nanos(self.0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timestamp_is_what_it_was_made_of() {
+        let second = Duration::from_nanos(1_000_000_001);
+        let one = Timestamp::from_origin(second);
+        assert_eq!(
+            (one, one.as_nanos()),
+            (Timestamp::from_nanos(1_000_000_001), 1_000_000_001)
+        );
+        let two = one.after(second);
+        assert_eq!((two.since(one), one.since(two)), (second, Duration::ZERO));
+        assert!(Timestamp::ENDLESS.is_endless() && !two.is_endless());
+        assert!(one.after(Duration::MAX).is_endless());
+    }
+}

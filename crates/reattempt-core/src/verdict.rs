@@ -331,6 +331,41 @@ mod tests {
         assert!(!Verdict::Throttled(Some(SECOND)).is_ambiguous());
     }
 
+    /// Whether it is retried, whether it may have run, its delay, and what becomes of it with another delay.
+    #[test]
+    fn what_a_verdict_says() {
+        const TWO: Duration = Duration::from_secs(2);
+        let after = Verdict::TransientAfter;
+        let throttled = |delay| Verdict::Throttled(Some(delay));
+        for (verdict, is_retryable, is_ambiguous, delay, later) in [
+            (Verdict::Transient, true, true, None, after(TWO)),
+            (after(SECOND), true, true, Some(SECOND), after(TWO)),
+            (Verdict::Throttled(None), true, false, None, throttled(TWO)),
+            (throttled(SECOND), true, false, Some(SECOND), throttled(TWO)),
+            (Verdict::Refused, true, false, None, throttled(TWO)),
+            (Verdict::Permanent, false, false, None, Verdict::Permanent),
+            (
+                Verdict::RetryForbidden,
+                false,
+                false,
+                None,
+                Verdict::RetryForbidden,
+            ),
+        ] {
+            assert_eq!(verdict.is_retryable(), is_retryable, "{verdict:?}");
+            assert_eq!(verdict.is_ambiguous(), is_ambiguous, "{verdict:?}");
+            assert_eq!(verdict.requested_delay(), delay, "{verdict:?}");
+            assert_eq!(verdict.after(Some(TWO)), later);
+            assert_eq!(verdict.after(None), verdict);
+            assert_eq!(verdict.into_verdict(), verdict);
+            assert_eq!(verdict.into_exclusion(), (!is_retryable).then_some(verdict));
+        }
+        assert_eq!(true.into_verdict(), Verdict::Transient);
+        assert_eq!(false.into_verdict(), Verdict::Permanent);
+        assert_eq!(Absent.classify(), Verdict::Transient);
+        assert!(Absent.message().is_some() && !Absent.has_code("timeout"));
+    }
+
     /// Code 7, and a message of its own.
     struct Seven;
 

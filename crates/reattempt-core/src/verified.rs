@@ -58,3 +58,19 @@ pub trait Valueless {
 impl Valueless for () {
     const VALUE: Self = ();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_answer_stands_for() {
+        for verified in [Verified::Done(1), Verified::NotDone, Verified::Unknown] {
+            assert_eq!(verified.into_verified(), verified);
+        }
+        assert_eq!(Some(1).into_verified(), Verified::Done(1));
+        assert_eq!(None::<u8>.into_verified(), Verified::NotDone);
+        assert_eq!(IntoVerified::<()>::into_verified(true), Verified::Done(()));
+        assert_eq!(IntoVerified::<()>::into_verified(false), Verified::NotDone);
+    }
+}

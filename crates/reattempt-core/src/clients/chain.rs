@@ -123,6 +123,42 @@ mod tests {
         assert!(!is_late(&std::fmt::Error));
     }
 
+    /// What broke before anything was sent did not run.
+    #[test]
+    fn what_an_error_proves_depends_on_when_it_came() {
+        for (error, standing, before) in [
+            (
+                io::ErrorKind::ConnectionReset,
+                Verdict::Transient,
+                Verdict::Refused,
+            ),
+            (
+                io::ErrorKind::ConnectionRefused,
+                Verdict::Transient,
+                Verdict::Refused,
+            ),
+            (
+                io::ErrorKind::InvalidData,
+                Verdict::Permanent,
+                Verdict::Permanent,
+            ),
+        ] {
+            let error = io::Error::from(error);
+            assert_eq!(
+                (of_standing(&error), before_sending(&error)),
+                (standing, before)
+            );
+        }
+        assert_eq!(before_sending(&std::fmt::Error), Verdict::Permanent);
+        let open = GaveUp::new(crate::GiveUpReason::BreakerOpen, 0);
+        assert_eq!(in_chain(&open), Some(Verdict::Refused));
+        for kind in [io::ErrorKind::InvalidData, io::ErrorKind::InvalidInput] {
+            assert_eq!(of_connecting(&io::Error::from(kind)), Verdict::Permanent);
+        }
+        let no_password = io::Error::other(NO_PASSWORD);
+        assert_eq!(of_connecting(&no_password), Verdict::Permanent);
+    }
+
     #[test]
     fn what_an_io_error_wraps_is_looked_at() {
         // As tokio-rustls and the connectors of hyper-util wrap a certificate that is not trusted.

@@ -249,6 +249,15 @@ mod tests {
     }
 
     #[test]
+    fn the_last_error_is_that_of_the_call() {
+        let end = GaveUp::new(GiveUpReason::Attempts, 2);
+        let of = |last| io::Error::from(RetryError::new(end, last));
+        let reset = io::Error::from(io::ErrorKind::ConnectionReset);
+        assert_eq!(of(Some(reset)).kind(), io::ErrorKind::ConnectionReset);
+        assert_eq!(gave_up(&of(None)), Some(end));
+    }
+
+    #[test]
     fn the_end_is_the_source() {
         let end = GaveUp::new(GiveUpReason::Deadline, 2);
         assert_eq!(gave_up(&io::Error::from(end)), Some(end));

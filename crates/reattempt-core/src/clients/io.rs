@@ -82,6 +82,59 @@ mod tests {
         assert_eq!(real.classify(), Verdict::Refused, "{real:?}");
     }
 
+    /// The name of the kind, the code of what is no answer, and the same of a call that was given up.
+    #[test]
+    fn an_error_has_the_codes_of_its_kind() {
+        use crate::{GaveUp, GiveUpReason};
+        use io::ErrorKind as Kind;
+
+        let end = GaveUp::new(GiveUpReason::Deadline, 1);
+        for (error, codes) in [
+            (
+                Kind::ConnectionReset.into(),
+                &["ConnectionReset", "connection"][..],
+            ),
+            (
+                Kind::ConnectionRefused.into(),
+                &["ConnectionRefused", "connection"],
+            ),
+            (Kind::TimedOut.into(), &["TimedOut", "timeout"]),
+            (Kind::WouldBlock.into(), &["WouldBlock", "timeout"]),
+            (Kind::Interrupted.into(), &["Interrupted"]),
+            (Kind::ResourceBusy.into(), &["ResourceBusy"]),
+            (Kind::NotFound.into(), &["NotFound"]),
+            (io::Error::from(end), &["TimedOut"]),
+            (io::Error::from(end.timed_out()), &["TimedOut", "timeout"]),
+            (
+                io::Error::from(GaveUp::new(GiveUpReason::Budget, 1)),
+                &["Other"],
+            ),
+        ] {
+            for code in [
+                "connection",
+                "timeout",
+                "TimedOut",
+                "Other",
+                "NotFound",
+                "ResourceBusy",
+                "Interrupted",
+                "WouldBlock",
+                "ConnectionReset",
+                "ConnectionRefused",
+            ] {
+                assert_eq!(
+                    error.has_code(code),
+                    codes.contains(&code),
+                    "{error:?} {code}"
+                );
+            }
+            assert_eq!(
+                error.message().map(ToString::to_string),
+                Some(error.to_string())
+            );
+        }
+    }
+
     #[test]
     fn a_text_proves_nothing() {
         for text in [

@@ -177,6 +177,51 @@ impl<R> Error for BadStatus<R> {}
 mod tests {
     use super::*;
 
+    /// No response, and so no status.
+    struct Nothing;
+
+    impl HasStatus for Nothing {
+        fn status(&self) -> Option<StatusCode> {
+            None
+        }
+
+        fn headers(&self) -> Option<&HeaderMap> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_bad_status_keeps_its_response() {
+        let response = http::Response::builder()
+            .status(429)
+            .header("retry-after", "7");
+        let response = response.body("slow down").expect("a response");
+        assert_eq!(
+            HasStatus::status(&response),
+            Some(StatusCode::TOO_MANY_REQUESTS)
+        );
+        let bad = response.check_status().expect_err("it is bad");
+        assert_eq!(bad.response().body(), &"slow down");
+        for headers in [
+            bad.headers(),
+            HasStatus::headers(&bad),
+            HasStatus::headers(bad.response()),
+        ] {
+            assert_eq!(headers.expect("they are kept")["retry-after"], "7");
+        }
+        assert_eq!(bad.into_response().into_body(), "slow down");
+        assert!(Nothing.check_status().is_ok());
+        // By a table that has another opinion.
+        let found = http::Response::builder()
+            .status(302)
+            .body(())
+            .expect("a response");
+        let bad = found
+            .check_status_by(&Statuses::NONE.refused(302))
+            .expect_err("it is bad");
+        assert_eq!(bad.classify(), Verdict::Refused);
+    }
+
     #[test]
     fn a_bad_status_is_an_error_that_has_it_as_its_code() {
         for (number, is_bad) in [
@@ -195,6 +240,11 @@ mod tests {
             assert_eq!(error.is_some(), is_bad, "{number}");
             if let Some(error) = error {
                 assert!(error.has_code(&number.to_string()));
+                assert_eq!(error.status().as_u16(), number);
+                assert_eq!(HasStatus::status(&error), Some(error.status()));
+                assert!(has_status(&error, &number.to_string()) && !has_status(&error, "418"));
+                let text = format!("the service answered {}", error.status());
+                assert_eq!(error.message().map(ToString::to_string), Some(text));
                 assert!(!error.has_code("418"));
                 assert_eq!(error.classify().is_retryable(), number == 503, "{number}");
             }

@@ -124,7 +124,7 @@ fn rfc3339(text: &str) -> Option<SystemTime> {
     let (time, _) = time.split_once('.').unwrap_or((time, ""));
     let [hour, minute, second] = numbers(time, ':')?;
     let is_time = (1..=12).contains(&month) && (1..=31).contains(&day);
-    if !is_time || hour > 23 || minute > 59 || second > 60 || year > 9999 {
+    if !is_time || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
     let offset = match zone {

@@ -165,14 +165,116 @@ mod tests {
     use super::*;
     use crate::reason::GiveUpReason;
 
+    use super::super::{CheckStatus as _, FollowsRedirects};
+
+    type Error = RequestError<Unredirected, http::Response<()>>;
+
+    /// A connection that was refused, behind a redirect or not.
+    #[derive(Debug)]
+    struct Unredirected(std::io::Error);
+
+    impl fmt::Display for Unredirected {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("no answer")
+        }
+    }
+
+    impl std::error::Error for Unredirected {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    impl Classify for Unredirected {
+        fn classify(&self) -> Verdict {
+            self.0.classify().into_ambiguous()
+        }
+
+        fn message(&self) -> Option<&dyn fmt::Display> {
+            Some(self)
+        }
+
+        fn has_code(&self, code: &str) -> bool {
+            self.0.has_code(code)
+        }
+    }
+
+    impl FollowsRedirects for Unredirected {
+        fn classify_unredirected(&self) -> Verdict {
+            self.0.classify()
+        }
+    }
+
+    fn refused() -> Error {
+        Error::Transport(Unredirected(std::io::ErrorKind::ConnectionRefused.into()))
+    }
+
+    fn bad() -> Error {
+        let response = http::Response::builder()
+            .status(503)
+            .header("x-reason", "full");
+        let response = response.body(()).expect("a response");
+        response.check_status().expect_err("it is bad").into()
+    }
+
+    /// Each kind of error: its status and a header, a code, its text, its verdict, and whether it has a source.
+    #[test]
+    fn an_error_says_what_it_holds() {
+        use std::error::Error as _;
+
+        let late = || Error::from(GaveUp::new(GiveUpReason::Attempts, 2).timed_out());
+        let text = late().to_string();
+        let unavailable = Some(StatusCode::SERVICE_UNAVAILABLE);
+        for (error, status, code, text, unredirected) in [
+            (refused(), None, "connection", "no answer", Verdict::Refused),
+            (
+                bad(),
+                unavailable,
+                "503",
+                "the service answered 503 Service Unavailable",
+                Verdict::Transient,
+            ),
+            (late(), None, "timeout", &*text, Verdict::Transient),
+        ] {
+            assert_eq!(error.status(), status);
+            assert_eq!(
+                error
+                    .headers()
+                    .is_some_and(|it| it.contains_key("x-reason")),
+                status.is_some()
+            );
+            assert_eq!(error.headers().is_some(), status.is_some());
+            assert_eq!(
+                (error.to_string(), error.message().map(ToString::to_string)),
+                (text.to_owned(), Some(text.to_owned()))
+            );
+            assert_eq!(
+                (error.classify(), error.classify_unredirected()),
+                (Verdict::Transient, unredirected)
+            );
+            assert_eq!(error.source().is_some(), code == "connection");
+            for other in ["connection", "503", "timeout"] {
+                assert_eq!(error.has_code(other), code == other, "{error:?} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_error_of_a_call_is_that_of_the_request() {
+        let end = GaveUp::new(GiveUpReason::Attempts, 2);
+        let last = Error::from(RetryError::new(end, Some(bad())));
+        assert_eq!((last.status().is_some(), last.end()), (true, None));
+        assert_eq!(Error::from(RetryError::new(end, None)).end(), Some(end));
+    }
+
     #[test]
     fn only_a_limit_ends_a_call_without_an_error() {
-        type Error = RequestError<std::io::Error, http::Response<()>>;
         let of = |reason| Error::from(GaveUp::new(reason, 2));
         let late = of(GiveUpReason::Deadline);
         assert_eq!(late.end(), Some(GaveUp::new(GiveUpReason::Deadline, 2)));
         assert!(late.is_timeout() && !of(GiveUpReason::Budget).is_timeout());
-        let transport = Error::Transport(std::io::ErrorKind::TimedOut.into());
-        assert_eq!((transport.end(), transport.is_timeout()), (None, false));
+        for error in [refused(), bad()] {
+            assert_eq!((error.end(), error.is_timeout()), (None, false));
+        }
     }
 }

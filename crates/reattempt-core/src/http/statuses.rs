@@ -243,9 +243,55 @@ mod tests {
 
     #[test]
     fn one_that_is_no_status_panics() {
-        for status in [0, 99, 1000, u16::MAX] {
+        for (status, is_one) in [
+            (0, false),
+            (99, false),
+            (100, true),
+            (999, true),
+            (1000, false),
+            (u16::MAX, false),
+        ] {
             let made = std::panic::catch_unwind(|| Statuses::NONE.transient(status));
-            assert!(made.is_err(), "{status}");
+            assert_eq!(made.is_ok(), is_one, "{status}");
+            assert_eq!(Statuses::NONE.of(status), Verdict::Permanent);
+        }
+    }
+
+    /// Of an error with or without a status.
+    struct Answer(Option<u16>, HeaderMap);
+
+    impl HasStatus for Answer {
+        fn status(&self) -> Option<StatusCode> {
+            self.0.and_then(|status| StatusCode::from_u16(status).ok())
+        }
+
+        fn headers(&self) -> Option<&HeaderMap> {
+            (!self.1.is_empty()).then_some(&self.1)
+        }
+    }
+
+    impl Classify for Answer {
+        fn classify(&self) -> Verdict {
+            Verdict::Refused
+        }
+    }
+
+    #[test]
+    fn a_table_judges_what_has_a_status() {
+        let delayed = HeaderMap::from_iter([(http::header::RETRY_AFTER, 7.into())]);
+        let seven = Verdict::TransientAfter(core::time::Duration::from_secs(7));
+        for (answer, judged, retried) in [
+            (
+                Answer(Some(503), HeaderMap::new()),
+                Verdict::Transient,
+                Some(Verdict::Transient),
+            ),
+            (Answer(Some(503), delayed.clone()), seven, Some(seven)),
+            (Answer(Some(404), delayed), Verdict::Permanent, None),
+            (Answer(None, HeaderMap::new()), Verdict::Refused, None),
+        ] {
+            assert_eq!(Statuses::STANDARD.judge(&answer), judged);
+            assert_eq!(Statuses::STANDARD.retried(&answer), retried);
         }
     }
 

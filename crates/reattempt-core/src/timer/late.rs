@@ -31,6 +31,19 @@ struct Wait {
     is_late: bool,
 }
 
+impl Waits {
+    /// Returns what wakes those that had to end by then, each once.
+    fn late(&mut self, by: Option<Instant>) -> Vec<Waker> {
+        let waits = self.by_place.values_mut();
+        let late = waits.filter(|wait| Some(wait.ends) <= by && !wait.is_late);
+        late.map(|wait| {
+            wait.is_late = true;
+            wait.waker.clone()
+        })
+        .collect()
+    }
+}
+
 fn waits() -> MutexGuard<'static, Waits> {
     WAITS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -88,14 +101,7 @@ fn look() {
             continue;
         }
         idle = 0;
-        let mut late = Vec::new();
-        let is_over = Instant::now().checked_sub(TURN);
-        for wait in waits.by_place.values_mut() {
-            if Some(wait.ends) <= is_over && !wait.is_late {
-                wait.is_late = true;
-                late.push(wait.waker.clone());
-            }
-        }
+        let late = waits.late(Instant::now().checked_sub(TURN));
         drop(waits);
         for waker in late {
             // Another executor's panic is not the end of all waits.
@@ -109,19 +115,14 @@ fn look() {
 struct Address(u64);
 
 impl Hasher for Address {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(self.0 ^ u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // 2^64 by the golden ratio; the middle bits depend on all below them.
-        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
-    }
+    // An address comes as one number.
+    fn write(&mut self, _: &[u8]) {}
 
     fn write_usize(&mut self, number: usize) {
-        self.write_u64(number as u64);
+        // 2^64 by the golden ratio; the middle bits depend on all below them.
+        self.0 = (number as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(32);
     }
 
     fn finish(&self) -> u64 {
@@ -139,5 +140,46 @@ pub(super) fn has(place: usize) -> bool {
 pub(super) fn wake(place: usize) {
     if let Some(wait) = waits().by_place.get_mut(&place) {
         wait.is_late = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::hash::BuildHasher as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_late_is_woken_once() {
+        let now = Instant::now();
+        let mut waits = Waits {
+            by_place: HashMap::default(),
+            have_a_thread: false,
+        };
+        let mut late = |ends, by| {
+            let waker = Waker::noop().clone();
+            let is_late = false;
+            waits.by_place.entry(1).or_insert(Wait {
+                ends,
+                waker,
+                is_late,
+            });
+            waits.late(by).len()
+        };
+        assert_eq!(late(now, None), 0);
+        assert_eq!(late(now, now.checked_sub(Duration::from_nanos(1))), 0);
+        assert_eq!(late(now, Some(now)), 1);
+        assert_eq!(late(now, Some(now)), 0);
+    }
+
+    /// A map looks at the lowest bits for the place, and at the highest seven.
+    #[test]
+    fn addresses_are_spread() {
+        let hasher = BuildHasherDefault::<Address>::default();
+        let hashes = (0..64_usize).map(|place| hasher.hash_one(0x7f00_0000_1000 + place * 256));
+        let (low, high): (BTreeSet<_>, BTreeSet<_>) =
+            hashes.map(|hash| (hash & 0x3f, hash >> 57)).unzip();
+        assert!(low.len() > 24 && high.len() > 24, "{low:?} {high:?}");
     }
 }

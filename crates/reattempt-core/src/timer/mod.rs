@@ -190,3 +190,103 @@ impl IntoBlockingTimer for DefaultTimer {
         ThreadTimer
     }
 }
+
+#[cfg(all(test, feature = "std", not(target_os = "unknown")))]
+mod tests {
+    use core::cell::Cell;
+    use core::future::{Ready, ready};
+
+    use super::*;
+    use crate::process::tests::{at, in_virtual_time};
+
+    /// Whether its own time is virtual, and that which calls share; whether deadlines travel by it.
+    fn said(clock: impl Clock) -> [bool; 3] {
+        let virtual_time = ..at(100);
+        let times = [clock.now(), clock.shared()].map(|time| virtual_time.contains(&time));
+        let [own, shared] = times;
+        [own, shared, clock.carries_deadlines()]
+    }
+
+    /// What calls share is virtual time; an async call waits in that of its runtime.
+    #[test]
+    fn what_timers_say_of_their_time() {
+        const HAS_TOKIO: bool = cfg!(feature = "tokio");
+        assert_eq!(said(ThreadTimer), [false, false, !HAS_TOKIO]);
+        assert_eq!(said(DefaultTimer), [false, false, true]);
+        assert_eq!(said(ProcessClock), [false, false, false]);
+        assert_eq!(said(thread::TimerThread), [false, false, true]);
+        #[cfg(feature = "tokio")]
+        assert_eq!(said(Tokio), [false, false, true]);
+        #[cfg(feature = "smol")]
+        assert_eq!(said(Smol), [false, false, !HAS_TOKIO]);
+        in_virtual_time(7, || {
+            assert_eq!(said(ThreadTimer), [true, true, !HAS_TOKIO]);
+            assert_eq!(said(DefaultTimer), [false, true, false]);
+            assert_eq!(said(ProcessClock), [true, true, false]);
+            assert_eq!(said(thread::TimerThread), [false, true, false]);
+            #[cfg(feature = "tokio")]
+            assert_eq!(said(Tokio), [false, true, false]);
+            #[cfg(feature = "smol")]
+            assert_eq!(said(Smol), [false, true, false]);
+            BlockingTimer::sleep(&DefaultTimer.for_sync(), Duration::from_secs(2));
+            assert_eq!(ThreadTimer.now(), at(9));
+        });
+    }
+
+    /// Its timer ends at whole milliseconds.
+    #[cfg(feature = "tokio")]
+    #[test]
+    fn a_wait_in_a_runtime_of_tokio_may_end_later() {
+        let slack = Duration::from_nanos(999_999);
+        assert_eq!(
+            [DefaultTimer.slack(), Tokio.slack()],
+            [Duration::ZERO, slack]
+        );
+        let runtime = ::tokio::runtime::Builder::new_current_thread().build();
+        let _entered = runtime.as_ref().expect("a runtime").enter();
+        assert_eq!(DefaultTimer.slack(), slack);
+    }
+
+    #[cfg(feature = "smol")]
+    #[test]
+    fn a_wait_of_smol_is_not_over_at_once() {
+        let mut context = core::task::Context::from_waker(core::task::Waker::noop());
+        let mut is_over = |seconds| {
+            let sleep = Box::pin(Smol.sleep(Duration::from_secs(seconds)));
+            Future::poll(core::pin::pin!(sleep), &mut context).is_ready()
+        };
+        assert!(is_over(0) && !is_over(3600));
+    }
+
+    /// Notes how long it was to sleep.
+    struct Notes(Cell<Duration>);
+
+    impl Clock for Notes {
+        fn now(&self) -> Timestamp {
+            at(0)
+        }
+    }
+
+    impl Timer for Notes {
+        type Sleep = Ready<()>;
+
+        fn sleep(&self, duration: Duration) -> Ready<()> {
+            ready(self.0.set(duration))
+        }
+    }
+
+    impl BlockingTimer for Notes {
+        fn sleep(&self, duration: Duration) {
+            self.0.set(duration);
+        }
+    }
+
+    #[test]
+    fn a_reference_sleeps_as_the_timer_does() {
+        let notes = Notes(Cell::default());
+        let _ready = Timer::sleep(&(&notes).for_async(), Duration::from_secs(1));
+        assert_eq!(notes.0.take(), Duration::from_secs(1));
+        BlockingTimer::sleep(&(&notes).for_sync(), Duration::from_secs(2));
+        assert_eq!(notes.0.take(), Duration::from_secs(2));
+    }
+}

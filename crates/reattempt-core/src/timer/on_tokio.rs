@@ -201,6 +201,44 @@ mod tests {
         })
     }
 
+    /// It panics where a runtime has no timer, once: the next wait goes on elsewhere at once.
+    #[test]
+    fn a_runtime_without_a_timer_is_known_after_its_first_wait() {
+        use std::panic::{set_hook, take_hook};
+        use std::sync::Arc;
+        use std::sync::atomic::AtomicU32;
+
+        let panics = Arc::new(AtomicU32::new(0));
+        let (count, here, before) = (
+            Arc::clone(&panics),
+            std::thread::current().id(),
+            take_hook(),
+        );
+        set_hook(Box::new(move |panic| {
+            if std::thread::current().id() == here {
+                count.fetch_add(1, Ordering::Relaxed);
+            } else {
+                before(panic);
+            }
+        }));
+        let [without, with] = [false, true].map(|has_timer| {
+            let mut builder = Builder::new_current_thread();
+            let builder = if has_timer {
+                builder.enable_time()
+            } else {
+                &mut builder
+            };
+            builder.build().expect("a runtime")
+        });
+        for (runtime, is_elsewhere) in [(&without, true), (&with, false), (&without, true)] {
+            let _entered = runtime.enter();
+            assert_eq!(matches!(sleep(HOUR), Kind::Elsewhere { .. }), is_elsewhere);
+            assert_eq!(has_no_timer(runtime.handle()), is_elsewhere);
+        }
+        assert_eq!(panics.load(Ordering::Relaxed), 1);
+        assert!(matches!(sleep(HOUR), Kind::Elsewhere { .. }));
+    }
+
     #[test]
     fn the_thread_looks_where_one_thread_is_all_there_is() {
         for (workers, is_expected) in [(1, true), (2, false)] {

@@ -162,7 +162,7 @@ mod tests {
     use std::task::Wake;
 
     use super::*;
-    use crate::process::tests::{IS_VIRTUAL, set_source};
+    use crate::process::tests::in_virtual_time;
 
     /// Counts how often it was woken, and wakes a thread.
     struct Woken(AtomicU32, thread::Thread);
@@ -238,13 +238,14 @@ mod tests {
     /// In virtual time no thread sleeps here.
     #[test]
     fn deadlines_of_virtual_time_are_converted() {
-        set_source();
         assert!(TimerThread.carries_deadlines());
-        IS_VIRTUAL.set(true);
-        let carries = TimerThread.carries_deadlines();
-        // Another test may run on this thread.
-        IS_VIRTUAL.set(false);
-        assert!(!carries);
+        in_virtual_time(0, || assert!(!TimerThread.carries_deadlines()));
+    }
+
+    #[test]
+    fn of_two_that_end_at_once_both_are_woken() {
+        let [one, other] = [(); 2].map(|()| sleepers().next_number());
+        assert_ne!(one, other);
     }
 
     #[test]

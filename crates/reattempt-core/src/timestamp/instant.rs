@@ -154,12 +154,35 @@ mod tests {
         assert!(Origin::new(Instant::now()).second.is_some());
     }
 
+    /// The seconds of Windows have no sign.
+    #[test]
+    fn parts_are_what_an_instant_writes() {
+        let mut parts = Parts::default();
+        parts.write_i64(7);
+        parts.write_u32(8);
+        assert_eq!((parts.seconds, parts.nanos), (7, 8));
+        parts.write_u64(9);
+        assert_eq!((parts.seconds, parts.nanos), (9, 8));
+    }
+
     #[test]
     fn where_parts_are_unknown_the_distance_is_asked() {
         let instant = Instant::now();
         let mut origin = Origin::new(instant);
         origin.second = None;
         assert_eq!(origin.timestamp(instant), Timestamp(BEFORE));
+    }
+
+    /// The numbers of an instant are enough for 136 years after the origin.
+    #[test]
+    fn parts_are_asked_for_as_long_as_nothing_wraps() {
+        let origin = Origin::new(Instant::now());
+        let by_parts = |seconds| {
+            let instant = origin.instant.checked_add(Duration::from_secs(seconds));
+            instant.map(|instant| origin.by_parts(instant).is_some())
+        };
+        assert_eq!(by_parts(u32::MAX.into()), Some(true));
+        assert_eq!(by_parts(1 << 32), Some(false));
     }
 
     /// Random distances of every size, in both directions, with origins everywhere in a second.
