@@ -226,7 +226,7 @@ impl ErrorText {
 /// Returns the type as the compiler names it; one of ours by its name alone, whatever crate it is made in.
 fn kind_of<E: ?Sized>() -> &'static str {
     let path = core::any::type_name::<E>();
-    match path.strip_prefix("retry_runtime::") {
+    match path.strip_prefix("reattempt_core::") {
         Some(ours) if !ours.contains('<') => ours.rsplit("::").next().unwrap_or(ours),
         _ => path,
     }
@@ -385,4 +385,231 @@ impl fmt::Display for CallInfo<'_> {
 /// The time of the calendar. Without one nothing is retried: `reattempt-overload` refuses such a build.
 pub(crate) fn now() -> SystemTime {
     system_time().unwrap_or(UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::breaker::{Name, State};
+
+    fn info(error: Option<&ErrorText>) -> CallInfo<'_> {
+        CallInfo {
+            operation: "pay",
+            policy: "exp",
+            request_id: Some("r-17"),
+            attempt: 2,
+            max: Some(4),
+            ended_at: UNIX_EPOCH + Duration::from_secs(9),
+            elapsed: Some(Duration::from_secs(2)),
+            call_elapsed: Some(Duration::from_secs(5)),
+            cause: Some(RetryCause::Throttled),
+            error,
+            budget_balance: Some(7.5),
+            telemetry: Telemetry::quiet(),
+        }
+    }
+
+    #[test]
+    fn every_event_has_a_name_and_a_text() {
+        let error = ErrorText::new(&7_u8, Some("503".to_owned()));
+        let (call, bare) = (
+            info(Some(&error)),
+            CallInfo {
+                max: None,
+                ..info(None)
+            },
+        );
+        let change = Change::new(Name::Static("pay"), State::Closed, State::Open, None);
+        let violation = reattempt_policy::Text::new()
+            .push("never")
+            .breaks(reattempt_policy::RuleId::X1);
+        let broken = format!(
+            "pay: the policy breaks a rule, and {}: {violation}",
+            Consequence::SingleAttempt
+        );
+        let invalid = Event::InvalidPolicy {
+            operation: "pay",
+            violation: &violation,
+            consequence: Consequence::SingleAttempt,
+        };
+        for (event, is_of_a_call, name, text) in [
+            (
+                Event::AttemptFailed(&call),
+                true,
+                "attempt_failed",
+                "pay: attempt 2 of 4 failed: 503",
+            ),
+            (
+                Event::AttemptFailed(&bare),
+                true,
+                "attempt_failed",
+                "pay: attempt 2 failed",
+            ),
+            (
+                Event::Retry(&call, Duration::from_secs(1)),
+                true,
+                "retry",
+                "pay: attempt 2 of 4 failed: 503; retry in 1s",
+            ),
+            (
+                Event::GaveUp(&call, GiveUpReason::Budget),
+                true,
+                "gave_up",
+                "pay: attempt 2 of 4 failed: 503; gave up: the retry budget is empty",
+            ),
+            (
+                Event::Recovered(&call),
+                true,
+                "recovered",
+                "pay: attempt 2 of 4 succeeded",
+            ),
+            (
+                Event::Dropped(&call),
+                true,
+                "dropped",
+                "pay: attempt 2 of 4 failed: 503; the call was dropped",
+            ),
+            (
+                Event::CopyStarted(&call, 1),
+                true,
+                "copy_started",
+                "pay: attempt 2 of 4: copy 1 started",
+            ),
+            (
+                Event::HedgeWon(&call, 0),
+                true,
+                "hedge_won",
+                "pay: attempt 2 of 4: answered before its copies",
+            ),
+            (
+                Event::HedgeWon(&call, 1),
+                true,
+                "hedge_won",
+                "pay: attempt 2 of 4: copy 1 answered first",
+            ),
+            (
+                Event::BreakerChanged(&change),
+                false,
+                "breaker_changed",
+                "breaker pay is open",
+            ),
+            (
+                Event::TimeoutIgnored("pay"),
+                false,
+                "timeout_ignored",
+                "pay: the `timeout` of its policy is not applied, since it has `cut_off = false`",
+            ),
+            (invalid, false, "invalid_policy", &*broken),
+            (
+                Event::Reloaded { from: None },
+                false,
+                "reloaded",
+                "the configuration was loaded",
+            ),
+            (
+                Event::ReloadRefused(&fmt::Error),
+                false,
+                "reload_refused",
+                "the configuration was refused: an error occurred when formatting an argument",
+            ),
+            (
+                Event::RetriesSwitched { on: true },
+                false,
+                "retries_switched",
+                "retries are on again",
+            ),
+            (
+                Event::RetriesSwitched { on: false },
+                false,
+                "retries_switched",
+                "retries are switched off",
+            ),
+        ] {
+            assert_eq!((event.name(), event.to_string()), (name, text.to_owned()));
+            assert_eq!(event.facts().is_some(), is_of_a_call, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_call_says_what_is_known_of_it() {
+        let error = ErrorText::new(&7_u8, Some("503".to_owned()))
+            .about(Some("a:1".to_owned()), |code| code == "timeout");
+        assert_eq!(error.cause, Some(RetryCause::Timeout));
+        let call = info(Some(&error));
+        assert_eq!(
+            (call.operation(), call.policy(), call.request_id()),
+            ("pay", "exp", Some("r-17"))
+        );
+        assert_eq!(
+            (call.attempt(), call.max(), call.detail()),
+            (2, Some(4), Some("a:1"))
+        );
+        let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        assert_eq!((call.started_at(), call.ended_at()), (Some(at(7)), at(9)));
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(
+            (call.elapsed(), call.call_elapsed()),
+            (seconds(2), seconds(5))
+        );
+        assert_eq!(
+            (call.cause(), call.budget_balance()),
+            (Some(RetryCause::Throttled), Some(7.5))
+        );
+        assert_eq!(
+            (call.error_type(), call.error_message()),
+            (Some("u8"), Some("503"))
+        );
+        assert_eq!(*call.telemetry(), Telemetry::quiet());
+        let bare = info(None);
+        assert_eq!(
+            (bare.detail(), bare.error_type(), bare.error_message()),
+            (None, None, None)
+        );
+    }
+
+    /// One of ours by its name alone.
+    #[test]
+    fn a_type_is_named_as_the_compiler_does() {
+        use reattempt_core::{Absent, GaveUp, RetryError};
+
+        let wrapped = kind_of::<RetryError<GaveUp>>();
+        assert_eq!(
+            [kind_of::<Absent>(), kind_of::<GaveUp>()],
+            ["Absent", "GaveUp"]
+        );
+        assert_eq!(wrapped, core::any::type_name::<RetryError<GaveUp>>());
+        assert_eq!(kind_of::<fmt::Error>(), "core::fmt::Error");
+    }
+
+    #[test]
+    fn a_text_says_what_kind_of_error_it_is_of() {
+        let answer =
+            |answer: Result<u8, i8>| ErrorText::of_answer(&answer, || Some("said".to_owned()));
+        for (text, kind, message) in [
+            (
+                ErrorText::timed_out(),
+                "timeout",
+                Some("the attempt timed out"),
+            ),
+            (
+                ErrorText::not_final(),
+                "not_final",
+                Some("the value is not final yet"),
+            ),
+            (
+                ErrorText::cut_off(),
+                "deadline",
+                Some("the deadline cut the attempt off"),
+            ),
+            (ErrorText::message(&7_u8, Some(&"text")), "u8", Some("text")),
+            (ErrorText::message(&7_u8, None), "u8", None),
+            (answer(Ok(1)), "bad_status", Some("said")),
+            (answer(Err(1)), "i8", Some("said")),
+        ] {
+            assert_eq!((text.kind, text.message.as_deref()), (kind, message));
+            assert_eq!((text.cause, text.detail), (None, None));
+        }
+        let before = SystemTime::now();
+        assert!(now() >= before);
+    }
 }
