@@ -166,3 +166,50 @@ impl PartialEq for Name {
 }
 
 impl Eq for Name {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_a_name() {
+        for (state, name) in [
+            (State::Closed, "closed"),
+            (State::Open, "open"),
+            (State::HalfOpen, "half_open"),
+            (State::ForcedOpen, "forced_open"),
+            (State::ForcedClosed, "forced_closed"),
+        ] {
+            assert_eq!((state.as_str(), state.to_string()), (name, name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_breaker_is_what_it_was_made_of() {
+        let (name, second) = (Name::Shared("pay".into()), Some(Duration::from_secs(1)));
+        assert_eq!(name, Name::Static("pay"));
+        assert_ne!(name, Name::Static("ship"));
+        let change = Change::new(name.clone(), State::Closed, State::Open, second);
+        assert_eq!((change.name(), change.cooldown()), ("pay", second));
+        assert_eq!((change.from(), change.to()), (State::Closed, State::Open));
+        let mut stats = BreakerStats {
+            name,
+            state: State::HalfOpen,
+            state_time: second,
+            calls: 8,
+            failures: 6,
+            slow_calls: 5,
+        };
+        assert_eq!(
+            (stats.name(), stats.state(), stats.state_time()),
+            ("pay", State::HalfOpen, second)
+        );
+        assert_eq!(
+            (stats.calls(), stats.failures(), stats.slow_calls()),
+            (8, 6, 5)
+        );
+        assert_eq!(stats.failure_ratio(), Some(0.75));
+        stats.calls = 0;
+        assert_eq!(stats.failure_ratio(), None);
+    }
+}

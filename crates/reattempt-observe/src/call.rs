@@ -211,3 +211,152 @@ fn describe(
         telemetry: call.telemetry,
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    const CALL: Call = Call {
+        operation: "call_of_a_test",
+        policy: "exp",
+        max: Some(4),
+        budget_balance: Some(2.5),
+        telemetry: Telemetry::quiet(),
+        id: CallId(0xA),
+    };
+
+    /// What an observer reads of each event: its name, the attempt, the error, the cause, and the times in seconds.
+    type Seen = (
+        &'static str,
+        u32,
+        Option<String>,
+        Option<RetryCause>,
+        [Option<u64>; 2],
+    );
+
+    fn seen(report: impl FnOnce()) -> Vec<Seen> {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&seen);
+        let observer = move |event: &Event<'_>| {
+            // Inside of an observer nobody is there.
+            assert!(!is_watched() && !wants_times());
+            let Some(call) = event.facts() else {
+                return;
+            };
+            let message = call.error_message().map(str::to_owned);
+            let times =
+                [call.elapsed(), call.call_elapsed()].map(|time| time.map(|it| it.as_secs()));
+            assert_eq!((call.operation(), call.max()), (CALL.operation, CALL.max));
+            assert_eq!(call.budget_balance(), CALL.budget_balance);
+            assert_eq!(call.request_id(), Some("000000000000000a"));
+            let seen = (event.name(), call.attempt(), message, call.cause(), times);
+            kept.lock().expect("no panic").push(seen);
+        };
+        scope::scope_blocking(Arc::new(observer), || {
+            assert!(is_watched() && wants_times());
+            report();
+        });
+        let seen = seen.lock().expect("no panic");
+        seen.clone()
+    }
+
+    fn times(attempt: u64, call: u64) -> Times {
+        Times {
+            attempt: Some(Duration::from_secs(attempt)),
+            call: Some(Duration::from_secs(call)),
+        }
+    }
+
+    fn failed(cause: Option<RetryCause>) -> FailedAttempt {
+        let error = ErrorText::new(&7_u8, Some("503".to_owned()));
+        let error = error.about(None, |code| code == "timeout");
+        FailedAttempt::new(error, cause, times(1, 2))
+    }
+
+    #[test]
+    fn the_steps_of_a_call_are_told() {
+        let message = Some("503".to_owned());
+        let refused = Some(RetryCause::Refused);
+        let of = |name, attempt, times| (name, attempt, message.clone(), refused, times);
+        let [short, long] = [[Some(1), Some(2)], [Some(3), Some(4)]];
+        let mut failure = failed(refused);
+        assert!(seen(|| dropped(&failure, None)).is_empty());
+        let told = seen(|| retries(CALL, 1, &mut failure, Duration::ZERO));
+        assert_eq!(
+            told,
+            [of("attempt_failed", 1, short), of("retry", 1, short)]
+        );
+        let told = seen(|| dropped(&failure, Some(Duration::from_secs(9))));
+        assert_eq!(told, [of("dropped", 1, [Some(1), Some(9)])]);
+        let told = seen(|| recovered(CALL, 2, Some(&failure), times(3, 4)));
+        assert_eq!(told, [of("recovered", 2, long)]);
+        for (is_after_attempt, events) in [
+            (true, &["attempt_failed", "gave_up"][..]),
+            (false, &["gave_up"]),
+        ] {
+            let told = seen(|| {
+                gives_up(
+                    CALL,
+                    2,
+                    Some(&failure),
+                    is_after_attempt,
+                    GiveUpReason::Budget,
+                )
+            });
+            let expected = events.iter().map(|name| of(name, 2, short));
+            assert!(told.iter().cloned().eq(expected), "{told:?}");
+        }
+        let bare = |name| (name, 3, None, None, [None; 2]);
+        assert_eq!(seen(|| copy_started(CALL, 3, 1)), [bare("copy_started")]);
+        assert_eq!(seen(|| copy_won(CALL, 3, 1)), [bare("hedge_won")]);
+    }
+
+    /// A success ends after the failure before it.
+    #[test]
+    fn a_recovery_has_its_own_end() {
+        let mut failure = failed(None);
+        failure.ended_at = SystemTime::UNIX_EPOCH;
+        let ended = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&ended);
+        let observer = move |event: &Event<'_>| {
+            let ended_at = event.facts().map(CallInfo::ended_at);
+            kept.lock().expect("no panic").push(ended_at);
+        };
+        let before = Some(SystemTime::now());
+        scope::scope_blocking(Arc::new(observer), || {
+            retries(CALL, 1, &mut failure, Duration::ZERO);
+            recovered(CALL, 2, Some(&failure), Times::default());
+        });
+        let ended = ended.lock().expect("no panic");
+        assert_eq!(ended[..2], [Some(SystemTime::UNIX_EPOCH); 2]);
+        assert!(ended[2] >= before);
+    }
+
+    /// A code of the error says more than that it may pass.
+    #[test]
+    fn a_cause_is_that_of_the_verdict_or_of_a_code() {
+        for (by_verdict, cause) in [
+            (Some(RetryCause::Transient), Some(RetryCause::Timeout)),
+            (Some(RetryCause::Refused), Some(RetryCause::Refused)),
+            (None, None),
+        ] {
+            assert_eq!(failed(by_verdict).cause, cause);
+        }
+        let silent = ErrorText::not_final();
+        let transient = Some(RetryCause::Transient);
+        assert_eq!(
+            FailedAttempt::new(silent, transient, Times::default()).cause,
+            transient
+        );
+    }
+
+    #[test]
+    fn each_call_has_an_id_of_its_own() {
+        let [one, other] = [CallId::NONE.or_new(), CallId::NONE.or_new()];
+        assert!(one != other && one != CallId::NONE);
+        assert_eq!(one.or_new(), one);
+        assert_eq!(CALL.id.to_string(), "000000000000000a");
+    }
+}

@@ -184,12 +184,69 @@ fn deliver_to_sinks(event: &Event<'_>) {
 #[cfg(test)]
 mod tests {
     use core::sync::atomic::{AtomicU32, Ordering};
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex};
 
     use reattempt_policy::{Consequence, RuleId, Text};
 
-    use super::{invalid_policy, report};
+    use super::{add, invalid_policy, report};
     use crate::Event;
+
+    /// Each that is added, until it is removed; one that panics takes nothing from the others.
+    #[test]
+    fn observers_of_the_process_see_all_threads() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let sees = |number: u8| {
+            let seen = Arc::clone(&seen);
+            add(move |event: &Event<'_>| {
+                if matches!(event, Event::TimeoutIgnored("of the process")) {
+                    seen.lock().expect("no panic").push(number);
+                }
+            })
+        };
+        let panics = add(|event: &Event<'_>| {
+            assert!(!matches!(event, Event::TimeoutIgnored("of the process")));
+        });
+        let (one, two) = (sees(1), sees(2));
+        let tell = || report(&Event::TimeoutIgnored("of the process"));
+        std::thread::spawn(tell).join().expect("it goes on");
+        one.remove();
+        tell();
+        panics.remove();
+        two.remove();
+        tell();
+        assert_eq!(*seen.lock().expect("no panic"), [1, 2, 2]);
+    }
+
+    #[test]
+    fn a_rule_that_is_broken_is_told_once_for_each_operation() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&told);
+        let observer = move |event: &Event<'_>| {
+            if let Event::InvalidPolicy {
+                operation,
+                violation,
+                ..
+            } = event
+            {
+                kept.lock()
+                    .expect("no panic")
+                    .push((*operation, violation.rule()));
+            }
+        };
+        crate::scope_blocking(Arc::new(observer), || {
+            for (id, operation, rule) in [
+                (1, "a", RuleId::X1),
+                (1, "a", RuleId::X1),
+                (1, "a", RuleId::R1),
+                (2, "b", RuleId::X1),
+            ] {
+                let violation = Text::new().push("never").breaks(rule);
+                crate::invalid_policy(id, || operation, &violation, Consequence::SingleAttempt);
+            }
+        });
+        let expected = [("a", RuleId::X1), ("a", RuleId::R1), ("b", RuleId::X1)];
+        assert_eq!(*told.lock().expect("no panic"), expected);
+    }
 
     /// Also not after a report that comes without a question whether anybody is there.
     #[test]

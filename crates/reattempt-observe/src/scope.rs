@@ -225,3 +225,66 @@ impl<F> fmt::Debug for Scoped<F> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::task::Waker;
+
+    use super::*;
+
+    #[test]
+    fn a_scope_holds_while_something_runs_in_it() {
+        let here = || (request_id().map(|id| (*id).to_owned()), observes());
+        let id = |id: &str| Some(id.to_owned());
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let tells = |name: &'static str| -> Arc<dyn Observer> {
+            let told = Arc::clone(&told);
+            Arc::new(move |_: &Event<'_>| told.lock().expect("no panic").push(name))
+        };
+        assert_eq!(here(), (None, false));
+        let outer = current().request("outer").observer(tells("outer"));
+        outer.run_blocking(|| {
+            assert_eq!(here(), (id("outer"), true));
+            request_blocking("inner", || assert_eq!(here(), (id("inner"), true)));
+            scope_blocking(tells("inner"), || {
+                assert_eq!(here(), (id("outer"), true));
+                report(&Event::TimeoutIgnored("scope_of_a_test"));
+            });
+        });
+        assert_eq!(here(), (None, false));
+        // The innermost first.
+        assert_eq!(*told.lock().expect("no panic"), ["inner", "outer"]);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut polled = Box::pin(request("polled", async { here() }));
+        assert_eq!(
+            polled.as_mut().poll(&mut context),
+            Poll::Ready((id("polled"), false))
+        );
+        let mut observed = Box::pin(scope(tells("polled"), async { here() }));
+        assert_eq!(
+            observed.as_mut().poll(&mut context),
+            Poll::Ready((None, true))
+        );
+        assert_eq!(here(), (None, false));
+    }
+
+    /// The end of a future is in its scope, too.
+    #[test]
+    fn what_is_dropped_is_dropped_in_its_scope() {
+        struct Ends(Arc<Mutex<Option<Arc<str>>>>);
+
+        impl Drop for Ends {
+            fn drop(&mut self) {
+                *self.0.lock().expect("no panic") = request_id();
+            }
+        }
+
+        let seen = Arc::new(Mutex::new(None));
+        let ends = Ends(Arc::clone(&seen));
+        drop(request("dropped", async move {
+            let _ends = ends;
+        }));
+        assert_eq!(seen.lock().expect("no panic").as_deref(), Some("dropped"));
+    }
+}

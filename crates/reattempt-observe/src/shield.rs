@@ -7,3 +7,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub fn shielded(observe: impl FnOnce()) {
     let _reported = catch_unwind(AssertUnwindSafe(observe));
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_panic_ends_here() {
+        let mut runs = false;
+        super::shielded(|| {
+            runs = true;
+            panic!("an observer");
+        });
+        assert!(runs);
+    }
+}

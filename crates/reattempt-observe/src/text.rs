@@ -94,3 +94,50 @@ impl Detail {
         Self
     }
 }
+
+#[cfg(all(test, feature = "observers"))]
+#[allow(unused_imports, reason = "each type needs one of the traits")]
+mod tests {
+    use core::fmt;
+    use std::io;
+
+    /// The text of an error, and its type.
+    macro_rules! said {
+        ($error:expr) => {{
+            let text = crate::__text!($error);
+            (text.message, text.kind)
+        }};
+    }
+
+    #[derive(Debug)]
+    struct ByDebug;
+
+    struct ByDisplay;
+
+    impl fmt::Display for ByDisplay {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("displayed")
+        }
+    }
+
+    struct ByName;
+
+    #[test]
+    fn an_error_describes_itself_as_its_type_allows() {
+        let caused = || io::Error::other(io::Error::other(fmt::Error));
+        let causes = "an error occurred when formatting an argument";
+        let boxed: Box<dyn std::error::Error> = Box::new(caused());
+        for ((message, kind), expected, name) in [
+            (said!(&caused()), Some(causes), "Error"),
+            (said!(&boxed), Some(causes), "Error>"),
+            (said!(&ByDisplay), Some("displayed"), "ByDisplay"),
+            (said!(&ByDebug), Some("ByDebug"), "ByDebug"),
+            (said!(&ByName), None, "ByName"),
+            (said!("text"), Some("text"), "str"),
+        ] {
+            assert_eq!(message.as_deref(), expected, "{kind}");
+            assert!(kind.ends_with(name), "{kind}");
+        }
+        assert_eq!(super::Detail::new(&7).into_text(), "7");
+    }
+}

@@ -68,6 +68,33 @@ fn calls_are_those_that_ended_after_a_failure() {
 }
 
 #[test]
+fn copies_and_dropped_calls_are_counted() {
+    let operations = Operations::new();
+    let facts = facts("hedged", None);
+    for event in [
+        Event::CopyStarted(&facts, 1),
+        Event::CopyStarted(&facts, 2),
+        Event::CopyStarted(&facts, 1),
+        Event::HedgeWon(&facts, 0),
+        Event::HedgeWon(&facts, 1),
+        Event::HedgeWon(&facts, 2),
+        Event::Dropped(&facts),
+        Event::TimeoutIgnored("hedged"),
+    ] {
+        operations.report(&event);
+    }
+    let stats = of(&operations);
+    let hedged = stats.operation("hedged").expect("it is there");
+    assert_eq!((hedged.copies(), hedged.copies_won()), (3, 2));
+    assert_eq!(
+        (hedged.dropped(), hedged.calls(), hedged.name()),
+        (1, 1, "hedged")
+    );
+    assert!(!stats.is_empty() && Stats::empty(AT).is_empty());
+    assert!(stats.breakers().is_empty());
+}
+
+#[test]
 fn reasons_are_counted_each_by_itself() {
     let operations = Operations::new();
     let facts = facts("reasons", None);
@@ -207,6 +234,24 @@ fn a_table_has_a_line_for_each_whatever_errors_say() {
     );
 }
 
+/// The ends of each range of characters that turn or hide the text around them.
+#[test]
+fn a_character_that_only_stands_for_itself_is_harmless() {
+    use super::words::is_harmless;
+    for (first, last) in [
+        ('\u{200B}', '\u{200F}'),
+        ('\u{2028}', '\u{202E}'),
+        ('\u{2060}', '\u{2069}'),
+        ('\u{FEFF}', '\u{FEFF}'),
+        ('\u{7F}', '\u{9F}'),
+    ] {
+        let beside = |c: char, by: i32| char::from_u32(u32::from(c).wrapping_add_signed(by));
+        assert!(!is_harmless(first) && !is_harmless(last), "{first:?}");
+        let sides = [beside(first, -1), beside(last, 1)];
+        assert!(sides.into_iter().flatten().all(is_harmless), "{first:?}");
+    }
+}
+
 #[test]
 fn what_is_long_is_cut_off() {
     assert_eq!(OneLine("abcdef", 6).to_string(), "abcdef");
@@ -223,6 +268,19 @@ fn durations_are_as_exact_as_they_need_be() {
     assert_eq!(human(1_567_890_123), "1.56 s");
     assert_eq!(human(15_678_901_234), "15.6 s");
     assert_eq!(human(3_661_999_999_999), "1 h 1 m 1 s");
+    assert_eq!([999_999, 1_000_000].map(human), ["999 us", "1 ms"]);
+    assert_eq!(
+        [999_999_999, 1_019_999_999].map(human),
+        ["999 ms", "1.01 s"]
+    );
+    assert_eq!(
+        [9_999_999_999, 10_199_999_999].map(human),
+        ["9.99 s", "10.1 s"]
+    );
+    assert_eq!(
+        [59_999_999_999, 60_900_000_000].map(human),
+        ["59.9 s", "1 m"]
+    );
 }
 
 #[test]
@@ -289,6 +347,32 @@ fn events_of_the_process_are_counted() {
         1
     );
     assert!(stats.at() > UNIX_EPOCH);
+}
+
+/// As they are when somebody looks.
+#[test]
+fn added_breakers_are_shown() {
+    use crate::breaker::{BreakerStats, Name, State};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static CALLS: AtomicU64 = AtomicU64::new(1);
+    super::add_breakers(|show| {
+        show(BreakerStats {
+            name: Name::Static("breaker_of_a_test"),
+            state: State::Closed,
+            state_time: None,
+            calls: CALLS.load(Ordering::Relaxed),
+            failures: 0,
+            slow_calls: 0,
+        });
+    });
+    for calls in [1, 2] {
+        CALLS.store(calls, Ordering::Relaxed);
+        let stats = super::stats();
+        let mut shown = stats.breakers().iter();
+        let shown = shown.find(|breaker| breaker.name() == "breaker_of_a_test");
+        assert_eq!(shown.map(BreakerStats::calls), Some(calls));
+    }
 }
 
 #[test]

@@ -143,6 +143,36 @@ fn every_metric_has_a_unit() {
     }
 }
 
+#[test]
+fn copies_and_configurations_are_counted() {
+    let facts = facts("pay", None);
+    let metrics = recorded(|| {
+        for event in [
+            Event::CopyStarted(&facts, 1),
+            Event::CopyStarted(&facts, 2),
+            Event::HedgeWon(&facts, 0),
+            Event::HedgeWon(&facts, 1),
+            Event::HedgeWon(&facts, 2),
+            Event::Reloaded { from: None },
+            Event::ReloadRefused(&std::fmt::Error),
+            Event::ReloadRefused(&std::fmt::Error),
+            Event::TimeoutIgnored("pay"),
+        ] {
+            report::deliver(&event);
+        }
+    });
+    assert_eq!(
+        metrics,
+        counted([
+            ("retry_copies_total{operation=pay}", 2),
+            ("retry_hedge_wins_total{operation=pay,winner=attempt}", 1),
+            ("retry_hedge_wins_total{operation=pay,winner=copy}", 2),
+            ("retry_reloads_total{result=loaded}", 1),
+            ("retry_reloads_total{result=refused}", 2),
+        ])
+    );
+}
+
 /// The switch is one for the process, so tests of calls cannot turn it.
 #[test]
 fn the_gauge_follows_the_switch() {

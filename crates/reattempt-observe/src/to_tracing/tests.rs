@@ -187,6 +187,104 @@ fn levels_are_those_of_the_policy() {
     assert!(levels(Telemetry::quiet(), 2).is_empty());
 }
 
+/// What is no retry, at the level of each kind.
+#[test]
+fn every_event_has_a_line() {
+    let mut facts = facts("tracing_events", None);
+    facts.telemetry = Telemetry::new()
+        .give_up(Level::Error)
+        .give_up_interval(Duration::ZERO);
+    let violation = reattempt_policy::Text::new()
+        .push("never")
+        .breaks(reattempt_policy::RuleId::X1);
+    let consequence = reattempt_policy::Consequence::SingleAttempt;
+    let broken = format!("ERROR the policy breaks a rule, and {consequence}");
+    let invalid = Event::InvalidPolicy {
+        operation: "tracing_events",
+        violation: &violation,
+        consequence,
+    };
+    let path = std::path::Path::new("retry.toml");
+    for (event, line, field) in [
+        (
+            Event::Dropped(&facts),
+            "INFO dropped",
+            ("call_elapsed", "0.6"),
+        ),
+        (
+            Event::CopyStarted(&facts, 1),
+            "DEBUG copy started",
+            ("copy", "1"),
+        ),
+        (Event::HedgeWon(&facts, 0), "DEBUG hedge won", ("copy", "0")),
+        (
+            Event::TimeoutIgnored("it"),
+            "WARN the timeout of the policy is not applied: `cut_off = false`",
+            ("operation", "it"),
+        ),
+        (invalid, &*broken, ("rule", "X1")),
+        (
+            Event::Reloaded { from: Some(path) },
+            "INFO the configuration was loaded",
+            ("from", "retry.toml"),
+        ),
+        (
+            Event::ReloadRefused(&fmt::Error),
+            "ERROR the configuration was refused, what held before holds on",
+            ("faults", "an error occurred when formatting an argument"),
+        ),
+        (
+            Event::RetriesSwitched { on: true },
+            "INFO retries are on again",
+            ("message", "retries are on again"),
+        ),
+        (
+            Event::RetriesSwitched { on: false },
+            "WARN retries are switched off",
+            ("message", "retries are switched off"),
+        ),
+    ] {
+        let lines = Kept::read(|| {
+            assert!(is_on() && reads_errors());
+            report::deliver(&event);
+        });
+        let [(level, fields)] = &*lines else {
+            panic!("{lines:?}");
+        };
+        assert_eq!(format!("{level} {}", fields["message"]), line);
+        let (name, value) = field;
+        assert_eq!(fields[name], value, "{line}");
+    }
+}
+
+/// Once for each place, and only where a runtime is blocked.
+#[test]
+fn a_sync_call_in_an_async_runtime_is_a_warning() {
+    let here = std::panic::Location::caller();
+    for (is_in_async, count) in [(false, 0), (true, 1), (true, 0)] {
+        let is_in_async: fn() -> bool = if is_in_async { || true } else { || false };
+        let lines = Kept::read(|| warn_in_async(here, is_in_async));
+        assert_eq!(lines.len(), count);
+        for (level, fields) in lines {
+            assert_eq!(level, "WARN");
+            assert!(fields["message"].contains(file!()), "{fields:?}");
+        }
+    }
+}
+
+/// A request of HTTP says how often it was sent before.
+#[test]
+fn a_span_counts_what_was_sent_before() {
+    let count = |failures| {
+        let spans = Kept::read(|| {
+            let _span = crate::AttemptSpan::new("tracing_resent", 2, None).resent(failures);
+        });
+        spans[0].1.get("http.request.resend_count").cloned()
+    };
+    assert_eq!((count(0), count(1)), (None, Some("1".to_owned())));
+    assert_eq!(crate::in_span(&crate::AttemptSpan::NONE, || 7), 7);
+}
+
 /// One at once is an answer; one of a retry is where the call ends all the same.
 #[test]
 fn a_permanent_error_of_a_first_attempt_is_no_warning() {

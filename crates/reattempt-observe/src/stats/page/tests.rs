@@ -61,6 +61,51 @@ fn a_row_has_the_numbers_and_reasons() {
 }
 
 #[test]
+fn a_page_has_a_table_of_what_there_is() {
+    use crate::breaker::{Name, State};
+
+    let mut stats = Stats::empty(UNIX_EPOCH);
+    stats.breakers.push(BreakerStats {
+        name: Name::Static("pay"),
+        state: State::Open,
+        state_time: Some(Duration::from_millis(2_500)),
+        calls: 2,
+        failures: 1,
+        slow_calls: 0,
+    });
+    let shown = page(&stats, None);
+    assert!(
+        shown.contains("Nothing has failed") && shown.contains(r#"data-label="Since">2.5 s</td>"#)
+    );
+    let mut failed = OperationStats::new("page_whole");
+    (failed.retries, failed.recoveries, failed.delay) = (1_234, 2, Duration::from_secs(90));
+    failed.causes.push((RetryCause::NotFinal, 1_234));
+    stats.operations.push(failed);
+    let shown = page(&stats, None);
+    for part in [
+        "<dt>Calls that did not succeed at once</dt><dd>2</dd>",
+        "<dt>Recovered</dt><dd>2</dd>",
+        "<dt>Gave up</dt><dd>0</dd>",
+        "<dt>Retries</dt><dd>1,234</dd>",
+        r#"data-label="Retries">1,234<ul><li>not final 1,234</li></ul></td>"#,
+        r#"data-label="Delay">1 m 30 s</td>"#,
+        r#"data-label="Last error">none</td>"#,
+        "page_<wbr>whole<wbr>",
+        "width:100%",
+    ] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    assert!(!shown.contains("Nothing has failed"));
+    assert_eq!(
+        (
+            Share(1, 0).to_string(),
+            Share(1, 3).to_string().contains("33 % recovered")
+        ),
+        (String::new(), true)
+    );
+}
+
+#[test]
 fn numbers_are_in_groups() {
     let grouped = |number| Grouped(number).to_string();
     assert_eq!(grouped(0), "0");
@@ -77,6 +122,11 @@ fn nothing_has_failed() {
     assert!(!shown.contains("<table") && !shown.contains("refresh"));
     let shown = page(&nothing, Some(1));
     assert!(shown.contains(r#"<meta http-equiv="refresh" content="1">"#));
+    for (millis, seconds) in [(0, 1), (999, 1), (1_999, 1), (7_000, 7)] {
+        let shown = stats_page(Some(Duration::from_millis(millis)));
+        let refresh = format!(r#"http-equiv="refresh" content="{seconds}">"#);
+        assert!(shown.contains(&refresh), "{millis}");
+    }
 }
 
 #[test]
