@@ -387,3 +387,88 @@ macro_rules! reqwest_middleware {
 reqwest_middleware!(reqwest_middleware04, reqwest012);
 #[cfg(feature = "reqwest-middleware05")]
 reqwest_middleware!(reqwest_middleware05, reqwest013);
+
+#[cfg(test)]
+mod tests {
+    use http::Response;
+    use retry_runtime::GiveUpReason;
+
+    use super::*;
+
+    #[test]
+    fn a_middleware_has_its_callee() {
+        let orders = Some(Edge::new("orders"));
+        assert_eq!(ProtocolMiddleware::to("orders").edge, orders);
+        assert_eq!(ProtocolMiddleware::new().edge, None);
+    }
+
+    /// A connection that was refused, perhaps behind a redirect.
+    #[derive(Debug)]
+    struct Refused;
+
+    impl Classify for Refused {
+        fn classify(&self) -> Verdict {
+            Verdict::Transient
+        }
+
+        fn has_code(&self, code: &str) -> bool {
+            code == "connection"
+        }
+    }
+
+    impl FollowsRedirects for Refused {
+        fn classify_unredirected(&self) -> Verdict {
+            Verdict::Refused
+        }
+    }
+
+    impl From<GaveUp> for Refused {
+        fn from(_: GaveUp) -> Self {
+            Self
+        }
+    }
+
+    fn answer(status: u16) -> Result<Response<()>, Refused> {
+        let mut response = Response::new(());
+        *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
+        Ok(response)
+    }
+
+    /// Behind a redirect an answer proves nothing of the first request.
+    #[test]
+    fn a_redirect_takes_the_proof_away() {
+        let new = RetryMiddleware::new(Policy::new());
+        let of_429 = [Some(Verdict::Throttled(None)), Some(Verdict::Transient)];
+        for (answer, expected) in [
+            (answer(429), of_429),
+            (answer(200), [None, None]),
+            (Err(Refused), [Some(Verdict::Transient); 2]),
+        ] {
+            let judged = [false, true].map(|redirected| new.judge(&answer, |_| redirected));
+            assert_eq!(judged, expected);
+        }
+        let unredirected = new.clone().without_redirects();
+        let judged = unredirected.judge(&Err::<Response<()>, _>(Refused), |_| false);
+        assert_eq!(judged, Some(Verdict::Refused));
+        let own = new.statuses(Statuses::NONE.refused(418));
+        assert_eq!(own.judge(&answer(418), |_| false), Some(Verdict::Refused));
+        assert_eq!(own.judge(&answer(503), |_| false), None);
+        assert!(RetryMiddleware::try_new(Policy::new().max(0)).is_err());
+    }
+
+    #[test]
+    fn an_answer_has_its_status_or_the_code_of_its_error() {
+        for (answer, code) in [(answer(503), "503"), (Err(Refused), "connection")] {
+            for other in ["503", "connection"] {
+                assert_eq!(has_code(&answer, other), code == other);
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_that_gives_up_has_its_last_answer() {
+        let end = GaveUp::new(GiveUpReason::Attempts, 2);
+        let last = last_answer(Ok((answer(503), Verdict::Transient)), end);
+        assert_eq!(last.map(|it| it.status().as_u16()).ok(), Some(503));
+    }
+}

@@ -136,14 +136,59 @@ fn instance() -> Site {
 }
 
 #[cfg(test)]
-#[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
 mod tests {
     use super::*;
 
     static OURS: Budget = Budget::per_success(0.1);
+    #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
     static THEIRS: Budget = Budget::per_success(0.2);
 
+    /// Without a name it is one for each client, and so is what its calls share.
+    #[test]
+    fn a_client_without_a_name_is_an_operation_of_its_own() {
+        let unnamed = ClientOperation::new(Policy::new());
+        let named = unnamed.clone().with_name("pay");
+        for (operation, is_shared) in [(unnamed, false), (named, true)] {
+            let [one, other] = [operation.clone(), operation].map(ClientOperation::for_instance);
+            let is_same = Arc::ptr_eq(&one.default_budget, &other.default_budget);
+            assert_eq!(is_same, is_shared);
+            let [one, other] = [&one, &other].map(|it| format!("{:?}", it.site()));
+            assert_eq!(one == other, is_shared, "{one} {other}");
+        }
+    }
+
+    /// What the policy says goes first.
+    #[test]
+    fn a_request_that_may_not_run_twice_changes_the_policy() {
+        let silent = Policy::new();
+        for (policy, is_idempotent, suits, expected) in [
+            (silent, true, true, true),
+            (silent, false, false, false),
+            (silent.idempotent(true), false, true, true),
+            (silent.idempotent(false), true, true, false),
+        ] {
+            let operation = ClientOperation::new(policy).with_budget(&OURS);
+            assert_eq!(operation.suits(is_idempotent), suits);
+            let operation = operation.for_request(is_idempotent);
+            assert_eq!(operation.policy().is_idempotent(), expected);
+            let budget = operation.policy().shared_budget();
+            assert!(budget.is_some_and(|it| core::ptr::eq(it, &raw const OURS)));
+        }
+        assert!(ClientOperation::try_new(silent.max(0)).is_err());
+    }
+
+    #[cfg(feature = "tower")]
+    #[test]
+    fn a_timeout_is_refused_where_nobody_can_report_it() {
+        let with = |policy| ClientOperation::new(policy).without_timeout();
+        let second = core::time::Duration::from_secs(1);
+        assert!(with(Policy::new().deadline(second)).is_ok());
+        let refused = with(Policy::new().timeout(second)).err();
+        assert_eq!(refused.map(|it| it.rule()), Some(RuleId::S5));
+    }
+
     /// The budget of the client holds unless the policy of a request has one.
+    #[cfg(any(feature = "reqwest-middleware04", feature = "reqwest-middleware05"))]
     #[test]
     fn a_policy_of_a_request_keeps_the_budget_of_the_client() {
         const POLICY: Policy = Policy::new();

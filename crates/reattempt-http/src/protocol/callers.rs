@@ -160,6 +160,22 @@ mod tests {
         last
     }
 
+    #[test]
+    fn a_number_tells_values_apart() {
+        assert_eq!(number("a"), number("a"));
+        assert_ne!(number("a"), number("b"));
+    }
+
+    /// The time stands still but for what the test lets pass.
+    #[tokio::test(start_paused = true)]
+    async fn callers_of_this_process_are_counted() {
+        assert_eq!(count("a"), None);
+        tokio::time::advance(std::time::Duration::from_secs(240)).await;
+        assert_eq!(count("b"), Some(1));
+        assert_eq!(count("c"), Some(2));
+        assert_eq!(count("b"), Some(2));
+    }
+
     /// In the mean: with 10,000 callers, one number of three is more than 181 away.
     #[test]
     fn different_callers_are_counted() {

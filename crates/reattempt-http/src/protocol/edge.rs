@@ -157,19 +157,65 @@ impl Edge {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+    use reattempt_core::around::{Bounds, BoundsScope, RetryScope};
+
     use super::*;
+
+    static SHARED: Budget = Budget::tokens(100).cost(1);
+
+    fn said(edge: Edge) -> RequestField {
+        RequestField::read(&edge.headers())
+    }
+
+    /// What an answer names is said to its own callee again, and only in a retry.
+    #[test]
+    fn an_answer_teaches_what_the_next_request_says() {
+        let shop = Edge::new("shop of a test").divide(&SHARED);
+        let other = Edge::new("another of it");
+        assert_eq!(shop, Edge::new("shop of a test"));
+        assert_ne!(shop, other);
+        assert_eq!(said(shop).from, Some(callers::own_name()));
+        assert_eq!(said(other), RequestField::default());
+        let retry = RetryScope::new(2);
+        let text = HeaderValue::from_static("callers=10, used=(\"a\" \"b\")");
+        shop.from_answer(&HeaderMap::from_iter([(super::super::RETRY_CONTEXT, text)]));
+        let names = |field: RequestField| {
+            field
+                .used
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(said(shop).attempt, 3);
+        assert_eq!(names(said(shop)), ["a", "b"]);
+        assert!(names(said(other)).is_empty());
+        assert!(SHARED.balance() <= 10.0, "{}", SHARED.balance());
+        drop(retry);
+        assert!(names(said(shop)).is_empty());
+        let _low = BoundsScope::new(Bounds::LOW, false);
+        assert!(said(other).is_low);
+    }
 
     #[test]
     fn a_callee_has_one_name() {
         let orders = Edge::of(&Uri::from_static("http://orders/a"));
         assert!(orders.is_some());
-        for same in ["http://orders:80/", "http://ORDERS/b", "http://orders./"] {
+        for same in [
+            "http://orders:80/",
+            "https://orders:443/",
+            "https://orders/",
+            "http://ORDERS/b",
+            "http://orders./",
+        ] {
             assert_eq!(Edge::of(&Uri::from_static(same)), orders, "{same}");
         }
         assert_eq!(Edge::of_host("Orders.", None), orders);
         for other in [
             "http://orders:81/",
+            "http://orders:443/",
             "https://orders:80/",
+            "ws://orders:80/",
             "http://order/",
             "/",
         ] {

@@ -191,3 +191,127 @@ impl<F: Future> Future for Served<F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use reattempt_core::inbound::learn;
+    use reattempt_core::name::OperationId;
+    use retry_runtime::deadline;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn headers(text: &str) -> HeaderMap {
+        let text = HeaderValue::from_str(text);
+        HeaderMap::from_iter([(RETRY_CONTEXT, text.expect("a value"))])
+    }
+
+    #[test]
+    fn a_request_says_what_its_headers_say() {
+        let silent = Request::from_headers(&HeaderMap::new());
+        assert_eq!((silent.left(), silent.attempt()), (None, 1));
+        assert!(!silent.is_expired() && silent.said.is_none());
+        for (text, left, attempt, is_expired) in [
+            ("left=1000, attempt=3", Some(SECOND), 3, false),
+            ("attempt=2", None, 2, false),
+            ("left=0", Some(Duration::ZERO), 1, true),
+            ("nonsense=", None, 1, false),
+        ] {
+            let mut request = Request::from_headers(&headers(text));
+            assert_eq!(
+                (request.left(), request.attempt()),
+                (left, attempt),
+                "{text}"
+            );
+            assert_eq!(request.is_expired(), is_expired, "{text}");
+            let (seen, bounded) = request.run(|| (deadline::attempt(), deadline::remaining()));
+            assert_eq!((seen, bounded.is_some()), (attempt, left == Some(SECOND)));
+        }
+    }
+
+    /// Names are heard in a retry alone.
+    #[test]
+    fn what_a_request_names_has_used_up_its_retries() {
+        use reattempt_core::inbound::used_here;
+
+        let retry = |attempt| format!("attempt={attempt}, used=(\"000000cd\")");
+        let used = |attempt| Request::from_headers(&headers(&retry(attempt))).run(used_here);
+        assert_eq!(used(2), [OperationId::shared(0xCD)]);
+        assert!(used(1).is_empty());
+    }
+
+    #[test]
+    fn the_shorter_time_of_a_request_of_grpc_holds() {
+        for (method, version, left) in [
+            (Method::POST, Version::HTTP_2, SECOND),
+            (Method::GET, Version::HTTP_2, 2 * SECOND),
+            (Method::POST, Version::HTTP_11, 2 * SECOND),
+        ] {
+            let request = http::Request::builder().method(method).version(version);
+            let request = request
+                .header("grpc-timeout", "1S")
+                .header(RETRY_CONTEXT, "left=2000");
+            let request = Request::of(&request.body(()).expect("a request"));
+            assert_eq!(request.left(), Some(left));
+        }
+    }
+
+    /// What has used up its retries, in place of what a service behind says of its callers.
+    #[test]
+    fn an_answer_names_what_was_retried() {
+        let answer = |request: &Request, before: &str| {
+            let mut answer = headers(before);
+            request.to_answer(&mut answer);
+            AnswerField::read(&answer)
+        };
+        let used = |field: &AnswerField| {
+            field
+                .used
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        let mut request = Request::from_headers(&headers("attempt=2"));
+        let nothing = answer(&request, "callers=7");
+        assert_eq!(nothing, AnswerField::default());
+        request.run(|| learn(OperationId::shared(0xAB)));
+        let said = answer(&request, "callers=7, after=1000");
+        assert_eq!(
+            (used(&said), said.callers),
+            (vec!["000000ab".to_owned()], None)
+        );
+        assert_eq!(said.after, Some(SECOND));
+        // Its caller reads no field.
+        let silent = Request::from_headers(&HeaderMap::new());
+        assert_eq!(answer(&silent, "callers=7").callers, Some(7));
+    }
+
+    #[test]
+    fn a_refusal_says_that_the_request_came_too_late() {
+        let refused = |request: &Request| {
+            let mut headers = HeaderMap::new();
+            request.to_refusal(&mut headers);
+            AnswerField::read(&headers).is_expired
+        };
+        assert!(refused(&Request::from_headers(&headers("left=0"))));
+        assert!(!refused(&Request::from_headers(&HeaderMap::new())));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_holds_in_each_poll_of_its_future() {
+        let request = Request::from_headers(&headers("attempt=3"));
+        let served = request.scope(async {
+            let before = deadline::attempt();
+            tokio::time::sleep(SECOND).await;
+            learn(OperationId::shared(0xAB));
+            (before, deadline::attempt())
+        });
+        let (seen, request) = served.await;
+        assert_eq!(seen, (3, 3));
+        let mut answer = HeaderMap::new();
+        request.to_answer(&mut answer);
+        assert_eq!(answer[RETRY_CONTEXT], "used=(\"000000ab\")");
+    }
+}

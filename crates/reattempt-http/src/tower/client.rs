@@ -147,3 +147,85 @@ where
         Poll::Ready(answer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::task::Waker;
+    use std::time::Duration;
+
+    use reattempt_core::around::RetryScope;
+    use reattempt_core::inbound::used_here;
+    use retry_runtime::Policy;
+    use tower::{ServiceExt as _, service_fn};
+
+    use super::*;
+    use crate::tower::{DeadlineShed, RetryLayer, ServerProtocol};
+
+    /// What a request to this address says, where another process has said so much before.
+    async fn said(layer: ClientProtocol, uri: &'static str) -> Option<String> {
+        let echo = service_fn(async |request: Request<()>| {
+            let said = request.headers().get(RETRY_CONTEXT).cloned();
+            let mut answer = Response::new(said);
+            let used = http::HeaderValue::from_static("used=(\"a\")");
+            answer.headers_mut().insert(RETRY_CONTEXT, used);
+            Ok::<_, Infallible>(answer)
+        });
+        let request = Request::get(uri).header(RETRY_CONTEXT, "attempt=9");
+        let request = request.body(()).expect("a request");
+        let Ok(answer) = layer.layer(echo).oneshot(request).await;
+        let said = answer.into_body();
+        said.map(|said| String::from_utf8_lossy(said.as_bytes()).into_owned())
+    }
+
+    #[tokio::test]
+    async fn only_the_own_system_is_told() {
+        let _retry = RetryScope::new(1);
+        let foreign = "http://example.com/";
+        assert_eq!(said(ClientProtocol::new(), foreign).await, None);
+        assert!(used_here().is_empty());
+        let own = said(ClientProtocol::new(), "http://orders/").await;
+        assert_eq!(own.as_deref(), Some("attempt=2"));
+        assert_eq!(used_here().len(), 1);
+        let named = ClientProtocol::to("orders");
+        let again = said(named, foreign).await;
+        assert_eq!(again.as_deref(), Some("attempt=2, used=(\"a\")"));
+        assert_eq!(named.edge, ClientProtocol::from(Edge::new("orders")).edge);
+    }
+
+    /// Has no room.
+    #[derive(Clone)]
+    struct Full;
+
+    impl Service<Request<()>> for Full {
+        type Response = Response<()>;
+        type Error = Infallible;
+        type Future = std::future::Ready<Result<Response<()>, Infallible>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Pending
+        }
+
+        fn call(&mut self, _: Request<()>) -> Self::Future {
+            std::future::ready(Ok(Response::new(())))
+        }
+    }
+
+    #[test]
+    fn every_layer_waits_for_room() {
+        fn is_ready<L: Layer<Full>>(layer: &L) -> bool
+        where
+            L::Service: Service<Request<()>>,
+        {
+            let mut context = Context::from_waker(Waker::noop());
+            layer.layer(Full).poll_ready(&mut context).is_ready()
+        }
+        assert!(!is_ready(&ClientProtocol::new()));
+        assert!(!is_ready(&ServerProtocol::new()));
+        assert!(!is_ready(&DeadlineShed::new(Duration::ZERO)));
+        let layer = RetryLayer::new(Policy::new());
+        assert!(!is_ready(
+            &layer.on_answer(|_: &Result<Response<()>, Infallible>| false)
+        ));
+    }
+}

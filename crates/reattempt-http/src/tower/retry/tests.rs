@@ -15,7 +15,7 @@ use tower::{Layer as _, Service, ServiceExt as _};
 
 use super::RetryLayer;
 use super::classifier::{ErrorClassifier, FnClassifier, JudgeAnswer, StatusClassifier};
-use super::idempotency::AlwaysIdempotent;
+use super::idempotency::{AlwaysIdempotent, MethodIdempotency};
 
 const POLICY: Policy = Policy::new().base(Duration::from_millis(1));
 
@@ -216,6 +216,49 @@ fn the_text_of_an_answer_of_grpc() {
     assert_eq!(between.as_deref(), Some("503 Service Unavailable"));
 }
 
+/// The code in the head, the status of a gateway, and an error: the code that each has, and its verdict.
+#[cfg(feature = "tonic014")]
+#[test]
+fn the_judge_of_grpc_reads_heads_and_gateways() {
+    use super::classifier::GrpcClassifier;
+    let answer = |builder: http::response::Builder| Ok(builder.body(()).unwrap());
+    let head = |code| answer(http::Response::builder().header("grpc-status", code));
+    let gateway = |status: u16| answer(http::Response::builder().status(status));
+    let transient = Some(Verdict::Transient);
+    for (answer, code, verdict) in [
+        (head("14"), "UNAVAILABLE", transient),
+        (head("3"), "INVALID_ARGUMENT", Some(Verdict::Permanent)),
+        (head("0"), "OK", None),
+        (gateway(429), "429", transient),
+        (gateway(503), "503", transient),
+        (gateway(500), "500", None),
+        (Err(Error::from(ErrorKind::TimedOut)), "timeout", transient),
+    ] {
+        let judge = &GrpcClassifier;
+        assert_eq!(
+            JudgeAnswer::<(), _, _>::judge(judge, &answer),
+            verdict,
+            "{code}"
+        );
+        for other in [
+            "UNAVAILABLE",
+            "INVALID_ARGUMENT",
+            "OK",
+            "429",
+            "503",
+            "500",
+            "timeout",
+        ] {
+            let has_code = JudgeAnswer::<(), _, _>::has_code(judge, &answer, other);
+            assert_eq!(has_code, code == other, "{code} {other}");
+        }
+        assert!(JudgeAnswer::<(), http::Response<()>, Error>::is_idempotent(
+            judge,
+            &()
+        ));
+    }
+}
+
 /// What a judge says of an answer: its message, whether it has the code 503, and whether a POST may come again.
 fn said<J: JudgeAnswer<http::Request<()>, http::Response<()>, Error>>(
     judge: &J,
@@ -263,5 +306,44 @@ fn each_judge_says_of_an_answer_what_it_knows() {
         said(&by_status, None),
         (Some("timed out".to_owned()), false, false)
     );
-    assert!(is_http(&by_status) && !is_http(&by_error));
+    let by_function = FnClassifier {
+        on: |_: &Result<http::Response<()>, Error>| true,
+        idempotency: MethodIdempotency,
+    };
+    for status in [Some(503), None] {
+        assert_eq!(said(&by_function, status), (None, false, false));
+    }
+    assert!(is_http(&by_status) && !is_http(&by_error) && !is_http(&by_function));
+}
+
+/// An error has its own code; a status is one where answers are read.
+#[test]
+fn each_judge_knows_the_codes_of_errors() {
+    type Answer = Result<http::Response<()>, Error>;
+    let late: Answer = Err(ErrorKind::TimedOut.into());
+    for code in ["timeout", "connection"] {
+        let is_it = code == "timeout";
+        let by_status = StatusClassifier::default();
+        assert_eq!(
+            JudgeAnswer::<http::Request<()>, _, _>::has_code(&by_status, &late, code),
+            is_it
+        );
+        assert_eq!(
+            JudgeAnswer::<http::Request<()>, _, _>::has_code(&ErrorClassifier, &late, code),
+            is_it
+        );
+    }
+    let judged = |answer: &Answer| {
+        let by_status =
+            JudgeAnswer::<http::Request<()>, _, _>::judge(&StatusClassifier::default(), answer);
+        (
+            by_status,
+            JudgeAnswer::<http::Request<()>, _, _>::judge(&ErrorClassifier, answer),
+        )
+    };
+    let transient = Some(Verdict::Transient);
+    assert_eq!(judged(&late), (transient, transient));
+    let bad = http::Response::builder().status(503).body(());
+    assert_eq!(judged(&Ok(bad.unwrap())), (transient, None));
+    assert_eq!(judged(&Ok(http::Response::new(()))), (None, None));
 }
