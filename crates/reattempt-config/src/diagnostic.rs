@@ -162,3 +162,37 @@ impl fmt::Debug for ConfigError {
 }
 
 impl Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_says_where_it_is() {
+        let at = |offset| Place::at("a.toml", "x\n yz", offset);
+        let placed = Diagnostic::new(at(4), "max", RuleId::R1, "text");
+        assert_eq!(
+            (placed.source(), placed.key(), placed.message()),
+            ("a.toml", "max", "text")
+        );
+        assert_eq!(
+            (placed.line(), placed.column(), placed.rule()),
+            (Some(2), Some(3), RuleId::R1)
+        );
+        assert_eq!(placed.to_string(), "a.toml:2: max: text [R1]");
+        let whole = Diagnostic::new(Place::of("b"), "", RuleId::File, "gone").of_source("c");
+        assert_eq!(
+            (whole.source(), whole.line(), whole.column()),
+            ("c", None, None)
+        );
+        assert_eq!(whole.to_string(), format!("c: gone [{}]", RuleId::File));
+        let earlier = Diagnostic::new(at(3), "base", RuleId::R2, "other");
+        // What has no line comes last.
+        let error = ConfigError::new(vec![whole.clone(), placed.clone(), earlier.clone()]);
+        assert!(error.iter().eq([&earlier, &placed, &whole]));
+        let lines = format!("{earlier}\n{placed}\n{whole}\nrules: {INDEX}");
+        assert_eq!(error.to_string(), lines);
+        let one = ConfigError::from(placed.clone());
+        assert_eq!(one.to_string(), format!("{placed} ({})", RuleId::R1.url()));
+    }
+}

@@ -402,6 +402,52 @@ fn register(site: &'static NamedPolicy) -> Arc<Snapshot> {
     operation
 }
 
+#[cfg(test)]
+mod status_tests {
+    use super::*;
+
+    #[test]
+    fn a_status_says_what_was_loaded() {
+        let none = Status::default();
+        assert_eq!(
+            (none.loaded_at(), none.from(), none.last_error()),
+            (None, None, None)
+        );
+        let faults = Config::from_toml("max = 3").err().map(Arc::new);
+        let at = Some(SystemTime::UNIX_EPOCH);
+        let status = Status {
+            loaded_at: at,
+            from: Some(PathBuf::from("retry.toml")),
+            last_error: faults.clone(),
+            unused: vec!["pay".to_owned()],
+            ignored_timeouts: vec!["ship"],
+            ..Status::default()
+        };
+        assert_eq!(
+            (status.loaded_at(), status.from()),
+            (at, Some(Path::new("retry.toml")))
+        );
+        assert_eq!(status.last_error(), faults.as_deref());
+        assert!(status.last_error().is_some());
+        assert!(status.unused_operations().eq(["pay"]) && status.ignored_timeouts().eq(["ship"]));
+        #[cfg(feature = "watch")]
+        for (watch, since, mode) in [
+            (None, None, None),
+            (
+                at.map(|at| (at, WatchMode::Polling)),
+                at,
+                Some(WatchMode::Polling),
+            ),
+        ] {
+            let status = Status {
+                watch,
+                ..Status::default()
+            };
+            assert_eq!((status.watched_since(), status.watch_mode()), (since, mode));
+        }
+    }
+}
+
 #[cfg(all(test, feature = "watch", feature = "observe"))]
 #[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {

@@ -169,3 +169,63 @@ impl Warnings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_match_is_said_with_the_fix() {
+        let missing = |nearest: Option<&str>| MissingPolicy {
+            name: "my storage",
+            nearest: nearest.map(str::to_owned),
+        };
+        let near = missing(Some("storage"));
+        assert_eq!(
+            (near.name(), near.nearest()),
+            ("my storage", Some("storage"))
+        );
+        assert_eq!(missing(None).nearest(), None);
+        for (warning, operation, text) in [
+            (
+                Warning::Missing("pay", near),
+                "pay",
+                "no policy \"my storage\" is configured, so the keys in the code hold; did you mean \"storage\"?",
+            ),
+            (
+                Warning::Missing("pay", missing(None)),
+                "pay",
+                "no policy \"my storage\" is configured, so the keys in the code hold; write `[policies.\"my storage\"]`",
+            ),
+            (
+                Warning::Unused("pai".to_owned(), Some("pay")),
+                "pai",
+                "no operation \"pai\" has asked for its policy yet; did you mean \"pay\"?",
+            ),
+            (
+                Warning::Unused("pai".to_owned(), None),
+                "pai",
+                "no operation \"pai\" has asked for its policy yet; code that a file is to change has `policy = \"default\"`, or the name of a policy",
+            ),
+            (
+                Warning::IgnoredTimeout("pay"),
+                "pay",
+                "the `timeout` of its policy is not applied: nothing interrupts a sync function, nor one with `cut_off = false`",
+            ),
+        ] {
+            assert_eq!(
+                (warning.operation(), warning.to_string()),
+                (operation, text.to_owned())
+            );
+            // A missing policy is said at each load.
+            let is_missing = matches!(warning, Warning::Missing(..));
+            let mut said = BTreeSet::from([format!("{operation}: {text}")]);
+            let left = Warnings(vec![warning]).once(&mut said).0.len();
+            assert_eq!(left, usize::from(is_missing));
+        }
+        let mut said = BTreeSet::new();
+        let twice = [(); 2].map(|()| Warning::IgnoredTimeout("pay"));
+        let left = Warnings(twice.into()).once(&mut said).0.len();
+        assert_eq!((left, said.len()), (1, 1));
+    }
+}

@@ -193,3 +193,155 @@ fn flag(word: &str) -> Option<&'static str> {
         _ => nearest(word, &["true", "false"]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ELSE: &str = "write `key = value`, a text or a duration in quotes";
+
+    #[test]
+    fn a_line_has_the_fix_that_it_most_likely_means() {
+        let braces = "a table in braces stands on one line; or write `[policies.standard.budget]`, and the keys of `budget` below it";
+        let variables = "a file has no variables; leave the key out and set a variable of the environment, such as `REATTEMPT_POLICIES__STANDARD__MAX`";
+        for (line, expected) in [
+            (
+                "max = 3 // with the first",
+                "a comment begins with `#`, write `max = 3 # with the first`",
+            ),
+            ("// all", "a comment begins with `#`, write `# all`"),
+            (
+                "; the retries",
+                "a comment begins with `#`, write `# the retries`",
+            ),
+            ("base = 1s//x", ELSE),
+            ("base = \"a // b", "close the quotes: `base = \"a // b\"`"),
+            ("base = 'a // b", ELSE),
+            ("base = a # b // c", "write `base = \"a\"`"),
+            (
+                "base = \u{201c}1s\u{201d}",
+                "quotes are straight, write `base = \"1s\"`",
+            ),
+            ("max: 3", "write `max = 3`"),
+            ("max := 3", "write `max = 3`"),
+            ("max => 3", "write `max = 3`"),
+            ("max == 3", "write `max = 3`"),
+            ("max 3", "write `max = 3`"),
+            ("budget.tokens: 3", "write `budget.tokens = 3`"),
+            ("fast_first: yes", "write `fast_first = true`"),
+            ("name: \"a b\"", "write `name = \"a b\"`"),
+            ("_max: 3", ELSE),
+            ("m-x: 3", ELSE),
+            ("budget = {", braces),
+            ("max =", "give `max` a value, or drop it"),
+            (
+                "max = NULL",
+                "drop `max`: a key that is not here has its default",
+            ),
+            (
+                "max = none",
+                "drop `max`: a key that is not here has its default",
+            ),
+            ("jitter = none", "write `jitter = \"none\"`"),
+            (
+                "jitter = nil",
+                "drop `jitter`: a key that is not here has its default",
+            ),
+            ("fast_first = Off", "write `fast_first = false`"),
+            ("fast_first = ture", "write `fast_first = true`"),
+            ("max = 1.2.3", "write a number such as `max = 5`"),
+            ("base = 1s", "write `base = \"1s\"`"),
+            ("base = s1", "write `base = \"s1\"`"),
+            ("max = ${MAX}", variables),
+            ("max = {{max}}", variables),
+            ("base = \"1s", "close the quotes: `base = \"1s\"`"),
+            ("max = 3,", "end the line with its value, `max = 3`"),
+            ("max = \"3\";", "end the line with its value, `max = \"3\"`"),
+            ("= 3", ELSE),
+        ] {
+            assert_eq!(fix(line), expected, "{line}");
+        }
+        for (length, is_word) in [(39, true), (40, false)] {
+            let key = "a".repeat(length);
+            assert_eq!(fix(&format!("{key}: 3")) != ELSE, is_word, "{length}");
+        }
+    }
+
+    #[test]
+    fn the_head_of_a_table_is_closed_and_quoted() {
+        let quotes = "a name with dots or spaces stands in quotes";
+        let close = format!("close the brackets of a table, on a line of its own; {quotes}");
+        for (line, expected) in [
+            ("[policies.a", "write `[policies.a]`".to_owned()),
+            ("[[policie.a]]", "write `[policies.a]`".to_owned()),
+            (
+                "[policies.a] max = 3",
+                "write `[policies.a]` on a line of its own, and its keys below it".to_owned(),
+            ),
+            (
+                "[operations.a b]",
+                format!("write `[operations.\"a b\"]`, as {quotes}"),
+            ),
+            (
+                "[operations.'a.b'",
+                format!("write `[operations.\"a.b\"]`, as {quotes}"),
+            ),
+            (
+                "[policies.a.budget",
+                "write `[policies.a.budget]`".to_owned(),
+            ),
+            ("[policies.a.codes", "write `[policies.a.codes]`".to_owned()),
+            (
+                "[policies.a.telemetry",
+                "write `[policies.a.telemetry]`".to_owned(),
+            ),
+            (
+                "[operations.a.other",
+                format!("write `[operations.\"a.other\"]`, as {quotes}"),
+            ),
+            ("[policies.", close.clone()),
+            ("[policies", close.clone()),
+            ("[other.a", close),
+        ] {
+            assert_eq!(fix(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_format_is_known_by_its_first_line() {
+        for (line, format) in [
+            ("{ \"policies\": {", Some("JSON")),
+            ("<policies>", Some("XML")),
+            ("(policies: {", Some("RON")),
+            ("---", Some("YAML")),
+            ("- max", Some("YAML")),
+            ("policies: # all", Some("YAML")),
+            ("-max", None),
+            ("max = 3", None),
+            ("# max:", None),
+            ("", None),
+        ] {
+            assert_eq!(other_format(line), format, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_named_with_its_table() {
+        for (text, key, line) in [
+            ("enabled = true\nenabled = false\n", "enabled", 2),
+            ("[policies.a]\nmax = 3\nmax = 4\n", "policies.a.max", 3),
+        ] {
+            let error = text
+                .parse::<toml_edit::DocumentMut>()
+                .expect_err("it is there twice");
+            let fault = fault("TOML", text, &error);
+            assert_eq!((fault.key(), fault.rule()), (key, RuleId::R16), "{error}");
+            assert_eq!(fault.line(), Some(line));
+            assert!(
+                fault
+                    .message()
+                    .ends_with("stands here twice; keep one of them")
+            );
+        }
+    }
+}

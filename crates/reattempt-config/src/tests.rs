@@ -73,3 +73,80 @@ fn a_byte_order_mark_is_no_column() {
     let fault = faults.iter().next().unwrap();
     assert_eq!((fault.line(), fault.column()), (Some(1), Some(1)));
 }
+
+/// Another provider than TOML may have one of a single letter.
+#[test]
+fn the_name_of_a_policy_is_a_text() {
+    use figment::{Figment, providers::Serialized};
+
+    let figment = Figment::from(Serialized::default("default", 'a'));
+    let figment = figment.merge(Serialized::default("policies.a.max", 2));
+    let config = super::read::config(&figment, Vec::new(), Vec::new()).unwrap();
+    assert_eq!(config.default(), Some("a"));
+    for (text, fault) in [
+        (
+            "[default]\nmax = 3\n",
+            "`default` is the name of a policy; ",
+        ),
+        (
+            "default = 3\n",
+            "expected the name of a policy; write `default = \"standard\"`",
+        ),
+        (
+            "[operations.a]\npolicy = { max = 3 }\n",
+            "expected the name of a policy; write `policy = \"standard\"`",
+        ),
+    ] {
+        let faults = Config::from_toml(text).unwrap_err();
+        let message = faults.iter().next().unwrap().message();
+        assert!(message.starts_with(fault), "{message}");
+    }
+}
+
+#[test]
+fn a_configuration_says_what_it_has() {
+    let empty = Config::empty();
+    assert!(empty.is_enabled() && empty.default().is_none());
+    assert!(empty.policies().next().is_none() && empty.operations().next().is_none());
+    let text = "enabled = false\ndefault = \"b\"\n[policies.a]\nmax = 2\n[policies.b]\nmax = 3\n\
+        [operations.x]\nenabled = false\n[operations.y]\npolicy = \"a\"\n";
+    let config = Config::from_toml(text).unwrap();
+    assert!(!config.is_enabled());
+    assert_eq!(config.default(), Some("b"));
+    let policies = config
+        .policies()
+        .map(|(name, policy)| (name, policy.attempts()));
+    assert!(policies.eq([("a", Some(2)), ("b", Some(3))]));
+    assert!(config.operations().eq(["x", "y"]));
+    let max = |name| config.policy(name).and_then(|policy| policy.attempts());
+    let all = ["a", "b", "default", "c"].map(max);
+    assert_eq!(all, [Some(2), Some(3), Some(3), None]);
+    let on = Config::from_toml(&text.replacen("enabled = false", "enabled = true", 1)).unwrap();
+    for (operation, named, label, max, enabled) in [
+        ("x", "a", "a", Some(2), false),
+        ("y", "b", "a", Some(2), true),
+        ("z", "default", "b", Some(3), true),
+        ("z", "c", "c", Some(7), true),
+    ] {
+        let inline = Policy::new().max(7);
+        let effective = on.resolve(operation, named, &inline);
+        assert_eq!(
+            (effective.label, effective.policy.attempts()),
+            (label, max),
+            "{operation}"
+        );
+        assert_eq!(effective.enabled, enabled, "{operation}");
+        assert!(!config.resolve(operation, named, &inline).enabled);
+    }
+}
+
+#[test]
+fn retries_are_off_while_the_switch_is() {
+    use super::{are_retries_on, resume_retries, stop_retries};
+
+    assert!(are_retries_on());
+    stop_retries();
+    assert!(!are_retries_on());
+    resume_retries();
+    assert!(are_retries_on());
+}

@@ -147,19 +147,26 @@ struct Following {
 
 impl Following {
     fn run(self, mut armed: Armed, told: &Receiver<Told>) {
-        loop {
-            match told.recv_timeout(self.look) {
-                Ok(Told::Changed) if settles(told, QUIET) => {}
-                Err(RecvTimeoutError::Timeout) if armed.way != Way::to(&self.path) => {}
-                Err(RecvTimeoutError::Timeout) => continue,
-                _ => return live::set_watch(None),
+        while let Some(has_changed) = self.has_changed(&armed, told) {
+            if !has_changed {
+                continue;
             }
             if live::has_lost_keys(&self.path) && !settles(told, HOLD) {
-                return live::set_watch(None);
+                break;
             }
             armed = Armed::at(&self.path, &self.tell);
             live::set_watch_mode(armed.mode);
             self.read();
+        }
+        live::set_watch(None);
+    }
+
+    /// Waits for a change, or until it is time to look; `None` when nobody watches any more.
+    fn has_changed(&self, armed: &Armed, told: &Receiver<Told>) -> Option<bool> {
+        match told.recv_timeout(self.look) {
+            Ok(Told::Changed) => settles(told, QUIET).then_some(true),
+            Err(RecvTimeoutError::Timeout) => Some(armed.way != Way::to(&self.path)),
+            Ok(Told::Ended) | Err(RecvTimeoutError::Disconnected) => None,
         }
     }
 
@@ -293,15 +300,10 @@ mod tests {
         assert!(!settles(&told, QUIET));
     }
 
-    /// The system tells of nothing.
-    #[test]
-    fn a_change_that_nobody_tells_is_seen() {
-        let path = std::env::temp_dir().join(format!("reattempt-look-{}.toml", std::process::id()));
-        let write = |max: u32| std::fs::write(&path, format!("[policies.looked]\nmax = {max}0\n"));
-        write(1).expect("written");
-        let (tell, told) = channel();
+    /// Looks at the file at `path` each millisecond, and the system tells of nothing.
+    fn looking(path: &Path, tell: &Sender<Told>) -> (Following, Armed) {
         let following = Following {
-            path: path.clone(),
+            path: path.to_owned(),
             look: Duration::from_millis(1),
             tell: tell.clone(),
             last: Arc::default(),
@@ -309,8 +311,54 @@ mod tests {
         let armed = Armed {
             _watcher: None,
             mode: WatchMode::Polling,
-            way: Way::to(&path),
+            way: Way::to(path),
         };
+        (following, armed)
+    }
+
+    #[test]
+    fn a_file_is_read_again_where_it_has_changed() {
+        let (tell, told) = channel();
+        let (following, armed) = looking(Path::new("/there is no such file"), &tell);
+        assert_eq!(following.has_changed(&armed, &told), Some(false));
+        let (other, _) = looking(&std::env::temp_dir(), &tell);
+        assert_eq!(other.has_changed(&armed, &told), Some(true));
+        let _ = tell.send(Told::Changed);
+        assert_eq!(following.has_changed(&armed, &told), Some(true));
+        let _ = tell.send(Told::Changed);
+        let _ = tell.send(Told::Ended);
+        assert_eq!(following.has_changed(&armed, &told), None);
+        let _ = tell.send(Told::Ended);
+        assert_eq!(following.has_changed(&armed, &told), None);
+    }
+
+    #[test]
+    fn an_error_says_whether_the_file_was_refused() {
+        use std::error::Error as _;
+
+        let faults = super::super::Config::from_toml("max = 3").expect_err("it has a fault");
+        let refused = WatchError(Why::Refused(faults.clone()));
+        assert!(refused.is_refused() && refused.source().is_none());
+        assert_eq!(refused.faults(), Some(&faults));
+        assert_eq!(refused.to_string(), faults.to_string());
+        let path = PathBuf::from("retry.toml");
+        let none = WatchError(Why::NoThread(path, std::io::ErrorKind::OutOfMemory.into()));
+        assert!(!none.is_refused() && none.source().is_some());
+        assert_eq!(none.faults(), None);
+        let text = none.to_string();
+        assert!(
+            text.starts_with("retry.toml: there is no thread to watch the file (out of memory)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_change_that_nobody_tells_is_seen() {
+        let path = std::env::temp_dir().join(format!("reattempt-look-{}.toml", std::process::id()));
+        let write = |max: u32| std::fs::write(&path, format!("[policies.looked]\nmax = {max}0\n"));
+        write(1).expect("written");
+        let (tell, told) = channel();
+        let (following, armed) = looking(&path, &tell);
         std::fs::remove_file(&path).expect("removed");
         write(2).expect("written");
         std::thread::scope(|threads| {

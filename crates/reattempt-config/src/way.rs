@@ -138,6 +138,30 @@ mod tests {
 
     use super::*;
 
+    /// As the system goes it: `.` and `..` lead nowhere else, and what is not there ends the way.
+    #[test]
+    fn a_way_has_each_folder_once_and_ends_with_that_of_the_file() {
+        let folder = env::temp_dir().join(format!("reattempt-ways-{}", process::id()));
+        fs::create_dir_all(folder.join("sub")).expect("a folder");
+        let folder = folder.canonicalize().expect("its path");
+        let file = folder.join("file");
+        fs::write(&file, "one").expect("a file");
+        for detour in ["sub/../file", "./file", "sub/.././file"] {
+            let way = Way::to(&folder.join(detour));
+            assert_eq!(way.entries().last().as_ref(), Some(&file), "{detour}");
+            assert_eq!(way.folders().last(), Some(&*folder), "{detour}");
+            let folders: Vec<_> = way.folders().collect();
+            assert!((1..folders.len()).all(|at| !folders[..at].contains(&folders[at])));
+        }
+        let gone = Way::to(&folder.join("gone/file"));
+        assert_eq!(gone.entries().last(), Some(folder.join("gone")));
+        let before = Way::to(&file);
+        assert_eq!(before, Way::to(&file));
+        fs::write(&file, "longer").expect("a file");
+        assert_ne!(before, Way::to(&file));
+        fs::remove_dir_all(folder).expect("nothing is left");
+    }
+
     /// What lies behind more of them is not the file.
     #[test]
     fn as_many_links_as_the_system_follows() {
