@@ -98,3 +98,65 @@ fn read(text: String) -> Value {
         _ => Value::from(text),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_ours_by_its_levels_or_its_name() {
+        for (key, levels) in [
+            ("policies__a__max", 3),
+            ("enabled", 1),
+            ("enabld", 1),
+            ("default", 1),
+            ("policies", 1),
+            ("testing", 0),
+        ] {
+            assert_eq!(path(key).map_or(0, |path| path.len()), levels, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_variable_is_a_value_of_toml_or_a_text() {
+        let is_number = |text: &str| matches!(read(text.to_owned()), Value::Num(..));
+        assert!(is_number("5") && !is_number("5ms"));
+        assert!(matches!(read("true".to_owned()), Value::Bool(_, true)));
+        assert!(matches!(
+            read("{ tokens = 500 }".to_owned()),
+            Value::Dict(..)
+        ));
+        for text in ["250ms", "1\nother = 2"] {
+            assert_eq!(read(text.to_owned()).as_str(), Some(text));
+        }
+    }
+
+    /// Whatever the order of the environment is.
+    #[test]
+    fn variables_stand_over_a_file() {
+        let variables = [
+            ("REATTEMPT_POLICIES__B_MAX", "1"),
+            ("REATTEMPT_POLICIES__A_MAX", "1"),
+            ("REATTEMPT_POLICIES__A__MAX", "7"),
+            ("OTHER_POLICIES__A__MAX", "8"),
+        ];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let (figment, faults) = over(Figment::new(), variables);
+        let max = figment.find_value("policies.a.max");
+        assert!(matches!(max, Ok(Value::Num(_, max)) if max.to_u128_lossy() == Some(7)));
+        let faults: Vec<_> = faults
+            .iter()
+            .map(|fault| (fault.source(), fault.message()))
+            .collect();
+        let fix =
+            |name| format!("levels are separated by `__`; write `REATTEMPT_POLICIES__{name}__MAX`");
+        let (a, b) = (fix("A"), fix("B"));
+        assert_eq!(
+            faults,
+            [
+                ("REATTEMPT_POLICIES__A_MAX", &*a),
+                ("REATTEMPT_POLICIES__B_MAX", &*b)
+            ]
+        );
+    }
+}

@@ -150,3 +150,93 @@ fn retries_are_off_while_the_switch_is() {
     resume_retries();
     assert!(are_retries_on());
 }
+
+/// What is wrong with a policy of these keys.
+fn wrong(keys: &str) -> String {
+    let config = Config::from_toml(&format!("[policies.a]\n{keys}\n"));
+    config.map_or_else(
+        |faults| faults.iter().next().unwrap().message().to_owned(),
+        |_| String::new(),
+    )
+}
+
+/// Both sides of each bound, and what does not go together.
+#[test]
+fn the_settings_of_a_budget_have_bounds() {
+    for (budget, expected) in [
+        ("tokens = 1", ""),
+        ("tokens = 4294967295", ""),
+        (
+            "tokens = 0",
+            "`tokens` must be from 1 to 4294967295, but is 0; write `tokens = 500`",
+        ),
+        (
+            "tokens = 4294967296",
+            "`tokens` must be from 1 to 4294967295, but is 4294967296; ",
+        ),
+        ("tokens = 5, cost = 5", ""),
+        (
+            "tokens = 5, cost = 6",
+            "`cost` of 6 is above the 5 tokens that there are",
+        ),
+        (
+            "tokens = 5, cost = 0",
+            "`cost` must be from 1 to 4294967295, but is 0; write `cost = 10`",
+        ),
+        (
+            "tokens = 5, timeout_cost = 6",
+            "`timeout_cost` of 6 is above",
+        ),
+        (
+            "tokens = 5, throttled_cost = 6",
+            "`throttled_cost` of 6 is above",
+        ),
+        ("tokens = 5, ttl = '5s'", "`ttl` is for budgets of deposits"),
+        (
+            "tokens = 5, floor = 1.0",
+            "`floor` is for budgets of deposits",
+        ),
+        (
+            "tokens = 5, initial = 1",
+            "`initial` is for budgets of deposits",
+        ),
+        ("per_request = 0.1, initial = 0", ""),
+        (
+            "per_request = 0.1, cost = 1",
+            "`cost` is for budgets of tokens",
+        ),
+        (
+            "per_success = 0.1, timeout_cost = 1",
+            "`timeout_cost` is for budgets of tokens",
+        ),
+        (
+            "per_success = 0.1, throttled_cost = 1",
+            "`throttled_cost` is for budgets of tokens",
+        ),
+        (
+            "per_success = 0.1, tokens = 5",
+            "`tokens` and `per_success` are two kinds of budgets",
+        ),
+        ("ttl = '5s'", "a budget says what calls bring"),
+        ("tokens = 5, tokns = 5", "unknown key `tokns`"),
+    ] {
+        let message = wrong(&format!("budget = {{ {budget} }}"));
+        assert!(message.starts_with(expected), "{budget}: {message}");
+        assert_eq!(
+            message.is_empty(),
+            expected.is_empty(),
+            "{budget}: {message}"
+        );
+    }
+}
+
+/// Who has written both values need not be told of defaults.
+#[test]
+fn a_rule_that_is_broken_names_a_default_only_where_it_counts() {
+    let message = wrong("base = '1h'\ncap = '1s'");
+    assert!(
+        message.contains("`cap`") && !message.contains("default"),
+        "{message}"
+    );
+    assert!(wrong("base = '1h'").contains("20s by default"));
+}

@@ -85,3 +85,58 @@ fn name_and_key<'a>(kind: &str, text: &'a str) -> Option<(&'a str, &'a str)> {
         |key: &str| is_key(key) || (kind == OPERATIONS && [POLICY, ENABLED].contains(&key));
     parts.find(|(name, key)| !name.is_empty() && is_of_kind(key))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_without_levels_has_a_fix() {
+        for (key, fix) in [
+            ("max", Some("POLICIES__STANDARD__MAX")),
+            ("policies_storage_max", Some("POLICIES__STORAGE__MAX")),
+            (
+                "policies_storage_fast_first",
+                Some("POLICIES__STORAGE__FAST_FIRST"),
+            ),
+            ("policies__storage_max", Some("POLICIES__STORAGE__MAX")),
+            ("policies_storage__max", Some("POLICIES__STORAGE__MAX")),
+            ("policies_storage", Some("POLICIES__NAME__KEY")),
+            ("policies_max", Some("POLICIES__NAME__KEY")),
+            ("operations_pay_enabled", Some("OPERATIONS__PAY__ENABLED")),
+            ("operations_pay_policy", Some("OPERATIONS__PAY__POLICY")),
+            ("policies_pay_enabled", Some("POLICIES__NAME__KEY")),
+            ("policies__storage__max", None),
+            ("policies__storage", None),
+            ("policiesx", None),
+            ("other", None),
+        ] {
+            let fix = fix.map(|fix| format!("{PREFIX}{fix}"));
+            assert_eq!(separated(key, &Value::from(3)), fix, "{key}");
+        }
+        let table = Value::from(figment::value::Dict::new());
+        assert_eq!(separated("policies__storage_max", &table), None);
+        let variable = "REATTEMPT_OPERATIONS__PAYMENTS__CHARGE__MAX";
+        let joined = joined(variable, OPERATIONS, &["payments", "charge"]);
+        assert_eq!(joined, "REATTEMPT_OPERATIONS__PAYMENTS.CHARGE__MAX");
+    }
+
+    #[test]
+    fn a_table_is_set_key_by_key() {
+        for (path, value, fix) in [
+            (&["policies"][..], "7", "POLICIES__STANDARD__MAX=3"),
+            (&["policies", "a"], "max = 7", "POLICIES__A__MAX=7"),
+            (&["policies", "a"], "x=7", "POLICIES__A__MAX=3"),
+            (&["policies", "a"], "storage", "POLICIES__A__MAX=3"),
+            (
+                &["operations", "a"],
+                "storage",
+                "OPERATIONS__A__POLICY=storage",
+            ),
+            (&["operations", "a"], "", "OPERATIONS__A__MAX=3"),
+        ] {
+            let path: Vec<_> = path.iter().map(ToString::to_string).collect();
+            assert_eq!(below(&path, &Value::from(value)), format!("{PREFIX}{fix}"));
+        }
+    }
+}
