@@ -164,6 +164,20 @@ mod tests {
         }
     }
 
+    /// As expansions ask: what an error does not know, its field may be.
+    #[test]
+    fn a_code_is_asked_as_the_type_allows() {
+        struct Nothing;
+
+        let late = crate::GaveUp::new(crate::GiveUpReason::Attempts, 1).timed_out();
+        for (code, is_late, is_seven) in [("timeout", true, false), ("7", false, true)] {
+            assert_eq!((&&Coded(&late)).reattempt_has_code(code), is_late);
+            assert_eq!((&&Field(&7)).reattempt_has_code(code), is_seven);
+            assert!(!(&&Coded(&Nothing)).reattempt_has_code(code));
+            assert!(!(&&Field(&Nothing)).reattempt_has_code(code));
+        }
+    }
+
     #[test]
     fn a_kind_by_its_whole_name() {
         assert!(is_shown(

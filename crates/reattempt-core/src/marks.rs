@@ -386,6 +386,36 @@ mod tests {
         assert!(!is_marked(OURS));
     }
 
+    /// Those of a retry are visible until they are hidden again.
+    #[test]
+    fn what_is_shown_is_hidden_again() {
+        let mut marks = Marks::NONE;
+        marks.add(seconds_ago(0));
+        let _retry = around::RetryScope::new(1);
+        assert_eq!(show(&Marks::NONE), Some(0));
+        assert!(around::is_plain());
+        assert_eq!((show(&marks), show(&marks)), (Some(0), Some(1)));
+        hide(1);
+        assert!(is_marked(OURS) && !around::is_plain());
+        hide(0);
+        assert!(!is_marked(OURS) && around::is_plain());
+    }
+
+    /// What a call wants of what was marked since it began.
+    #[test]
+    fn a_call_takes_what_was_marked_since() {
+        let [one, other] = [1, 2].map(OperationId::shared);
+        mark(one);
+        let since = around::marks();
+        let mut marks = Marks::<MOST>::NONE;
+        assert!(!marks.take(since, |_| true));
+        mark(other);
+        assert!(!marks.take(since, |operation| operation == one));
+        assert!(marks.take(since, |operation| operation == other));
+        let taken: Vec<_> = marks.iter().map(|mark| mark.operation).collect();
+        assert_eq!(taken, [other]);
+    }
+
     /// To the nanosecond, in time that stands still.
     #[test]
     fn a_mark_is_over_after_its_life() {

@@ -59,6 +59,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_slot_has_a_bit_of_its_own() {
+        let slots = [
+            VIRTUAL_TIME,
+            SEED,
+            RECORDER,
+            OBSERVER,
+            SCOPE,
+            OFF_BY_CALL,
+            OFF_BY_FILE,
+            NO_DEFAULT_BUDGET,
+            FAULTS,
+        ];
+        assert!(slots.iter().all(|slot| slot.count_ones() == 1));
+        let all = slots.iter().fold(0, |all, slot| all | slot);
+        assert_eq!(all.count_ones(), 9);
+        assert_eq!((OFF.count_ones(), SINKS.count_ones()), (2, 3));
+    }
+
+    #[test]
     fn a_bit_comes_and_goes_alone() {
         // Slots that nobody else fills.
         let slots = [1 << 29, 1 << 30, 1 << 31];

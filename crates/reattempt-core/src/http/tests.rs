@@ -95,6 +95,42 @@ const RECORDED: &[(&str, Verdict)] = &[
         Verdict::Permanent,
     ),
     ("200\nx-should-retry: true", Verdict::Permanent),
+    ("399\nx-should-retry: true", Verdict::Permanent),
+    ("400\nx-should-retry: true", Verdict::Transient),
+    ("400\nx-should-retry: false", Verdict::Permanent),
+    (
+        "503\nretry-context: after=1500\nretry-after: 7",
+        Verdict::TransientAfter(Duration::from_millis(1500)),
+    ),
+    (
+        "503\nretry-context: after=0\nretry-after: 7",
+        Verdict::TransientAfter(Duration::from_secs(7)),
+    ),
+    (
+        "429\nratelimit-remaining: 0.9\nratelimit-reset: 50",
+        Verdict::Throttled(Some(Duration::from_secs(50))),
+    ),
+    (
+        "429\nratelimit-remaining: 1\nratelimit-reset: 50",
+        Verdict::Throttled(None),
+    ),
+    (
+        "429\nratelimit: \"a\";r=1;t=5, \"b\";r=0.5;t=3",
+        Verdict::Throttled(Some(Duration::from_secs(3))),
+    ),
+    // From here on a number counts from 1970, in seconds or in milliseconds.
+    (
+        "429\ndate: Sun, 09 Sep 2001 01:46:30 GMT\nratelimit-reset: 999999999",
+        Verdict::Throttled(Some(Duration::from_secs(999_999_999))),
+    ),
+    (
+        "429\ndate: Sun, 09 Sep 2001 01:46:30 GMT\nratelimit-reset: 1000000000",
+        Verdict::Throttled(Some(Duration::from_secs(10))),
+    ),
+    (
+        "429\ndate: Sat, 03 Mar 1973 09:46:30 GMT\nratelimit-reset: 100000000000",
+        Verdict::Throttled(Some(Duration::from_secs(10))),
+    ),
 ];
 
 fn verdict(text: &str) -> Verdict {

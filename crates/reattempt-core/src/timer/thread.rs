@@ -243,6 +243,20 @@ mod tests {
     }
 
     #[test]
+    fn one_is_woken_at_its_time() {
+        let until = Instant::now();
+        let mut sleepers = Sleepers {
+            wakers: BTreeMap::from([((until, 1), Waker::noop().clone())]),
+            number: 1,
+            process: None,
+        };
+        let before = until.checked_sub(Duration::from_nanos(1));
+        assert!(sleepers.pop_due(before.unwrap_or(until)).is_none());
+        assert!(sleepers.pop_due(until).is_some());
+        assert!(sleepers.pop_due(until).is_none());
+    }
+
+    #[test]
     fn of_two_that_end_at_once_both_are_woken() {
         let [one, other] = [(); 2].map(|()| sleepers().next_number());
         assert_ne!(one, other);
