@@ -166,6 +166,10 @@ mod tests {
 
     /// As expansions ask: what an error does not know, its field may be.
     #[test]
+    #[expect(
+        clippy::needless_borrow,
+        reason = "which method is found depends on it"
+    )]
     fn a_code_is_asked_as_the_type_allows() {
         struct Nothing;
 

@@ -71,7 +71,7 @@ mod tests {
             NO_DEFAULT_BUDGET,
             FAULTS,
         ];
-        assert!(slots.iter().all(|slot| slot.count_ones() == 1));
+        assert!(slots.iter().all(|slot| slot.is_power_of_two()));
         let all = slots.iter().fold(0, |all, slot| all | slot);
         assert_eq!(all.count_ones(), 9);
         assert_eq!((OFF.count_ones(), SINKS.count_ones()), (2, 3));

@@ -428,6 +428,7 @@ mod tests {
         }
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as a service answers")]
     fn answer(status: u16) -> Result<Response<()>, Refused> {
         let mut response = Response::new(());
         *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();

@@ -303,7 +303,7 @@ mod tests {
                     Some(&failure),
                     is_after_attempt,
                     GiveUpReason::Budget,
-                )
+                );
             });
             let expected = events.iter().map(|name| of(name, 2, short));
             assert!(told.iter().cloned().eq(expected), "{told:?}");

@@ -409,124 +409,115 @@ mod tests {
         }
     }
 
+    fn says(event: Event<'_>, is_of_a_call: bool, name: &str, text: &str) {
+        assert_eq!((event.name(), &*event.to_string()), (name, text));
+        assert_eq!(event.facts().is_some(), is_of_a_call, "{name}");
+    }
+
     #[test]
-    fn every_event_has_a_name_and_a_text() {
+    fn every_event_of_a_call_has_a_name_and_a_text() {
         let error = ErrorText::new(&7_u8, Some("503".to_owned()));
-        let (call, bare) = (
-            info(Some(&error)),
-            CallInfo {
-                max: None,
-                ..info(None)
-            },
-        );
-        let change = Change::new(Name::Static("pay"), State::Closed, State::Open, None);
-        let violation = reattempt_policy::Text::new()
-            .push("never")
-            .breaks(reattempt_policy::RuleId::X1);
-        let broken = format!(
-            "pay: the policy breaks a rule, and {}: {violation}",
-            Consequence::SingleAttempt
-        );
-        let invalid = Event::InvalidPolicy {
-            operation: "pay",
-            violation: &violation,
-            consequence: Consequence::SingleAttempt,
+        let call = &info(Some(&error));
+        let second = Duration::from_secs(1);
+        let (failed, attempt) = ("pay: attempt 2 of 4 failed: 503", "pay: attempt 2 of 4");
+        let bare = &CallInfo {
+            max: None,
+            ..info(None)
         };
-        for (event, is_of_a_call, name, text) in [
+        for (event, name, text) in [
             (
-                Event::AttemptFailed(&call),
-                true,
+                Event::AttemptFailed(call),
                 "attempt_failed",
-                "pay: attempt 2 of 4 failed: 503",
+                failed.to_owned(),
             ),
             (
-                Event::AttemptFailed(&bare),
-                true,
+                Event::AttemptFailed(bare),
                 "attempt_failed",
-                "pay: attempt 2 failed",
+                "pay: attempt 2 failed".to_owned(),
             ),
             (
-                Event::Retry(&call, Duration::from_secs(1)),
-                true,
+                Event::Retry(call, second),
                 "retry",
-                "pay: attempt 2 of 4 failed: 503; retry in 1s",
+                format!("{failed}; retry in 1s"),
             ),
             (
-                Event::GaveUp(&call, GiveUpReason::Budget),
-                true,
+                Event::GaveUp(call, GiveUpReason::Budget),
                 "gave_up",
-                "pay: attempt 2 of 4 failed: 503; gave up: the retry budget is empty",
+                format!("{failed}; gave up: the retry budget is empty"),
             ),
             (
-                Event::Recovered(&call),
-                true,
+                Event::Recovered(call),
                 "recovered",
-                "pay: attempt 2 of 4 succeeded",
+                format!("{attempt} succeeded"),
             ),
             (
-                Event::Dropped(&call),
-                true,
+                Event::Dropped(call),
                 "dropped",
-                "pay: attempt 2 of 4 failed: 503; the call was dropped",
+                format!("{failed}; the call was dropped"),
             ),
             (
-                Event::CopyStarted(&call, 1),
-                true,
+                Event::CopyStarted(call, 1),
                 "copy_started",
-                "pay: attempt 2 of 4: copy 1 started",
+                format!("{attempt}: copy 1 started"),
             ),
             (
-                Event::HedgeWon(&call, 0),
-                true,
+                Event::HedgeWon(call, 0),
                 "hedge_won",
-                "pay: attempt 2 of 4: answered before its copies",
+                format!("{attempt}: answered before its copies"),
             ),
             (
-                Event::HedgeWon(&call, 1),
-                true,
+                Event::HedgeWon(call, 1),
                 "hedge_won",
-                "pay: attempt 2 of 4: copy 1 answered first",
+                format!("{attempt}: copy 1 answered first"),
             ),
+        ] {
+            says(event, true, name, &text);
+        }
+    }
+
+    #[test]
+    fn every_other_event_has_a_name_and_a_text() {
+        let change = Change::new(Name::Static("pay"), State::Closed, State::Open, None);
+        let violation = reattempt_policy::Text::new().push("never");
+        let violation = &violation.breaks(reattempt_policy::RuleId::X1);
+        let consequence = Consequence::SingleAttempt;
+        let broken = format!("pay: the policy breaks a rule, and {consequence}: {violation}");
+        let operation = "pay";
+        let invalid = Event::InvalidPolicy {
+            operation,
+            violation,
+            consequence,
+        };
+        let ignored =
+            "pay: the `timeout` of its policy is not applied, since it has `cut_off = false`";
+        let refused =
+            "the configuration was refused: an error occurred when formatting an argument";
+        for (event, name, text) in [
             (
                 Event::BreakerChanged(&change),
-                false,
                 "breaker_changed",
                 "breaker pay is open",
             ),
-            (
-                Event::TimeoutIgnored("pay"),
-                false,
-                "timeout_ignored",
-                "pay: the `timeout` of its policy is not applied, since it has `cut_off = false`",
-            ),
-            (invalid, false, "invalid_policy", &*broken),
+            (Event::TimeoutIgnored("pay"), "timeout_ignored", ignored),
+            (invalid, "invalid_policy", &*broken),
             (
                 Event::Reloaded { from: None },
-                false,
                 "reloaded",
                 "the configuration was loaded",
             ),
-            (
-                Event::ReloadRefused(&fmt::Error),
-                false,
-                "reload_refused",
-                "the configuration was refused: an error occurred when formatting an argument",
-            ),
+            (Event::ReloadRefused(&fmt::Error), "reload_refused", refused),
             (
                 Event::RetriesSwitched { on: true },
-                false,
                 "retries_switched",
                 "retries are on again",
             ),
             (
                 Event::RetriesSwitched { on: false },
-                false,
                 "retries_switched",
                 "retries are switched off",
             ),
         ] {
-            assert_eq!((event.name(), event.to_string()), (name, text.to_owned()));
-            assert_eq!(event.facts().is_some(), is_of_a_call, "{name}");
+            says(event, false, name, text);
         }
     }
 

@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn observers_of_the_process_see_all_threads() {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let sees = |number: u8| {
+        let noted = |number: u8| {
             let seen = Arc::clone(&seen);
             add(move |event: &Event<'_>| {
                 if matches!(event, Event::TimeoutIgnored("of the process")) {
@@ -206,7 +206,7 @@ mod tests {
         let panics = add(|event: &Event<'_>| {
             assert!(!matches!(event, Event::TimeoutIgnored("of the process")));
         });
-        let (one, two) = (sees(1), sees(2));
+        let (one, two) = (noted(1), noted(2));
         let tell = || report(&Event::TimeoutIgnored("of the process"));
         std::thread::spawn(tell).join().expect("it goes on");
         one.remove();

@@ -125,11 +125,11 @@ mod tests {
     #[test]
     fn an_error_describes_itself_as_its_type_allows() {
         let caused = || io::Error::other(io::Error::other(fmt::Error));
-        let causes = "an error occurred when formatting an argument";
+        let text = "an error occurred when formatting an argument";
         let boxed: Box<dyn std::error::Error> = Box::new(caused());
         for ((message, kind), expected, name) in [
-            (said!(&caused()), Some(causes), "Error"),
-            (said!(&boxed), Some(causes), "Error>"),
+            (said!(&caused()), Some(text), "Error"),
+            (said!(&boxed), Some(text), "Error>"),
             (said!(&ByDisplay), Some("displayed"), "ByDisplay"),
             (said!(&ByDebug), Some("ByDebug"), "ByDebug"),
             (said!(&ByName), None, "ByName"),

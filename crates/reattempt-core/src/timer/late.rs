@@ -177,9 +177,9 @@ mod tests {
     #[test]
     fn addresses_are_spread() {
         let hasher = BuildHasherDefault::<Address>::default();
-        let hashes = (0..64_usize).map(|place| hasher.hash_one(0x7f00_0000_1000 + place * 256));
+        let all = (0..64_usize).map(|place| hasher.hash_one(0x7f00_0000_1000 + place * 256));
         let (low, high): (BTreeSet<_>, BTreeSet<_>) =
-            hashes.map(|hash| (hash & 0x3f, hash >> 57)).unzip();
+            all.map(|hash| (hash & 0x3f, hash >> 57)).unzip();
         assert!(low.len() > 24 && high.len() > 24, "{low:?} {high:?}");
     }
 }

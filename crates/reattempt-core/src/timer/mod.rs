@@ -271,7 +271,8 @@ mod tests {
         type Sleep = Ready<()>;
 
         fn sleep(&self, duration: Duration) -> Ready<()> {
-            ready(self.0.set(duration))
+            self.0.set(duration);
+            ready(())
         }
     }
 
