@@ -225,7 +225,7 @@ sends! {
 }
 
 #[cfg(all(test, feature = "std"))]
-pub(crate) mod tests {
+mod tests {
     use std::error::Error;
     use std::fmt;
     use std::io::{self, ErrorKind};
@@ -236,10 +236,10 @@ pub(crate) mod tests {
 
     /// An error around another one, so many levels deep.
     #[derive(Debug)]
-    pub(crate) struct Deep(Option<Box<dyn Error + Send + Sync>>);
+    struct Deep(Option<Box<dyn Error + Send + Sync>>);
 
     impl Deep {
-        pub(crate) fn around(error: impl Error + Send + Sync + 'static, levels: usize) -> Self {
+        fn around(error: impl Error + Send + Sync + 'static, levels: usize) -> Self {
             let innermost: Box<dyn Error + Send + Sync> = Box::new(error);
             let around = |inner, _| -> Box<dyn Error + Send + Sync> { Box::new(Self(Some(inner))) };
             Self(Some((1..levels).fold(innermost, around)))

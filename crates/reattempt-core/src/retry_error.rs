@@ -375,8 +375,9 @@ mod tests {
             refused.into_last().map(|it| it.kind()),
             Some(io::ErrorKind::ConnectionRefused)
         );
-        let deep = crate::chained::tests::Deep::around(reset(), 1);
-        let wraps = RetryError::new(OUTER, Some(deep));
+        let text = std::ffi::CString::new([0xFF]).ok();
+        let caused = text.and_then(|text| text.into_string().err());
+        let wraps = RetryError::new(OUTER, caused);
         assert!(wraps.source().is_some());
     }
 
