@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use reattempt_policy::rules::RuleId;
 
 use super::index::{collect, expansions, rules_named, sections};
@@ -97,7 +98,8 @@ fn of_each_mistake_is_said_what_is_written_down() {
             }
             seen += 1;
             let mut said = Vec::new();
-            for expanded in expansions(&fs::read_to_string(&case).expect("a case"), of_classify) {
+            let code = fs::read_to_string(&case).expect("a case");
+            for expanded in expansions(&code, of_classify).expect("Rust") {
                 collect(expanded, &mut said);
             }
             let stderr = fs::read_to_string(case.with_extension("stderr"));
@@ -117,7 +119,11 @@ fn of_each_mistake_is_said_what_is_written_down() {
 }
 
 /// As below, but for other derives.
-fn of_classify(name: &str, arguments: &TokenStream, item: TokenStream) -> Option<TokenStream> {
+pub(super) fn of_classify(
+    name: &str,
+    arguments: &TokenStream,
+    item: &dyn ToTokens,
+) -> Option<TokenStream> {
     let is_ours = name != "derive" || arguments.to_string().contains("Classify");
     is_ours.then(|| expanded(name, arguments, item))?
 }
@@ -138,11 +144,11 @@ fn ours(stderr: &str) -> Vec<String> {
     messages
 }
 
-fn expanded(name: &str, arguments: &TokenStream, item: TokenStream) -> Option<TokenStream> {
+fn expanded(name: &str, arguments: &TokenStream, item: &dyn ToTokens) -> Option<TokenStream> {
     Some(match name {
-        "retry" => crate::expand::attribute(arguments, item),
-        "retry_block" => crate::expand::block(item),
-        "derive" => crate::classify::derive(item),
+        "retry" => crate::expand::attribute(arguments, item.to_token_stream()),
+        "retry_block" => crate::expand::block(item.to_token_stream()),
+        "derive" => crate::classify::derive(item.to_token_stream()),
         _ => return None,
     })
 }

@@ -1,13 +1,18 @@
 //! What every form expands to, as a sum of four digits: `forms.txt` has what people write, and a file of each section the sums.
+//! `forms.repository.txt` has those of each use of our macros in this repository.
 //! So a change that is meant to change no expansion changes none. `UPDATE_EXPECT=1` writes the sums, `FORMS=FOLDER` the expansions
 //! themselves, to be compared with those of the state before.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
-use std::{env, fs};
+use std::path::{Path, PathBuf};
+use std::{env, fs, thread};
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use reattempt_syntax::keys::KEYS;
+
+use super::errors::of_classify;
+use super::index::expansions;
 
 /// The lines of a section.
 fn forms(section: &str) -> Vec<&'static str> {
@@ -37,15 +42,14 @@ fn sum(text: &str) -> u64 {
 
 /// Compares the rows of a table, each of a name and expansions.
 fn compare(table: &str, rows: impl IntoIterator<Item = (String, Vec<TokenStream>)>) {
-    let rows: Vec<_> = rows
-        .into_iter()
-        .map(|(name, row)| {
-            (
-                name,
-                row.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            )
-        })
-        .collect();
+    compare_texts(table, rows.into_iter().map(texts).collect());
+}
+
+fn texts((name, row): (String, Vec<TokenStream>)) -> (String, Vec<String>) {
+    (name, row.iter().map(ToString::to_string).collect())
+}
+
+fn compare_texts(table: &str, rows: Vec<(String, Vec<String>)>) {
     if let Some(folder) = env::var_os("FORMS") {
         let text = rows
             .iter()
@@ -63,12 +67,34 @@ fn compare(table: &str, rows: impl IntoIterator<Item = (String, Vec<TokenStream>
     if env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(path, now).expect("the sums");
     } else {
-        let others = now.lines().zip(then.lines()).filter(|(a, b)| a != b);
-        let others: Vec<_> = others
-            .filter_map(|(line, _)| line.split(':').next())
-            .collect();
-        assert!(now == then, "{table}: other expansions of {others:?}");
+        let others = others(&now, &then);
+        assert!(
+            now == then,
+            "forms.{table}.txt: other expansions of {others:#?}\nwhere that is meant: UPDATE_EXPECT=1 cargo test -p retry-macros --lib forms"
+        );
     }
+}
+
+/// The rows that are not the same, and where each begins to differ.
+fn others(now: &str, then: &str) -> Vec<String> {
+    let rows = |text: &str| -> BTreeMap<String, Vec<String>> {
+        let rows = text.lines().filter_map(|line| line.rsplit_once(": "));
+        let sums = |row: &str| row.split(' ').map(str::to_owned).collect();
+        rows.map(|(name, row)| (name.to_owned(), sums(row)))
+            .collect()
+    };
+    let (mut now, then) = (rows(now), rows(then));
+    let differs = then.into_iter().filter_map(|(name, then)| {
+        let Some(now) = now.remove(&name) else {
+            return Some(format!("{name}: gone"));
+        };
+        let (all, before) = (now.len(), then.len());
+        let same = now.iter().zip(&then).take_while(|(a, b)| a == b).count();
+        (now != then).then(|| format!("{name}: number {} of {all}, before {before}", same + 1))
+    });
+    let mut differs: Vec<_> = differs.collect();
+    differs.extend(now.into_keys().map(|name| format!("{name}: new")));
+    differs
 }
 
 const ASYNC: &str =
@@ -159,4 +185,47 @@ fn each_block() {
 fn each_derive() {
     let of = |item: &'static str| (item.to_owned(), vec![crate::classify::derive(tokens(item))]);
     compare("derives", forms("derives").into_iter().map(of));
+}
+
+/// The Rust files below a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && !path.ends_with("target") {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// What people write in whole programs, in the order of each file. A file that only the compiler parses has no row.
+#[test]
+fn each_use_in_this_repository() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    for folder in ["benches", "crates", "examples", "src", "tests"] {
+        sources(&root.join(folder), &mut files);
+    }
+    files.sort();
+    let row = |file: &PathBuf| {
+        let code = fs::read_to_string(file).expect("a file");
+        // Most files have none, and to parse them all takes seconds.
+        let signs = ["[retry", "::retry(", "::retry]", "retry_block!", "Classify"];
+        let is_user = signs.iter().any(|it| code.contains(it));
+        let row = is_user.then(|| expansions(&code, of_classify).ok())??;
+        let name = file.strip_prefix(&root).ok()?.components();
+        let name: Vec<_> = name.map(|it| it.as_os_str().to_string_lossy()).collect();
+        (!row.is_empty()).then(|| texts((name.join("/"), row)))
+    };
+    // Two at a time: it is as much as all other forms together.
+    let rows_of = |files: &[PathBuf]| files.iter().filter_map(row).collect::<Vec<_>>();
+    let (front, back) = files.split_at(files.len() / 2);
+    let rows = thread::scope(|scope| {
+        let back = scope.spawn(|| rows_of(back));
+        let mut rows = rows_of(front);
+        rows.extend(back.join().expect("the rows"));
+        rows
+    });
+    compare_texts("repository", rows);
 }

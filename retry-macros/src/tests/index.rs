@@ -3,7 +3,7 @@
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::visit::Visit;
+use syn::visit_mut::VisitMut;
 use syn::{Attribute, Item};
 
 const INDEX: &str = include_str!("../../../docs/errors.md");
@@ -51,23 +51,23 @@ fn shown(code: &str) -> String {
 
 /// Expands a use of the macro of this name, of which it takes the arguments and the item. `None` where it is the macro of
 /// another crate.
-type Expand = fn(&str, &TokenStream, TokenStream) -> Option<TokenStream>;
+type Expand = fn(&str, &TokenStream, &dyn ToTokens) -> Option<TokenStream>;
 
 /// Returns what each use of a macro in `code` expands to.
-pub(crate) fn expansions(code: &str, expand: Expand) -> Vec<TokenStream> {
-    let file = syn::parse_file(code).unwrap_or_else(|error| panic!("{error} in {code}"));
+pub(crate) fn expansions(code: &str, expand: Expand) -> syn::Result<Vec<TokenStream>> {
+    let mut file = syn::parse_file(code)?;
     let mut uses = Uses {
         expand,
         expanded: Vec::new(),
         templates: Vec::new(),
     };
-    uses.visit_file(&file);
-    uses.expanded
+    uses.visit_file_mut(&mut file);
+    Ok(uses.expanded)
 }
 
 /// Returns the last line of each message in what the macros in `code` expand to.
 pub(crate) fn rules_named(code: &str, expand: Expand) -> Vec<String> {
-    let expanded = expansions(code, expand);
+    let expanded = expansions(code, expand).unwrap_or_else(|error| panic!("{error} in {code}"));
     assert!(
         !expanded.is_empty() || code.contains("static SHOP"),
         "nothing is used in {code}"
@@ -90,31 +90,23 @@ struct Uses {
 
 impl Uses {
     /// Takes the first of our attributes off an item, and expands it.
-    fn item<I: Clone + ToTokens>(
-        &mut self,
-        item: &I,
-        of: fn(&mut I) -> Option<&mut Vec<Attribute>>,
-    ) {
-        let mut rest = item.clone();
-        let attributes = of(&mut rest).map(|it| it.clone()).unwrap_or_default();
-        for (place, attribute) in attributes.iter().enumerate() {
+    fn item<I: ToTokens>(&mut self, item: &mut I, of: fn(&mut I) -> Option<&mut Vec<Attribute>>) {
+        for place in 0..of(item).map_or(0, |all| all.len()) {
+            let Some(attribute) = of(item).map(|all| all.remove(place)) else {
+                return;
+            };
             let arguments = match &attribute.meta {
                 syn::Meta::List(list) => list.tokens.clone(),
                 _ => TokenStream::new(),
             };
-            let Some(name) = attribute.path().segments.last() else {
-                continue;
-            };
-            let mut item = item.clone();
-            of(&mut item).map(|kept| kept.remove(place));
-            let expanded = (self.expand)(
-                &name.ident.to_string(),
-                &arguments,
-                item.into_token_stream(),
-            );
+            let name = attribute.path().segments.last();
+            let name = name.map(|it| it.ident.to_string()).unwrap_or_default();
+            let expanded = (self.expand)(&name, &arguments, item);
+            if let Some(all) = of(item) {
+                all.insert(place, attribute);
+            }
             if let Some(expanded) = expanded {
-                self.expanded.push(expanded);
-                return;
+                return self.expanded.push(expanded);
             }
         }
     }
@@ -123,16 +115,16 @@ impl Uses {
 /// Methods of a visitor for what has attributes.
 macro_rules! with_attributes {
     ($($visit:ident $of:ident,)*) => { $(
-        fn $visit(&mut self, it: &syn::$of) {
-            syn::visit::$visit(self, it);
+        fn $visit(&mut self, it: &mut syn::$of) {
+            syn::visit_mut::$visit(self, it);
             self.item(it, |it| Some(&mut it.attrs));
         }
     )* };
 }
 
-impl Visit<'_> for Uses {
-    fn visit_item(&mut self, item: &Item) {
-        syn::visit::visit_item(self, item);
+impl VisitMut for Uses {
+    fn visit_item_mut(&mut self, item: &mut Item) {
+        syn::visit_mut::visit_item_mut(self, item);
         self.item(item, |item| match item {
             Item::Fn(item) => Some(&mut item.attrs),
             Item::Struct(item) => Some(&mut item.attrs),
@@ -147,7 +139,7 @@ impl Visit<'_> for Uses {
         });
     }
 
-    fn visit_item_macro(&mut self, item: &syn::ItemMacro) {
+    fn visit_item_macro_mut(&mut self, item: &mut syn::ItemMacro) {
         let tokens = item.mac.tokens.clone();
         if let Some(name) = &item.ident {
             self.templates
@@ -156,26 +148,27 @@ impl Visit<'_> for Uses {
         }
         let used = |(name, _): &&(syn::Ident, _)| item.mac.path.is_ident(name);
         let Some((_, template)) = self.templates.iter().find(used).cloned() else {
-            return self.visit_macro(&item.mac);
+            return self.visit_macro_mut(&mut item.mac);
         };
         for given in tokens {
             if let TokenTree::Group(given) = given
-                && let Ok(file) = syn::parse2(filled(template.clone(), &given.stream()))
+                && let Ok(mut file) = syn::parse2(filled(template.clone(), &given.stream()))
             {
-                self.visit_file(&file);
+                self.visit_file_mut(&mut file);
             }
         }
     }
 
     with_attributes! {
-        visit_expr_closure ExprClosure, visit_expr_method_call ExprMethodCall, visit_foreign_item_fn ForeignItemFn,
-        visit_impl_item_fn ImplItemFn, visit_local Local, visit_trait_item_fn TraitItemFn,
+        visit_expr_closure_mut ExprClosure, visit_expr_method_call_mut ExprMethodCall,
+        visit_foreign_item_fn_mut ForeignItemFn, visit_impl_item_fn_mut ImplItemFn, visit_local_mut Local,
+        visit_trait_item_fn_mut TraitItemFn,
     }
 
-    fn visit_macro(&mut self, used: &syn::Macro) {
+    fn visit_macro_mut(&mut self, used: &mut syn::Macro) {
         let name = used.path.segments.last().map(|name| name.ident.to_string());
         let expanded =
-            name.and_then(|name| (self.expand)(&name, &TokenStream::new(), used.tokens.clone()));
+            name.and_then(|name| (self.expand)(&name, &TokenStream::new(), &used.tokens));
         self.expanded.extend(expanded);
     }
 }

@@ -2,6 +2,7 @@
 //! refused by the rule above it.
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use reattempt_policy::rules::RuleId;
 
 use super::index::{rules_named, sections};
@@ -23,11 +24,15 @@ fn refused_examples_break_the_rule_above_them() {
     }
 }
 
-fn expanded(name: &str, arguments: &TokenStream, item: TokenStream) -> Option<TokenStream> {
+fn expanded(name: &str, arguments: &TokenStream, item: &dyn ToTokens) -> Option<TokenStream> {
     let expand = match name {
         "step" => step::expand,
         "workflow" => workflow::expand,
         _ => return None,
     };
-    Some(expand::attribute(arguments.clone(), item, expand))
+    Some(expand::attribute(
+        arguments.clone(),
+        item.to_token_stream(),
+        expand,
+    ))
 }
