@@ -187,6 +187,80 @@ fn each_derive() {
     compare("derives", forms("derives").into_iter().map(of));
 }
 
+#[test]
+fn each_program() {
+    let of = |program: &'static str| {
+        let row = expansions(program, of_classify);
+        let row = row.unwrap_or_else(|error| panic!("{error} in {program}"));
+        assert!(!row.is_empty(), "{program}");
+        (program.to_owned(), row)
+    };
+    compare("programs", forms("programs").into_iter().map(of));
+}
+
+/// Keys with the values that change most.
+const PAIRED: &[&str] = &[
+    "max = 3",
+    "max = self.max",
+    "max = 1",
+    "policy = POLICY",
+    "policy = \"shop\"",
+    "policy = self.policy",
+    "on(Shop::Full)",
+    "except = is_full",
+    "until = |page| page.is_done()",
+    "timeout = \"1s\"",
+    "timeout = |retry| retry.limit()",
+    "deadline = \"5s\"",
+    "deadline = LIMIT",
+    "max_elapsed = \"1m\"",
+    "budget = \"none\"",
+    "budget = BUDGET",
+    "budget = self.budget",
+    "breaker = BREAKER",
+    "bulkhead = BULKHEAD",
+    "hedge = \"100ms\", idempotent",
+    "idempotent = false",
+    "verify = |page| page.check()",
+    "verify = || check()",
+    "on_retry = |retry| log(retry)",
+    "on_give_up = log",
+    "before_retry = |_| login()",
+    "before_retry = async |retry| login(retry).await",
+    "map_err = |error: RetryError<Shop>| error.into()",
+    "fallback = || Ok(page())",
+    "fallback = |error| give(error)",
+    "context = attempt",
+    "clone(name)",
+    "strategy = STRATEGY",
+    "strategy = |failure| decide(failure)",
+    "backoff = \"fixed\", base = \"1s\", jitter = \"none\"",
+    "retry_after = |error| error.after()",
+    "history",
+    "cut_off = false",
+    "detail = |end| log(end)",
+    "timer = TIMER",
+    "telemetry = \"quiet\"",
+    "nested = \"multiply\"",
+];
+
+#[test]
+fn each_pair_of_keys() {
+    let row = |(place, first): (usize, &&str)| {
+        let others = PAIRED.iter().enumerate().skip(place + 1);
+        let row = others.map(|(other, second)| {
+            let item = if (place + other) % 3 == 0 {
+                SYNC
+            } else {
+                ASYNC
+            };
+            attribute(&tokens(&format!("{first}, {second}")), item)
+        });
+        ((*first).to_owned(), row.collect())
+    };
+    compare("pairs", PAIRED.iter().enumerate().map(row));
+}
+
 /// The Rust files below a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
