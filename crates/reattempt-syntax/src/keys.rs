@@ -133,7 +133,11 @@ pub fn unknown(word: &str, value: Option<&str>, beside: &[String]) -> String {
             None if is_variant => {
                 format!("`{word}` is not a key; errors belong to `on`, write `on({word})`")
             }
-            Some(fields) if is_variant => {
+            Some(value) if is_variant => {
+                // A value behind `=` is no field.
+                let fields = Some(value)
+                    .filter(|it| it.starts_with('('))
+                    .unwrap_or_default();
                 format!("`{word}` is not a key; errors belong to `on`, write `on({word}{fields})`")
             }
             _ => format!(

@@ -1,19 +1,26 @@
-//! What people write for a value, and what is said of it: each line of `slips.txt`, and below it the messages. Where there
-//! are none, the compiler has the last word. `UPDATE_EXPECT=1` writes them; without the compiler tokens have no source, so
+//! What people write for a value or in a whole item, and what is said of it: each line of `slips.txt`, and below it the
+//! messages. Where there are none, the compiler has the last word. `UPDATE_EXPECT=1` writes them; without the compiler tokens have no source, so
 //! that a space may be too many.
 
 use std::fmt::Write as _;
 use std::{env, fs};
 
-use super::index::collect;
+use super::errors::of_classify;
+use super::index::{collect, expansions};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/slips.txt");
 
-fn said(arguments: &str) -> String {
+fn said(line: &str) -> String {
     let item = "async fn fetch(&self, x: u32) -> Result<u32, Shop> { self.get(x).await }";
-    let [arguments, item] = [arguments, item].map(|it| it.parse().expect("tokens"));
+    let item = match line.starts_with("#[") || line.starts_with("fn ") {
+        true => line.to_owned(),
+        false => format!("#[retry({line})] {item}"),
+    };
+    let expanded = expansions(&item, of_classify).unwrap_or_else(|error| panic!("{error}: {line}"));
     let mut messages = Vec::new();
-    collect(crate::expand::attribute(&arguments, item), &mut messages);
+    for expanded in expanded {
+        collect(expanded, &mut messages);
+    }
     messages
         .iter()
         .flat_map(|message| message.lines())
