@@ -1,5 +1,5 @@
-//! What every form expands to, as a sum of four digits: `forms.txt` has what people write, and a file of each section the sums.
-//! `forms.repository.txt` has those of each use of our macros in this repository.
+//! What every form expands to, and where, as a sum of four digits: `forms.txt` has what people write, and a file of each
+//! section the sums. `forms.repository.txt` has those of each use of our macros in this repository.
 //! So a change that is meant to change no expansion changes none. `UPDATE_EXPECT=1` writes the sums, `FORMS=FOLDER` the expansions
 //! themselves, to be compared with those of the state before.
 
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, thread};
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use reattempt_syntax::keys::KEYS;
 
 use super::errors::of_classify;
@@ -42,14 +42,37 @@ fn sum(text: &str) -> u64 {
 
 /// Compares the rows of a table, each of a name and expansions.
 fn compare(table: &str, rows: impl IntoIterator<Item = (String, Vec<TokenStream>)>) {
-    compare_texts(table, rows.into_iter().map(texts).collect());
+    let rows: Vec<_> = rows.into_iter().map(texts).collect();
+    compare_texts(table, &rows);
 }
 
 fn texts((name, row): (String, Vec<TokenStream>)) -> (String, Vec<String>) {
-    (name, row.iter().map(ToString::to_string).collect())
+    (name, row.into_iter().map(text).collect())
 }
 
-fn compare_texts(table: &str, rows: Vec<(String, Vec<String>)>) {
+/// An expansion, and behind it where the tokens stand that the user has written, or that are located there: lines count from
+/// the first of them.
+fn text(expansion: TokenStream) -> String {
+    let mut text = expansion.to_string();
+    places(expansion, &mut None, &mut text);
+    text
+}
+
+fn places(tokens: TokenStream, first: &mut Option<usize>, all: &mut String) {
+    for (number, token) in tokens.into_iter().enumerate() {
+        let place = token.span().start();
+        if place != Span::call_site().start() {
+            let line = place.line.wrapping_sub(*first.get_or_insert(place.line));
+            write!(all, " {number}@{line}:{}", place.column).expect("a string");
+        }
+        if let TokenTree::Group(group) = token {
+            all.push_str(" (");
+            places(group.stream(), first, all);
+        }
+    }
+}
+
+fn compare_texts(table: &str, rows: &[(String, Vec<String>)]) {
     if let Some(folder) = env::var_os("FORMS") {
         let text = rows
             .iter()
@@ -301,5 +324,5 @@ fn each_use_in_this_repository() {
         rows.extend(back.join().expect("the rows"));
         rows
     });
-    compare_texts("repository", rows);
+    compare_texts("repository", &rows);
 }

@@ -12,9 +12,10 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/slips.txt");
 
 fn said(line: &str) -> String {
     let item = "async fn fetch(&self, x: u32) -> Result<u32, Shop> { self.get(x).await }";
-    let item = match line.starts_with("#[") || line.starts_with("fn ") {
-        true => line.to_owned(),
-        false => format!("#[retry({line})] {item}"),
+    let item = if line.starts_with("#[") || line.starts_with("fn ") {
+        line.to_owned()
+    } else {
+        format!("#[retry({line})] {item}")
     };
     let expanded = expansions(&item, of_classify).unwrap_or_else(|error| panic!("{error}: {line}"));
     let mut messages = Vec::new();
