@@ -4,7 +4,11 @@ use loom::thread;
 
 use crate::watch;
 
-#[allow(unreachable_pub, reason = "the core exports it")]
+#[allow(
+    unreachable_pub,
+    unexpected_cfgs,
+    reason = "the core exports it, and has a test of its own"
+)]
 #[path = "../../../crates/reattempt-core/src/counted.rs"]
 mod counted;
 
