@@ -47,7 +47,7 @@ impl Timer for Largest {
 }
 
 /// What the attempts answer one after the other: a value, or an error.
-type Script<'s> = &'s RefCell<std::vec::IntoIter<Result<u32, Fault>>>;
+type Script<'s> = &'s RefCell<std::slice::Iter<'s, Result<u32, Fault>>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
@@ -67,7 +67,7 @@ impl Classify for Fault {
 type Answer = Result<u32, RetryError<Fault>>;
 
 fn next(script: Script<'_>) -> Result<u32, Fault> {
-    script.borrow_mut().next().unwrap_or(Ok(0))
+    script.borrow_mut().next().copied().unwrap_or(Ok(0))
 }
 
 macro_rules! forms {
@@ -98,10 +98,7 @@ fn slept(
     answers: &[Result<u32, Fault>],
 ) -> Vec<u128> {
     let [blocking, others @ ..] = forms.map(|form| {
-        let (script, timer) = (
-            RefCell::new(answers.to_vec().into_iter()),
-            Largest::default(),
-        );
+        let (script, timer) = (RefCell::new(answers.iter()), Largest::default());
         assert!(form(&script, &timer).is_ok());
         timer.slept.into_inner()
     });
@@ -162,7 +159,7 @@ fn a_delay_ends_before_the_deadline_however_late_its_timer_is() {
                 slack: ms(slack),
                 ..Largest::default()
             };
-            let script = RefCell::new(vec![DOWN; 9].into_iter());
+            let script = RefCell::new([DOWN; 9].iter());
             let error = form(&script, &timer).expect_err("it is down");
             assert_eq!((error.reason(), error.attempts()), end, "{slack} ms");
         }
