@@ -61,6 +61,12 @@ fn a_success_gives_back_what_its_retries_took() {
             let [first, .., last] = ends;
             let expected = (GiveUpReason::Attempts, GiveUpReason::Budget);
             assert_eq!((first, last), expected, "{name}, {form}: {ends:?}");
+            // Thirty successes at once bring as many tokens as are missing.
+            for _ in 0..30 {
+                assert!(call(&Cell::new(0)).is_ok());
+            }
+            let end = call(&Cell::new(9)).expect_err("down");
+            assert_eq!(end.reason(), GiveUpReason::Attempts, "{name}, {form}");
         }
     }
 }

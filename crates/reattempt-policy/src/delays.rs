@@ -251,6 +251,25 @@ const fn drawn(longest: u64, random: u64) -> Duration {
 mod tests {
     use super::*;
 
+    /// What comes at once has no bounds beside that, whatever the shape.
+    #[test]
+    fn a_first_retry_at_once_takes_no_time() {
+        for shape in [
+            Backoff::Decorrelated,
+            Backoff::ExpAboveFirst,
+            Backoff::Exp,
+            Backoff::Fixed,
+        ] {
+            let policy = Values::new().backoff(shape).fast_first(true);
+            assert_eq!(
+                policy.delay_bounds(0),
+                (Duration::ZERO, Duration::ZERO),
+                "{shape:?}"
+            );
+            assert!(policy.delay_bounds(1).1 > Duration::ZERO, "{shape:?}");
+        }
+    }
+
     #[test]
     fn the_bounds_of_a_custom_shape_hold_whatever_it_answers() {
         for answer in [Duration::ZERO, Duration::from_secs(1), Duration::MAX] {

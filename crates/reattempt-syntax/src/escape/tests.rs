@@ -45,6 +45,11 @@ const ASKED: &[(&str, &str)] = &[
         "fn f(&mut self) -> Result<&str, E> { self::turn(1)?; self.inner.next(1) }",
         "self::turn(1)?;source.inner.next(1)",
     ),
+    // The closure of an error makes no success.
+    (
+        "fn f(&mut self) -> Result<&mut [u8], E> { Some(&mut self.page).ok_or_else(|| E::Gone) }",
+        "Certain",
+    ),
     (
         "fn f(&mut self) -> Result<&str, E> { self.inner.next(1) }",
         "source.inner.next(1)",
