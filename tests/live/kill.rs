@@ -343,16 +343,16 @@ async fn no_copies_start() {
     hedged(&calls).await.unwrap();
     assert_eq!(copies(&calls), 2);
     // Nor those of a runner, which has no policy.
-    let copied = || {
+    let by_runner = || {
         reattempt::Hedge::after(ms(1000))
             .run(async || slowly(&calls).await.map_err(std::io::Error::other))
     };
-    copied().await.unwrap();
+    by_runner().await.unwrap();
     assert_eq!(copies(&calls), 2);
     config::stop_retries();
     hedged(&calls).await.unwrap();
     assert_eq!(copies(&calls), 1);
-    copied().await.unwrap();
+    by_runner().await.unwrap();
     assert_eq!(copies(&calls), 1);
 }
 
