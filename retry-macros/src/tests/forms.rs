@@ -1,12 +1,11 @@
 //! What every form expands to, and where, as a sum of four digits: `forms.txt` has what people write, and a file of each
-//! section the sums. `forms.repository.txt` has those of each use of our macros in this repository.
-//! So a change that is meant to change no expansion changes none. `UPDATE_EXPECT=1` writes the sums, `FORMS=FOLDER` the expansions
-//! themselves, to be compared with those of the state before.
+//! section the sums. So a change that is meant to change no expansion changes none. `UPDATE_EXPECT=1` writes the sums,
+//! `FORMS=FOLDER` the expansions themselves, to be compared with those of the state before.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::{env, fs, thread};
+use std::path::Path;
+use std::{env, fs};
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use reattempt_syntax::keys::KEYS;
@@ -282,47 +281,4 @@ fn each_pair_of_keys() {
         ((*first).to_owned(), row.collect())
     };
     compare("pairs", PAIRED.iter().enumerate().map(row));
-}
-
-/// The Rust files below a folder.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() && !path.ends_with("target") {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|it| it == "rs") {
-            found.push(path);
-        }
-    }
-}
-
-/// What people write in whole programs, in the order of each file. A file that only the compiler parses has no row.
-#[test]
-fn each_use_in_this_repository() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut files = Vec::new();
-    for folder in ["benches", "crates", "examples", "src", "tests"] {
-        sources(&root.join(folder), &mut files);
-    }
-    files.sort();
-    let row = |file: &PathBuf| {
-        let code = fs::read_to_string(file).expect("a file");
-        // Most files have none, and to parse them all takes seconds.
-        let signs = ["[retry", "::retry(", "::retry]", "retry_block!", "Classify"];
-        let is_user = signs.iter().any(|it| code.contains(it));
-        let row = is_user.then(|| expansions(&code, of_classify).ok())??;
-        let name = file.strip_prefix(&root).ok()?.components();
-        let name: Vec<_> = name.map(|it| it.as_os_str().to_string_lossy()).collect();
-        (!row.is_empty()).then(|| texts((name.join("/"), row)))
-    };
-    // Two at a time: it is as much as all other forms together.
-    let rows_of = |files: &[PathBuf]| files.iter().filter_map(row).collect::<Vec<_>>();
-    let (front, back) = files.split_at(files.len() / 2);
-    let rows = thread::scope(|scope| {
-        let back = scope.spawn(|| rows_of(back));
-        let mut rows = rows_of(front);
-        rows.extend(back.join().expect("the rows"));
-        rows
-    });
-    compare_texts("repository", &rows);
 }
