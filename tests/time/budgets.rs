@@ -40,17 +40,24 @@ macro_rules! operations {
     };
 }
 
+/// Up to three attempts, written in four ways; each place of this has budgets of its own.
+macro_rules! forms {
+    () => {
+        operations! { |policy|
+            written: max = 3, base = "2s";
+            constant: policy = POLICY;
+            named: policy = "budgets", max = 3, base = "2s";
+            of_the_program: policy = policy;
+        }
+    };
+}
+
 /// Four tokens: calls in vain end together after the second, and a call that succeeds gives back what its retries took.
 #[test]
 fn a_success_gives_back_what_its_retries_took() {
     let _time = testing::virtual_time();
     let _limits = testing::default_budgets(true);
-    let forms = operations! { |policy|
-        written: max = 3, base = "2s";
-        constant: policy = POLICY;
-        named: policy = "budgets", max = 3, base = "2s";
-        of_the_program: policy = policy;
-    };
+    let forms = forms!();
     for (name, forms) in forms {
         for (form, call) in forms.into_iter().enumerate() {
             for turn in 0..20 {
@@ -77,12 +84,7 @@ fn a_success_gives_back_what_its_retries_took() {
 fn a_first_failure_brings_a_hundredth_of_a_token() {
     let _time = testing::virtual_time();
     let _limits = testing::default_budgets(true);
-    let forms = operations! { |policy|
-        written: max = 3, base = "2s";
-        constant: policy = POLICY;
-        named: policy = "budgets", max = 3, base = "2s";
-        of_the_program: policy = policy;
-    };
+    let forms = forms!();
     for (name, forms) in forms {
         for (form, call) in forms.into_iter().enumerate() {
             let retries = |calls: u32| -> u32 {

@@ -118,8 +118,8 @@ impl RefundBudget {
         }
     }
 
-    /// Asks as [`pay`](Self::pay) does, before that: a call that gets `false` asks it again, and it brings what a first
-    /// failure brings.
+    /// Asks as [`pay`](Self::pay) does, for a call that asks `pay` again where the answer is no. A refusal takes back what the
+    /// first failure brought, so that it counts once.
     pub fn pays(&self, capacity: u32, is_first: bool, now: Timestamp) -> bool {
         let is_paid = self.pay(capacity, is_first, now) == Payment::Paid;
         if !is_paid && is_first {

@@ -628,6 +628,7 @@ mod tests {
         }
         assert!(meant("2d").is_some_and(|meant| meant.is_err()));
     }
+
     #[test]
     fn each_word_for_a_unit() {
         let words: [(&str, &[&str]); 6] = [
