@@ -160,11 +160,12 @@ pub(super) async fn repair_all(
                     Some(live) => live,
                     None => live.insert(Live::open(connector, limits, REPAIRS).await?),
                 };
-                limits.limited(repair(live, part, from)).await
+                limits
+                    .limited(repair(live, part, from, &mut repaired))
+                    .await
             };
             match repairing.await {
-                Ok((after, tasks)) => {
-                    repaired.extend(tasks);
+                Ok(after) => {
                     next = after;
                     failures = 0;
                 }
@@ -183,27 +184,27 @@ pub(super) async fn repair_all(
     Ok(u64::try_from(repaired.len()).unwrap_or(u64::MAX))
 }
 
-/// Where the next part begins, and the tasks of this one whose lines differed.
-type Repaired = (Option<(i64, i64)>, Vec<i64>);
-
-/// Repairs the lines of one part in a transaction of its own. A transaction that changes the lines of a task has
-/// locked it.
+/// Repairs the lines of one part in a transaction of its own, and returns where the next part begins. A transaction that
+/// changes the lines of a task has locked it. Tasks count as soon as their lines are seen to differ: who commits may never
+/// hear of it, and finds nothing the next time.
 async fn repair(
     live: &mut Live,
     part: &'static str,
     from: (i64, i64),
-) -> Result<Repaired, StoreError> {
+    repaired: &mut HashSet<i64>,
+) -> Result<Option<(i64, i64)>, StoreError> {
     let (transaction, prepared) = live.begin().await.map_err(store_error)?;
     let found = prepared
         .query(&transaction, part, &[&from.0, &from.1])
         .await;
     let found = found.map_err(store_error)?;
     let Some(row) = found.first() else {
-        return Ok((None, Vec::new()));
+        return Ok(None);
     };
     let next = row.get::<_, Option<i64>>(0);
     let next = next.map(|next| (next, row.get::<_, Option<i64>>(1).unwrap_or_default()));
     let (tasks, times): (Vec<i64>, Vec<i64>) = (row.get(2), row.get(3));
+    repaired.extend(&tasks);
     if !tasks.is_empty() {
         let (tasks, times): (&(dyn ToSql + Sync), &(dyn ToSql + Sync)) = (&tasks, &times);
         for (sql, values) in [
@@ -219,5 +220,5 @@ async fn repair(
         }
     }
     transaction.commit().await.map_err(store_error)?;
-    Ok((next, tasks))
+    Ok(next)
 }
