@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::kit;
 use crate::servers::Server;
 use reattempt_supervisor::{Client, Postgres, Scheduler, StepError, WorkflowContext, workflow};
+use tokio::sync::Notify;
 
 #[workflow]
 async fn nothing(_context: &WorkflowContext) -> Result<u8, StepError> {
@@ -24,16 +25,19 @@ const EACH: &str =
 const CONNECTIONS: &str =
     "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reattempt-supervisor'";
 
-/// Waits until a process has so many connections.
-async fn reaches(admin: &tokio_postgres::Client, connections: i64) {
+/// Says that the test has looked at a task that runs.
+static LOOKED: Notify = Notify::const_new();
+
+#[workflow]
+async fn looked_at(_context: &WorkflowContext) -> Result<u8, StepError> {
+    LOOKED.notified().await;
+    Ok(7)
+}
+
+/// Waits until a process has a number of connections that is meant.
+async fn reaches(admin: &tokio_postgres::Client, is_meant: impl Fn(i64) -> bool) {
     let waiting = async {
-        while admin
-            .query_one(CONNECTIONS, &[])
-            .await
-            .unwrap()
-            .get::<_, i64>(0)
-            != connections
-        {
+        while !is_meant(admin.query_one(CONNECTIONS, &[]).await.unwrap().get(0)) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
@@ -48,13 +52,17 @@ async fn a_process_keeps_one_connection_and_works_again() {
     };
     let admin = kit::session(&server.url()).await;
     let client = Client::new(Postgres::connect(&server.url()).await.unwrap());
-    let running = Scheduler::new(&client).register(nothing).start().unwrap();
+    let running = Scheduler::new(&client)
+        .register(nothing)
+        .register(looked_at)
+        .start()
+        .unwrap();
     for _ in 0..2 {
-        let task = client.submit(nothing()).await.unwrap();
+        let task = client.submit(looked_at()).await.unwrap();
+        reaches(&admin, |connections| connections > 1).await;
+        LOOKED.notify_one();
         assert_eq!(task.wait().await.unwrap(), 7);
-        let connections: i64 = admin.query_one(CONNECTIONS, &[]).await.unwrap().get(0);
-        assert!(connections > 1);
-        reaches(&admin, 1).await;
+        reaches(&admin, |connections| connections == 1).await;
     }
     // A process that has only the shared connection opens it again.
     let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reattempt-supervisor'";
