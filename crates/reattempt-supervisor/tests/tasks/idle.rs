@@ -3,6 +3,7 @@
 //! `cargo test -p reattempt-supervisor --features postgres --test tasks -- idle:: --ignored --nocapture` prints a table.
 #![cfg(feature = "postgres")]
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use crate::kit;
@@ -40,7 +41,7 @@ const BUSY: &str = "SELECT count(*) FROM pg_stat_activity
 
 /// Lets a paused clock go on while PostgreSQL has nothing to do: a machine that is slow does not make a process wait
 /// longer for its answers.
-async fn pass_time(admin: &tokio_postgres::Client) {
+async fn pass_time(admin: &tokio_postgres::Client) -> Infallible {
     loop {
         let busy: i64 = admin.query_one(BUSY, &[]).await.unwrap().get(0);
         if busy == 0 {
@@ -71,7 +72,7 @@ async fn a_process_keeps_one_connection_and_works_again() {
     let admin = kit::session(&server.url()).await;
     tokio::select! {
         () = keep_one_connection(&server, &admin) => {}
-        () = pass_time(&admin) => {}
+        never = pass_time(&admin) => match never {},
     }
     drop(ends);
 }
